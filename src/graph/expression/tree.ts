@@ -1,0 +1,191 @@
+import type { Json } from '../json.js';
+import type { Span } from '../place.js';
+
+/**
+ * The one expression language: a typed tree, shared by every front end. No text is parsed at run time.
+ * A node never means two things: where languages differ, the operator names differ (`eq.strict`, `truthy.js`).
+ */
+export type Expr =
+  | LiteralExpr
+  | RefExpr
+  | GetExpr
+  | SliceExpr
+  | CompareExpr
+  | LogicExpr
+  | NotExpr
+  | ArithmeticExpr
+  | NegateExpr
+  | ConditionalExpr
+  | ListExpr
+  | DictExpr
+  | CallExpr
+  | TextExpr
+  | EachExpr
+  | LetExpr;
+
+interface ExprBase {
+  /** Where it stands in the file of the node that holds it. */
+  readonly at?: Span;
+}
+
+/** A constant. Without `value` it is absent (TypeScript's `undefined`). */
+export interface LiteralExpr extends ExprBase {
+  readonly kind: 'literal';
+  readonly value?: Json;
+}
+
+/** Where a reference starts. `local` is a name bound by `each` or `let`. */
+export type RefRoot = 'inputs' | 'state' | 'steps' | 'item' | 'index' | 'error' | 'run' | 'local';
+
+/**
+ * A name and a path from it: `inputs.task`, `steps.list.pages.0`. The first path segment names the input, the
+ * step or the state field; the rest is read as `get` reads, one segment after another.
+ */
+export interface RefExpr extends ExprBase {
+  readonly kind: 'ref';
+  readonly root: RefRoot;
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * A property or an array item. Own properties only. A property that is not there is absent; reading from null or
+ * absent is the error E_NOT_AN_OBJECT, unless `optional` (`?.`), which ends the whole chain of `get`s as absent.
+ */
+export interface GetExpr extends ExprBase {
+  readonly kind: 'get';
+  readonly of: Expr;
+  readonly key: Expr;
+  readonly optional?: true;
+}
+
+export interface SliceExpr extends ExprBase {
+  readonly kind: 'slice';
+  readonly of: Expr;
+  readonly start?: Expr;
+  readonly end?: Expr;
+  readonly step?: Expr;
+}
+
+/** `eq.strict` is `===` on JSON scalars; `lt.js` and its like compare two numbers or two strings. */
+export type CompareOp =
+  | 'eq.strict'
+  | 'ne.strict'
+  | 'lt.js'
+  | 'le.js'
+  | 'gt.js'
+  | 'ge.js'
+  | 'eq.deep'
+  | 'ne.deep'
+  | 'eq.py'
+  | 'ne.py'
+  | 'lt.py'
+  | 'le.py'
+  | 'gt.py'
+  | 'ge.py'
+  | 'in.py';
+
+/** A comparison; several `ops` chain as in `a < b < c`. */
+export interface CompareExpr extends ExprBase {
+  readonly kind: 'compare';
+  readonly left: Expr;
+  readonly ops: readonly { readonly op: CompareOp; readonly right: Expr }[];
+}
+
+/** How a value counts as true. `boolean` accepts booleans only. */
+export type Truth = 'truthy.js' | 'truthy.py' | 'boolean';
+
+/** `and`, `or`: evaluated from the left, ends early, yields the deciding operand as JavaScript and Python do. */
+export interface LogicExpr extends ExprBase {
+  readonly kind: 'and' | 'or';
+  readonly truth: Truth;
+  readonly items: readonly Expr[];
+}
+
+export interface NotExpr extends ExprBase {
+  readonly kind: 'not';
+  readonly truth: Truth;
+  readonly of: Expr;
+}
+
+export type ArithmeticOp =
+  | 'add.js'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'mod.js'
+  | 'pow'
+  | 'add.py'
+  | 'mod.py'
+  | 'floordiv.py'
+  | 'concat.py';
+
+export interface ArithmeticExpr extends ExprBase {
+  readonly kind: 'arithmetic';
+  readonly op: ArithmeticOp;
+  readonly left: Expr;
+  readonly right: Expr;
+}
+
+export interface NegateExpr extends ExprBase {
+  readonly kind: 'negate';
+  readonly of: Expr;
+}
+
+/** `test ? then : else`. Without `else` the other side is absent. Only the chosen side is evaluated. */
+export interface ConditionalExpr extends ExprBase {
+  readonly kind: 'conditional';
+  readonly truth: Truth;
+  readonly test: Expr;
+  readonly then: Expr;
+  readonly else?: Expr;
+}
+
+/** An array. Absent items become null; `spread` items must be arrays and are poured in. */
+export interface ListExpr extends ExprBase {
+  readonly kind: 'list';
+  readonly items: readonly { readonly value: Expr; readonly spread?: true }[];
+}
+
+/** An object, in written order. A key whose value is absent is left out; a later key replaces an earlier one. */
+export interface DictExpr extends ExprBase {
+  readonly kind: 'dict';
+  readonly entries: readonly DictEntry[];
+}
+
+export type DictEntry =
+  | { readonly key: string; readonly value: Expr }
+  | { readonly spread: Expr };
+
+/** A function of the closed table in `functions.ts`. */
+export interface CallExpr extends ExprBase {
+  readonly kind: 'call';
+  readonly fn: string;
+  readonly args: readonly Expr[];
+  readonly named?: readonly { readonly name: string; readonly value: Expr }[];
+}
+
+/**
+ * Text with values in it. `js` converts as a template literal does; `display` prints absent as nothing, text as it
+ * is and everything else as compact JSON.
+ */
+export interface TextExpr extends ExprBase {
+  readonly kind: 'text';
+  readonly style: 'js' | 'display';
+  readonly parts: readonly (string | Expr)[];
+}
+
+export interface EachExpr extends ExprBase {
+  readonly kind: 'each';
+  readonly as: string;
+  readonly indexAs?: string;
+  readonly in: Expr;
+  readonly where?: Expr;
+  readonly body: Expr;
+}
+
+export interface LetExpr extends ExprBase {
+  readonly kind: 'let';
+  readonly name: string;
+  readonly value: Expr;
+  readonly body: Expr;
+}

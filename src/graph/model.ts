@@ -1,0 +1,254 @@
+import type { DictExpr, Expr } from './expression/tree.js';
+import type { Json, JsonSchema } from './json.js';
+import type { Place } from './place.js';
+
+/** The version of this model. A graph of another version is refused, never guessed at. */
+export const GRAPH_VERSION = 1;
+
+/** A workflow as data: what every front end compiles to and the engine runs. Plain JSON throughout. */
+export interface Graph {
+  readonly graphVersion: typeof GRAPH_VERSION;
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly domain?: string;
+  readonly version?: string;
+  /** What a caller supplies, in declaration order. */
+  readonly inputs: readonly Input[];
+  readonly state?: readonly StateField[];
+  /** Resources a reader should know before the first step, in declaration order. */
+  readonly instructions: readonly ResourceRef[];
+  /** In declaration order. */
+  readonly nodes: readonly Node[];
+  /** Named sub-graphs, in declaration order. */
+  readonly tasks?: readonly Graph[];
+  /** The result, where no `return` node gives it. */
+  readonly returns?: Expr;
+  readonly errorStrategy?: ErrorStrategy;
+  /** Whether the first failure stops the run. Default true. */
+  readonly failFast?: boolean;
+  /** How many nodes may run at once. Default 10. */
+  readonly maxConcurrency?: number;
+  readonly expose?: readonly Exposure[];
+  readonly source?: Place;
+}
+
+export type Exposure = 'prompt' | 'tool' | 'resource';
+
+export type ErrorStrategy =
+  | { readonly kind: 'failFast' }
+  | { readonly kind: 'collect' }
+  | { readonly kind: 'retry'; readonly retry: Retry };
+
+/** One argument of a workflow. */
+export interface Input {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** Schema of the value inside the workflow, after coercion from text. */
+  readonly schema: JsonSchema;
+  /** Whether a caller must supply it. False where there is a default. */
+  readonly required: boolean;
+  readonly default?: Json;
+  /** Masked in traces, logs and spans. */
+  readonly secret?: boolean;
+  readonly source?: Place;
+}
+
+export interface StateField {
+  readonly name: string;
+  readonly scope: 'run' | 'session';
+  readonly schema: JsonSchema;
+  readonly initial?: Json;
+  readonly source?: Place;
+}
+
+/** A resource by its registered name, with the URI it is read from. */
+export interface ResourceRef {
+  readonly resource: string;
+  readonly uri: string;
+  readonly source?: Place;
+}
+
+export type JoinRule =
+  | 'all_success'
+  | 'none_failed'
+  | 'none_failed_min_one_success'
+  | 'one_success'
+  | 'all_done';
+
+/** `extra` counts tries after the first one; delays are in milliseconds. */
+export interface Retry {
+  readonly extra: number;
+  readonly delayMs: number;
+  readonly backoff: 'constant' | 'linear' | 'exponential';
+  readonly capMs: number;
+  /** Fraction of the delay to vary by, 0 to 1. */
+  readonly jitter: number;
+}
+
+/** What happens when a node has failed for good: another node takes over, or a value stands in. */
+export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };
+
+/** How to undo a node that succeeded. `output` in the input is the node's own result. */
+export interface Compensation {
+  readonly tool: string;
+  readonly input: Expr;
+  readonly ignoreError?: boolean;
+}
+
+interface NodeBase {
+  /** Unique in its scope. */
+  readonly id: string;
+  readonly title?: string;
+  /** What a model should know about this step, with values filled in. */
+  readonly guidance?: Expr;
+  /** Ids this node waits for. Data references order as well, and are not repeated here. */
+  readonly after: readonly string[];
+  /** How the states of `after` decide whether this node runs. */
+  readonly join: JoinRule;
+  /** False skips the node with the reason `condition_false`. */
+  readonly when?: Expr;
+  /** State fields the node may see. */
+  readonly reads?: readonly string[];
+  /** Name of the result where it differs from the id. */
+  readonly output?: string;
+  readonly retry?: Retry;
+  /** Per attempt, in milliseconds. Default 60 000. */
+  readonly timeoutMs?: number;
+  readonly onError?: OnError;
+  readonly compensate?: Compensation;
+  /** Who carries it out: the server that runs the graph, or the client that called it. */
+  readonly executor: 'server' | 'client';
+  readonly source?: Place;
+}
+
+/** A tool call. The node's value is the tool's normalised result. */
+export interface CallNode extends NodeBase {
+  readonly kind: 'call';
+  readonly tool: string;
+  readonly input: DictExpr;
+}
+
+/** A resource read. The node's value is `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
+export interface ResourceNode extends NodeBase {
+  readonly kind: 'resource';
+  readonly resource: string;
+  readonly uri: Expr;
+}
+
+/** The first case whose condition holds runs; otherwise `else`. */
+export interface BranchNode extends NodeBase {
+  readonly kind: 'branch';
+  readonly cases: readonly { readonly id: string; readonly when: Expr; readonly body: Scope }[];
+  readonly else?: Scope;
+}
+
+export interface ParallelNode extends NodeBase {
+  readonly kind: 'parallel';
+  readonly branches: readonly { readonly id: string; readonly body: Scope }[];
+  readonly concurrency?: number;
+  readonly onPartialFailure: 'abort' | 'continue' | 'rollback';
+}
+
+export interface ForeachNode extends NodeBase {
+  readonly kind: 'foreach';
+  readonly items: Expr;
+  readonly body: Scope;
+  readonly concurrency: number;
+  readonly max: number;
+  readonly onItemError: 'fail' | 'continue';
+  readonly agent?: string;
+}
+
+/** Runs another workflow in a scope of its own. */
+export interface WorkflowNode extends NodeBase {
+  readonly kind: 'workflow';
+  readonly workflow: string;
+  readonly input: DictExpr;
+}
+
+/** Waits for a person. */
+export interface AskNode extends NodeBase {
+  readonly kind: 'ask';
+  readonly mode: 'info' | 'confirm' | 'text' | 'choice' | 'yield';
+  readonly message: Expr;
+  readonly options?: Expr;
+  readonly expects?: JsonSchema;
+}
+
+export interface ShellNode extends NodeBase {
+  readonly kind: 'shell';
+  readonly command: Expr;
+  readonly argv?: Expr;
+  readonly env?: Expr;
+}
+
+export interface DelegateNode extends NodeBase {
+  readonly kind: 'delegate';
+  readonly agent: string | null;
+  readonly prompt: Expr;
+  readonly tools?: readonly string[];
+  readonly responseSchema?: JsonSchema;
+}
+
+export interface WaitNode extends NodeBase {
+  readonly kind: 'wait';
+  readonly durationMs?: Expr;
+  readonly until?: Expr;
+}
+
+export interface SetNode extends NodeBase {
+  readonly kind: 'set';
+  readonly updates: readonly { readonly field: string; readonly value: Expr }[];
+}
+
+/** Ends its workflow with a value. */
+export interface ReturnNode extends NodeBase {
+  readonly kind: 'return';
+  readonly value: Expr;
+}
+
+export interface GotoNode extends NodeBase {
+  readonly kind: 'goto';
+  readonly target: string;
+  readonly max: number;
+  readonly onLimit: 'fail' | 'continue';
+}
+
+/** Ends the run as failed, with this message and the node's id as code. */
+export interface ErrorNode extends NodeBase {
+  readonly kind: 'error';
+  readonly message: Expr;
+}
+
+/** Undoes earlier work, in the written order. */
+export interface CompensateNode extends NodeBase {
+  readonly kind: 'compensate';
+  readonly steps: readonly Compensation[];
+}
+
+/** A nested list of nodes with ids of its own, and the value it hands out. */
+export interface Scope {
+  readonly nodes: readonly Node[];
+  readonly value?: Expr;
+}
+
+export type Node =
+  | CallNode
+  | ResourceNode
+  | BranchNode
+  | ParallelNode
+  | ForeachNode
+  | WorkflowNode
+  | AskNode
+  | ShellNode
+  | DelegateNode
+  | WaitNode
+  | SetNode
+  | ReturnNode
+  | GotoNode
+  | ErrorNode
+  | CompensateNode;
+
+export type NodeKind = Node['kind'];
