@@ -152,9 +152,7 @@ export interface DictExpr extends ExprBase {
   readonly entries: readonly DictEntry[];
 }
 
-export type DictEntry =
-  | { readonly key: string; readonly value: Expr }
-  | { readonly spread: Expr };
+export type DictEntry = { readonly key: string; readonly value: Expr } | { readonly spread: Expr };
 
 /** A function of the closed table in `functions.ts`. */
 export interface CallExpr extends ExprBase {

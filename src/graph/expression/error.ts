@@ -1,0 +1,50 @@
+import type { Span } from '../place.js';
+
+/** Why an expression has no value. Each code has one sentence, with its facts filled in. */
+const messages = {
+  /** A property was read from something that has none. */
+  E_NOT_AN_OBJECT: (p: { key: string; of: string; found: string }) =>
+    `\`${p.key}\` cannot be read: ${p.of} is ${p.found}`,
+  /** A computed key is neither text nor a number. */
+  E_KEY_TYPE: (p: { found: string }) => `a key must be text or a number, not ${p.found}`,
+  /** Two values that this comparison does not order or equate. */
+  E_COMPARE_TYPES: (p: { op: string; left: string; right: string }) =>
+    `\`${p.op}\` cannot compare ${p.left} with ${p.right}`,
+  /** A condition that takes booleans only met something else. */
+  E_NOT_A_BOOLEAN: (p: { found: string }) => `a condition must be true or false, not ${p.found}`,
+  /** A value that is poured into a list is no list. */
+  E_NOT_A_LIST: (p: { found: string }) => `only a list can be spread into a list, not ${p.found}`,
+  E_UNKNOWN_FUNCTION: (p: { fn: string }) => `there is no function \`${p.fn}\``,
+  E_ARITY: (p: { fn: string; takes: string; given: number }) =>
+    `\`${p.fn}\` takes ${p.takes}, and ${p.given} were given`,
+  /** Part of the language's design, and not of this version's evaluator. */
+  E_UNSUPPORTED: (p: { what: string }) => `this version cannot evaluate ${p.what}`,
+  E_DEPTH: (p: { what: string; limit: number }) => `${p.what} is nested deeper than ${p.limit} levels`,
+  E_BUDGET: (p: { limit: number }) => `the evaluation takes more than its budget of ${p.limit} units`,
+} as const;
+
+export type ExpressionErrorCode = keyof typeof messages;
+
+/** Thrown when an expression has no value. `message` is one sentence for people. */
+export class ExpressionError extends Error {
+  readonly code: ExpressionErrorCode;
+  /** Where the failing part stands in the file of its node, when the front end said so. */
+  readonly at?: Span;
+
+  constructor(code: ExpressionErrorCode, message: string, at?: Span) {
+    super(message);
+    this.name = 'ExpressionError';
+    this.code = code;
+    if (at !== undefined) this.at = at;
+  }
+}
+
+/** Builds the error of a code; a missing or misspelt fact is a type error. */
+export function expressionError<C extends ExpressionErrorCode>(
+  code: C,
+  params: Parameters<(typeof messages)[C]>[0],
+  at?: Span,
+): ExpressionError {
+  const text = messages[code] as (params: Parameters<(typeof messages)[C]>[0]) => string;
+  return new ExpressionError(code, text(params), at);
+}

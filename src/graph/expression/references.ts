@@ -1,0 +1,21 @@
+import { childrenOf } from './children.js';
+import type { Expr, RefExpr } from './tree.js';
+
+/** A reference in a tree. */
+export interface Reference {
+  readonly ref: RefExpr;
+  /** True where the author provides for its absence (see `Child`): such a reference only orders. */
+  readonly guarded: boolean;
+}
+
+/** All references of a tree in written order, those of names bound inside it included. */
+export function references(expr: Expr): Reference[] {
+  const found: Reference[] = [];
+  collect(expr, false, found);
+  return found;
+}
+
+function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
+  if (expr.kind === 'ref') found.push({ ref: expr, guarded });
+  for (const child of childrenOf(expr)) collect(child.expr, guarded || child.guarded, found);
+}

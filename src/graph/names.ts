@@ -1,0 +1,15 @@
+/** What tools, resources, workflows and prompts may be called. */
+export const NAME_RULE = /^[a-z][a-z0-9_-]{0,61}$/;
+
+/** What steps and arguments may be called; parts of a derived id are joined by dots. */
+export const BINDING_RULE = /^[\p{ID_Start}_$][\p{ID_Continue}$.-]{0,127}$/u;
+
+/** True for a name of a tool, resource, workflow or prompt. */
+export function isValidName(name: string): boolean {
+  return NAME_RULE.test(name);
+}
+
+/** True for a name of a step or an argument. `__proto__` is none: it means something else to half the world. */
+export function isValidBinding(name: string): boolean {
+  return name !== '__proto__' && BINDING_RULE.test(name);
+}

@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dict, literal, ref, text } from './expression/build.fixture.js';
+import { MAX_EXPRESSION_DEPTH } from './expression/evaluate.js';
+import type { Expr } from './expression/tree.js';
+import { parseGraph } from './schema.js';
+
+const base = { after: [], join: 'none_failed', executor: 'server' };
+
+function graphOf(nodes: readonly unknown[], more: object = {}): unknown {
+  return { graphVersion: 1, name: 'a', description: 'b', inputs: [], instructions: [], nodes, ...more };
+}
+
+function returning(value: unknown): unknown {
+  return graphOf([{ kind: 'return', id: 'r', ...base, value }]);
+}
+
+/** `code place: problem` of every diagnostic. */
+function faults(data: unknown): string[] {
+  const result = parseGraph(data);
+  if (result.ok) return [];
+  return result.diagnostics.map(({ code, message, place }) =>
+    [
+      code,
+      ...(place === undefined ? [] : [place.span.join(':')]),
+      message.replace('the graph is malformed: ', ''),
+    ].join(' '),
+  );
+}
+
+describe('parseGraph', () => {
+  test('takes a graph with every kind of step and expression of this version, unchanged', () => {
+    const at = [1, 2, 3, 4];
+    const x = ref('inputs', 'x');
+    const everything: Expr[] = [
+      literal(),
+      literal({ a: [null, 1.5] }),
+      { ...ref('steps', 'a', 'b', 0), at: [1, 1, 1, 2] },
+      { kind: 'get', of: x, key: literal('k'), optional: true },
+      { kind: 'compare', left: x, ops: [{ op: 'lt.js', right: x }] },
+      { kind: 'and', truth: 'truthy.js', items: [x] },
+      { kind: 'or', truth: 'boolean', items: [x, x] },
+      { kind: 'not', truth: 'boolean', of: x },
+      // biome-ignore lint/suspicious/noThenProperty: the name is the model's
+      { kind: 'conditional', truth: 'boolean', test: x, then: x, else: x },
+      { kind: 'list', items: [{ value: x }, { value: x, spread: true }] },
+      { kind: 'dict', entries: [{ key: '__proto__', value: x }, { spread: x }] },
+      { kind: 'call', fn: 'coalesce', args: [x, x] },
+      text('display', 'a', x),
+    ];
+    const source = { file: 'a.ts', span: at, pointer: '/x' };
+    const data = graphOf(
+      [
+        {
+          kind: 'call',
+          id: 'c',
+          ...base,
+          tool: 't',
+          input: dict({ a: { kind: 'list', items: everything.map((value) => ({ value })) } }),
+          source,
+        },
+        {
+          kind: 'resource',
+          id: 'r',
+          ...base,
+          resource: 'i',
+          uri: literal('a:b'),
+          when: x,
+          guidance: text('display', x),
+        },
+        {
+          kind: 'error',
+          id: 'e',
+          ...base,
+          message: literal('no'),
+          title: 'E',
+          timeoutMs: 5,
+          retry: { extra: 2, delayMs: 0, backoff: 'linear', capMs: 60_000, jitter: 0.5 },
+        },
+        { kind: 'return', id: 'd', ...base, after: ['e'], value: x },
+      ],
+      {
+        inputs: [
+          {
+            name: 'x',
+            description: 'd',
+            schema: { type: 'string' },
+            required: false,
+            default: 'a',
+            secret: true,
+          },
+        ],
+        instructions: [{ resource: 'i', uri: 'a:b', source }],
+        failFast: false,
+        errorStrategy: { kind: 'collect' },
+        maxConcurrency: 3,
+        expose: ['prompt'],
+        returns: x,
+      },
+    );
+    expect(parseGraph(data)).toEqual({ ok: true, graph: data });
+    expect(parseGraph(JSON.parse(JSON.stringify(data)))).toEqual({ ok: true, graph: data });
+  });
+
+  test('names every fault with a pointer, all at once', () => {
+    const data = graphOf(
+      [
+        {
+          kind: 'call',
+          id: 5,
+          ...base,
+          tool: 't',
+          input: literal(1),
+          source: { file: 'a.ts', span: [3, 1, 3, 2] },
+        },
+        { kind: 'return', id: 'r', ...base, join: 'all', value: { kind: 'literal', value: 1, valeu: 2 } },
+        7,
+      ],
+      { graphVersion: 2, 'a/b~c': 1 },
+    );
+    expect(faults(data)).toEqual([
+      'SW4011 `/graphVersion`: invalid input: expected 1',
+      'SW4011 3:1:3:2 `/nodes/0/id`: invalid input: expected string, received number',
+      'SW4011 3:1:3:2 `/nodes/0/input/kind`: invalid input: expected "dict"',
+      'SW4011 3:1:3:2 `/nodes/0/input/entries`: invalid input: expected array, received undefined',
+      'SW4011 3:1:3:2 `/nodes/0/input/value`: this version knows no such property',
+      expect.stringMatching(/^SW4011 `\/nodes\/1\/join`: invalid option: expected one of /),
+      'SW4011 `/nodes/1/value/valeu`: this version knows no such property',
+      'SW4011 `/nodes/2`: invalid input: expected object, received number',
+      'SW4011 `/a~1b~0c`: this version knows no such property',
+    ]);
+  });
+
+  test('tells known kinds of step from unknown ones', () => {
+    const source = { file: 'a.ts', span: [9, 1, 9, 2] };
+    const nodes = ['branch', 'constructor'].map((kind) => ({ kind, id: 's', source }));
+    expect(faults(graphOf(nodes))).toEqual([
+      'SW4010 9:1:9:2 step `s` is a `branch`, which this version cannot run',
+      expect.stringMatching(/^SW4011 9:1:9:2 `\/nodes\/1\/kind`: /),
+    ]);
+  });
+
+  test('refuses what this version would ignore', () => {
+    const node = { kind: 'return', id: 'r', ...base, value: literal(1) };
+    expect(faults(graphOf([{ ...node, onError: { value: literal(1) } }]))).toEqual([
+      'SW4011 `/nodes/0/onError`: this version knows no such property',
+    ]);
+    expect(faults(graphOf([{ ...node, executor: 'client' }]))).toHaveLength(1);
+    expect(faults(graphOf([node], { state: [] }))).toHaveLength(1);
+  });
+
+  test.each([
+    [{ kind: 'slice', of: literal([]) }, '/kind`: '],
+    [{ kind: 'literal', value: Number.NaN }, '/value`: not a JSON value'],
+    [{ kind: 'literal', value: new Date(0) }, '/value`: not a JSON value'],
+    [{ kind: 'literal', value: undefined }, '/value`: not a JSON value'],
+    [{ kind: 'ref', root: 'inputs', path: [] }, '/path`: '],
+    [{ kind: 'ref', root: 'constructor', path: ['a'] }, '/root`: '],
+    [{ kind: 'call', fn: 'constructor', args: [] }, '`: there is no function `constructor`'],
+    [{ kind: 'call', fn: 'isNullish', args: [] }, '`: `isNullish` takes 1 argument, and 0 were given'],
+    [{ kind: 'dict', entries: [{ key: 'a', value: { kind: 'and' } }] }, '/entries/0/value/truth`: '],
+    [{ kind: 'not', truth: 'truthy.py', of: literal(1) }, '/truth`: '],
+  ])('refuses the expression %j', (expr, problem) => {
+    const found = faults(returning(expr));
+    expect(found[0]).toContain(`\`/nodes/0/value${problem}`);
+  });
+
+  test('refuses `__proto__` as a property of the model', () => {
+    const data = JSON.parse('{"graphVersion":1,"__proto__":{"name":"x"}}');
+    expect(faults(data)).toContain('SW4011 `/__proto__`: this version knows no such property');
+  });
+
+  test('takes trees as deep as they can be evaluated, and refuses deeper and cyclic data', () => {
+    let deep: Expr = literal(1);
+    for (let depth = 0; depth < MAX_EXPRESSION_DEPTH - 1; depth++) deep = dict({ a: deep });
+    expect(faults(returning(deep))).toEqual([]);
+    for (let depth = 0; depth < 20_000; depth++) deep = dict({ a: deep });
+    expect(faults(returning(deep))).toEqual(['SW4011 it is nested deeper than 400 levels']);
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic, cyclic);
+    expect(faults(cyclic)).toEqual(['SW4011 it is nested deeper than 400 levels']);
+  });
+
+  test('reports anything that is no graph, and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true }), (data) => {
+        expect(faults(data).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+});
