@@ -1,0 +1,53 @@
+/** Everything the authors' entry says when it is used in a way it cannot be: the sentences, in one place. */
+
+/**
+ * Thrown when a workflow class is instantiated or one of its verbs is called. Neither has a meaning at run time:
+ * codegen reads the class, and a server runs the graph that came of it.
+ */
+export class WorkflowNotRunnableError extends Error {
+  override readonly name = 'WorkflowNotRunnableError';
+
+  /** @param attempted what was done, as it is written: `new AddTask()`, `call(...)`. */
+  constructor(attempted: string) {
+    super(
+      `${attempted}: workflow classes are read by the compiler, never instantiated: ` +
+        'run `stepwright codegen` and serve the registry it writes',
+    );
+  }
+}
+
+const optionExamples = {
+  Tool: "@Tool({ name: '…', description: '…' })",
+  Resource: "@Resource({ name: '…' })",
+  Workflow: "@Workflow({ name: '…', description: '…' })",
+  Arg: "@Arg({ description: '…' })",
+  Step: '@Step()',
+} as const;
+
+/** The decorators of this package, by name. */
+export type DecoratorName = keyof typeof optionExamples;
+
+/** Faults in the use of a decorator that types do not catch, or that were let through. Thrown as `TypeError`. */
+export const decorationFaults = {
+  options: (decorator: DecoratorName) =>
+    `@${decorator} takes one object of options and is always called: ${optionExamples[decorator]}`,
+  notAClass: (decorator: DecoratorName) => `@${decorator} decorates a class`,
+  twice: (decorator: DecoratorName, first: string, className: string) =>
+    `class ${className} is a ${first} already and cannot be decorated with @${decorator} as well`,
+  notAField: (decorator: DecoratorName, member: string) =>
+    `@${decorator} decorates a field, which \`${member}\` is not`,
+  staticField: (decorator: DecoratorName, member: string) =>
+    `@${decorator} decorates a field of the instance: leave out \`static\` before \`${member}\``,
+  unnamedField: (decorator: DecoratorName, member: string) =>
+    `@${decorator} decorates a public field with an identifier for a name, which \`${member}\` is not`,
+  fieldTwice: (decorator: DecoratorName, member: string) =>
+    `\`${member}\` is decorated twice, the second time with @${decorator}: a field is an argument or a step, once`,
+  fieldsOutsideWorkflow: (decorator: DecoratorName, className: string) =>
+    `class ${className} has fields with @Arg or @Step, which mean something under @Workflow only, not under @${decorator}`,
+  inheritedFields: (className: string, base: string) =>
+    `workflow ${className} extends ${base}, whose arguments and steps are not inherited: a workflow class stands alone`,
+  noMetadata: (decorator: DecoratorName) =>
+    `@${decorator} was given no decorator metadata: compile with TypeScript 5.2 or later, and load \`stepwright\` before the class`,
+  noUri: (className: string) =>
+    `resource ${className} has no address: write \`static readonly uri = 'resource://…'\` in the class`,
+} as const;

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { Arg } from './arg.js';
+import { type FingerprintInput, fingerprint, fromMetadata } from './fingerprint.js';
+import { readMetadata } from './metadata.js';
+import { Resource } from './resource.js';
+import { Step } from './step.js';
+import { Tool, type ToolOptions } from './tool.js';
+import { Workflow } from './workflow.js';
+
+@Resource({ name: 'intro', file: './intro.md' })
+class Intro {
+  static readonly uri = 'resource://intro';
+}
+
+@Tool({ name: 'ping', description: 'Answers', input: z.object({}), annotations: { readOnlyHint: true } })
+class Ping {
+  execute(): void {}
+}
+
+@Workflow({ name: 'w', description: 'w', instructions: [Intro], failFast: false })
+class Sample {
+  @Arg({ description: 'Labels', default: ['a'] }) labels!: Arg<string[], 'default'>;
+  @Step() first = 1;
+  @Step({ guidance: 'For {labels}', after: [] }) second = 2;
+}
+
+function recorded(cls: abstract new () => object): FingerprintInput {
+  const metadata = readMetadata(cls);
+  if (!metadata) throw new Error(`${cls.name} is not decorated`);
+  return fromMetadata(metadata);
+}
+
+// What codegen reads from the three classes above.
+const declared: Record<string, FingerprintInput> = {
+  Intro: { kind: 'resource', options: { name: 'intro', file: './intro.md' }, uri: 'resource://intro' },
+  Ping: {
+    kind: 'tool',
+    options: { name: 'ping', title: undefined, description: 'Answers', annotations: { readOnlyHint: true } },
+  },
+  Sample: {
+    kind: 'workflow',
+    options: { name: 'w', description: 'w', instructions: [{ $class: 'Intro' }], failFast: false },
+    args: [{ name: 'labels', options: { description: 'Labels', default: ['a'] } }],
+    steps: [
+      { name: 'first', options: {} },
+      { name: 'second', options: { after: [], guidance: 'For {labels}' } },
+    ],
+  },
+};
+
+describe('a fingerprint', () => {
+  test.each([Intro, Ping, Sample])('agrees between source and metadata: %o', (cls) => {
+    expect(fingerprint(recorded(cls))).toBe(fingerprint(declared[cls.name]!));
+  });
+
+  test('ignores the schemas of a tool', () => {
+    const options = { name: 't', description: 't' };
+    const plain = fingerprint({ kind: 'tool', options });
+    expect(
+      fingerprint({ kind: 'tool', options: { ...options, input: z.string(), output: z.string() } }),
+    ).toBe(plain);
+  });
+
+  test('ignores what a declaration holds besides', () => {
+    const workflow = declared.Sample as Extract<FingerprintInput, { kind: 'workflow' }>;
+    const more = {
+      ...workflow,
+      file: 'sample.ts',
+      args: workflow.args.map((arg) => ({ ...arg, optional: false })),
+      steps: workflow.steps.map((step) => ({ ...step, place: { line: 1 } })),
+    };
+    expect(fingerprint(more)).toBe(fingerprint(workflow));
+  });
+
+  test.each<[string, FingerprintInput]>([
+    ['a name', { kind: 'workflow', options: { name: 'v' }, args: [], steps: [] }],
+    ['the kind', { kind: 'tool', options: { name: 'w' } }],
+    [
+      'an argument',
+      { kind: 'workflow', options: { name: 'w' }, args: [{ name: 'a', options: {} }], steps: [] },
+    ],
+    ['a step', { kind: 'workflow', options: { name: 'w' }, args: [], steps: [{ name: 'a', options: {} }] }],
+    [
+      'a handle',
+      { kind: 'workflow', options: { name: 'w', instructions: [{ $class: 'A' }] }, args: [], steps: [] },
+    ],
+  ])('changes with %s', (_what, input) => {
+    const base: FingerprintInput = { kind: 'workflow', options: { name: 'w' }, args: [], steps: [] };
+    expect(fingerprint(input)).not.toBe(fingerprint(base));
+  });
+
+  test('changes with the address of a resource', () => {
+    const at = (uri: string) => fingerprint({ kind: 'resource', options: { name: 'r' }, uri });
+    expect(at('resource://a')).not.toBe(at('resource://b'));
+  });
+
+  test('depends on the order of steps, not on the order of options', () => {
+    const names = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(names, fc.dictionary(fc.string(), fc.jsonValue()), (steps, options) => {
+        const of = (order: readonly string[], given: Record<string, unknown>) =>
+          fingerprint({
+            kind: 'workflow',
+            options: given,
+            args: [],
+            steps: order.map((name) => ({ name, options: given })),
+          });
+        const reversed = Object.fromEntries(Object.entries(options).reverse());
+        expect(of(steps, reversed)).toBe(of(steps, options));
+        expect(of([...steps].reverse(), options)).not.toBe(of(steps, options));
+      }),
+    );
+  });
+});
+
+describe('metadata as plain data', () => {
+  test('has classes by name and stays plain whatever an option holds', () => {
+    const options = {
+      name: 't',
+      description: 't',
+      annotations: { title: undefined },
+      odd: [Intro, 1n, Number.NaN, new Date(0), null, Symbol('s')],
+    };
+    expect(fromMetadata({ kind: 'tool', options: options as unknown as ToolOptions })).toEqual({
+      kind: 'tool',
+      options: {
+        name: 't',
+        description: 't',
+        annotations: {},
+        odd: [
+          { $class: 'Intro' },
+          { $other: 'bigint' },
+          { $other: 'NaN' },
+          { $other: 'object' },
+          null,
+          { $other: 'symbol' },
+        ],
+      },
+    });
+  });
+});

@@ -1,0 +1,112 @@
+import { canonicalJson, sha256Hex } from '../graph/canonical.js';
+import type { Value } from '../graph/json.js';
+import type { ClassMetadata } from './metadata.js';
+
+/**
+ * Decorator options as plain data, in the shape both sides can make: codegen from the source, the runtime from the
+ * metadata. Keys with `undefined` count as left out. A class, wherever one stands, is `{ $class: 'Name' }`.
+ */
+export type PlainOptions = Readonly<Record<string, unknown>>;
+
+/** What a fingerprint covers. Further properties are ignored, so that codegen's declarations fit as they are. */
+export type FingerprintInput =
+  /** The schemas among the options are left out: only a call can compare them. */
+  | { readonly kind: 'tool'; readonly options: PlainOptions }
+  | { readonly kind: 'resource'; readonly options: PlainOptions; readonly uri: string }
+  | {
+      readonly kind: 'workflow';
+      readonly options: PlainOptions;
+      /** In declaration order. */
+      readonly args: readonly PlainField[];
+      /** Fields under `@Step` alone, in declaration order. */
+      readonly steps: readonly PlainField[];
+    };
+
+/** A decorated field, as plain data. */
+export interface PlainField {
+  readonly name: string;
+  readonly options: PlainOptions;
+}
+
+/**
+ * Identity of what a class's decorators say: sha256, 64 hexadecimal digits. A registry stores it, and a server
+ * compares it with the classes it has loaded.
+ *
+ * @throws TypeError for options that are not plain data.
+ */
+export function fingerprint(input: FingerprintInput): string {
+  return sha256Hex(canonicalJson(covered(input) as Value));
+}
+
+/** The fingerprint's input, from what decorators recorded. */
+export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
+  switch (metadata.kind) {
+    case 'tool':
+      return { kind: 'tool', options: plainObject(withoutSchemas(metadata.options)) };
+    case 'resource':
+      return { kind: 'resource', options: plainObject(metadata.options), uri: metadata.uri };
+    case 'workflow':
+      return {
+        kind: 'workflow',
+        options: plainObject(metadata.options),
+        args: metadata.args.map(({ name, options }) => ({ name, options: plainObject(options) })),
+        steps: metadata.steps.map(({ name, options }) => ({ name, options: plainObject(options) })),
+      };
+    default:
+      return metadata satisfies never;
+  }
+}
+
+function covered(input: FingerprintInput): FingerprintInput {
+  switch (input.kind) {
+    case 'tool':
+      return { kind: input.kind, options: withoutSchemas(input.options) };
+    case 'resource':
+      return { kind: input.kind, options: input.options, uri: input.uri };
+    case 'workflow':
+      return {
+        kind: input.kind,
+        options: input.options,
+        args: input.args.map(({ name, options }) => ({ name, options })),
+        steps: input.steps.map(({ name, options }) => ({ name, options })),
+      };
+    default:
+      return input satisfies never;
+  }
+}
+
+function withoutSchemas(options: object): PlainOptions {
+  const { input: _input, output: _output, ...rest } = options as PlainOptions;
+  return rest;
+}
+
+/**
+ * Classes by name. What no literal can be stands by its type: codegen refuses it, so that such options match no
+ * registry.
+ */
+function plain(value: unknown): unknown {
+  switch (typeof value) {
+    case 'function':
+      return { $class: value.name };
+    case 'bigint':
+    case 'symbol':
+      return { $other: typeof value };
+    case 'number':
+      return Number.isFinite(value) ? value : { $other: String(value) };
+    case 'object':
+      if (value === null) return null;
+      if (Array.isArray(value)) return value.map(plain);
+      return isPlain(value) ? plainObject(value) : { $other: 'object' };
+    default:
+      return value;
+  }
+}
+
+function plainObject(object: object): PlainOptions {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, plain(value)]));
+}
+
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === null || prototype === Object.prototype;
+}

@@ -1,0 +1,70 @@
+import { WorkflowNotRunnableError } from './faults.js';
+import { decorateClass, type FieldRecords, optionsOf } from './record.js';
+import type { ResourceClass } from './resource.js';
+import type { DecoratesClass } from './signatures.js';
+
+/** Options of {@link Workflow}. */
+export interface WorkflowOptions {
+  /** Unique among the workflows of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  readonly name: string;
+  /** A name for people. Default: `name`. */
+  readonly title?: string;
+  /** What the workflow achieves, for whoever chooses it. */
+  readonly description: string;
+  readonly version?: string;
+  /** What the workflow is about, to group workflows by. */
+  readonly domain?: string;
+  /** Resources a reader should know before the first step, in this order. */
+  readonly instructions?: readonly ResourceClass[];
+  /** How callers reach it. Default: `['prompt']`. */
+  readonly expose?: readonly 'prompt'[];
+  /** Whether the first failure stops the run. Default: `true`. */
+  readonly failFast?: boolean;
+}
+
+/** A class under `@Workflow`: it takes nothing, since it is never instantiated. */
+export type WorkflowClass = new () => object;
+
+/**
+ * Makes a class a workflow: its `@Arg` fields are what a caller supplies, its `@Step` fields what happens, in order,
+ * and a field with `done(...)` is the result. Codegen reads the class; instantiating it, or a class that extends it,
+ * throws {@link WorkflowNotRunnableError}.
+ *
+ * @example
+ * ```ts
+ * @Workflow({ name: 'add-task', description: 'add a task to a project' })
+ * export class AddTask {
+ *   @Arg({ description: 'What needs doing' }) task!: Arg<string>;
+ *   @Step() added = call(AddJournalTask, { task: this.task });
+ *   output = done({ id: this.added.id });
+ * }
+ * ```
+ * @throws TypeError when it is given no options, or decorates something that is a tool, resource or workflow already,
+ *   or a class that extends one with arguments or steps.
+ */
+export function Workflow(options: WorkflowOptions): DecoratesClass<WorkflowClass>;
+export function Workflow(...given: readonly unknown[]): DecoratesClass<WorkflowClass> {
+  const options = optionsOf<WorkflowOptions>('Workflow', given);
+  return (target, context) => {
+    const toMetadata = ({ args, steps }: FieldRecords) =>
+      ({ kind: 'workflow', options, args, steps }) as const;
+    return decorateClass('Workflow', target, context, toMetadata, unconstructable);
+  };
+}
+
+/** Stands for a workflow class: everything but construction reaches the class itself. */
+function unconstructable<T extends WorkflowClass>(workflow: T): T {
+  const standIn = new Proxy(workflow, {
+    construct() {
+      throw new WorkflowNotRunnableError(`new ${workflow.name}()`);
+    },
+  });
+  // Otherwise the way round by the prototype would lead to the class itself.
+  Object.defineProperty(workflow.prototype, 'constructor', {
+    value: standIn,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
+  return standIn;
+}

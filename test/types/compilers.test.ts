@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { expectedErrors, reportedErrors } from './marks.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = resolve(here, '../..');
+const casesFolder = join(here, 'fixtures/cases');
+const cases = readdirSync(casesFolder).map((file) => ({
+  file,
+  source: readFileSync(join(casesFolder, file), 'utf8'),
+}));
+
+/** Cases that `tsc` accepts: codegen reports them. */
+const leftToCodegen = ['07-undecorated-tool.ts', '30b-optional-arg-used-before-declared.ts'];
+
+const compilers = [
+  { name: 'typescript-5', version: '5.9.3', scope: '5' },
+  { name: 'typescript', version: '6.0.3', scope: '6' },
+  { name: 'typescript-7', version: '7.0.2', scope: '7' },
+] as const;
+
+function tsc(compiler: string, ...args: string[]): Promise<string> {
+  const bin = join(root, 'node_modules', compiler, 'bin/tsc');
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [bin, ...args], { cwd: root, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+      // An exit code means errors were reported; anything else means that the compiler did not run.
+      if (error && typeof error.code !== 'number') reject(error);
+      else if (stderr !== '') reject(new Error(stderr));
+      else resolve(stdout);
+    });
+  });
+}
+
+test('every case but those left to codegen expects an error', () => {
+  const silent = cases.filter(
+    ({ source }) => expectedErrors(source, ['5', '6', '7', 'legacy', 'tc39']).length === 0,
+  );
+  expect(silent.map(({ file }) => file)).toEqual(leftToCodegen);
+});
+
+// Seconds alone, far longer beside other work: a compiler that is merely slow is not a fault.
+describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, version, scope }) => {
+  test('is the version in its name', async () => {
+    expect(await tsc(name, '--version')).toBe(`Version ${version}\n`);
+  });
+
+  test.each(['legacy', 'tc39'])(
+    'reports the marked errors and no others with %s decorators',
+    async (decorators) => {
+      const project = join(here, `fixtures/tsconfig.${decorators}.json`);
+      const reported = reportedErrors(await tsc(name, '-p', project, '--pretty', 'false'));
+      const expected = cases
+        .map(({ file, source }) => [
+          `test/types/fixtures/cases/${file}`,
+          expectedErrors(source, [scope, decorators]),
+        ])
+        .filter(([, errors]) => errors?.length);
+      expect(Object.fromEntries(reported)).toEqual(Object.fromEntries(expected));
+    },
+  );
+
+  test('names every type of a workflow by the public entry in declaration files', async () => {
+    const project = join(here, 'fixtures/tsconfig.declarations.json');
+    const out = mkdtempSync(join(tmpdir(), 'stepwright-types-'));
+    try {
+      expect(await tsc(name, '-p', project, '--outDir', out, '--pretty', 'false')).toBe('');
+      const written = readFileSync(join(out, 'test/types/accepted/language.d.ts'), 'utf8');
+      const named = [...written.matchAll(/\b(?:from |import\()["']([^"']+)["']/g)].map((match) => match[1]);
+      expect([...new Set(named)].sort()).toEqual(['stepwright']);
+    } finally {
+      rmSync(out, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import { WorkflowNotRunnableError } from 'stepwright';
+import { describe, expect, test } from 'vitest';
+import { fingerprint, fromMetadata } from '../../src/decorators/fingerprint.js';
+import { type ClassMetadata, readMetadata } from '../../src/decorators/metadata.js';
+import { type Decorators, load, loadFile } from './load.js';
+
+type AnyClass = new (...deps: never[]) => object;
+
+const language = join(import.meta.dirname, 'accepted/language.ts');
+const kinds = ['legacy', 'tc39'] as const;
+
+function classIn(exports: Record<string, unknown>, name: string): AnyClass {
+  return exports[name] as AnyClass;
+}
+
+function metadataOf(name: string, decorators: Decorators): ClassMetadata {
+  const metadata = readMetadata(classIn(loadFile(language, decorators), name));
+  if (!metadata) throw new Error(`${name} has no metadata`);
+  return metadata;
+}
+
+function define(body: string, decorators: Decorators): Record<string, unknown> {
+  return load(`import { Arg, call, Resource, Step, Tool, Workflow } from 'stepwright';\n${body}`, decorators);
+}
+
+const workflow = "@Workflow({ name: 'w', description: 'w' })";
+const tool = "@Tool({ name: 't', description: 't' })";
+
+describe.each(kinds)('metadata of %s decorators', (decorators) => {
+  test('of a tool holds its options', () => {
+    expect(metadataOf('Sort', decorators)).toEqual({
+      kind: 'tool',
+      options: { name: 'sort', description: 'Sorts', annotations: { idempotentHint: true } },
+    });
+  });
+
+  test('of a resource holds its options and its address', () => {
+    expect(metadataOf('Today', decorators)).toEqual({
+      kind: 'resource',
+      uri: 'resource://logseq/today',
+      options: { name: 'today', title: 'Today', description: 'What is due', mimeType: 'text/markdown' },
+    });
+  });
+
+  test('of a workflow holds its arguments and steps in declaration order', () => {
+    const metadata = metadataOf('AddTaskToProject', decorators);
+    if (metadata.kind !== 'workflow') throw new Error(metadata.kind);
+    expect(metadata.options).toMatchObject({ name: 'add-task', expose: ['prompt'], failFast: true });
+    expect(metadata.options.instructions?.map(({ uri }) => uri)).toEqual([
+      'resource://logseq/intro',
+      'resource://logseq/today',
+    ]);
+    expect(metadata.args.map(({ name }) => name)).toEqual([
+      'task',
+      'date',
+      'limit',
+      'where',
+      'labels',
+      'filter',
+      'parent',
+      'quiet',
+    ]);
+    expect(metadata.args[2]).toEqual({ name: 'limit', options: { description: 'At most', default: 10 } });
+    expect(metadata.steps.map(({ name }) => name).slice(0, 4)).toEqual(['pages', 'ping', 'pinged', 'listed']);
+    expect(metadata.steps.at(-1)).toEqual({ name: 'added', options: {} });
+    expect(metadata.steps[1]?.options).toEqual({
+      id: 'pong',
+      after: [],
+      title: 'Ping',
+      guidance: 'For {task}',
+      timeoutMs: 5_000,
+    });
+  });
+
+  test('is the same on a workflow class and on what stands for it', () => {
+    const exports = define(
+      `export let original;
+      const keep = (cls) => { original = cls; };
+      ${workflow} @keep export class W { @Step() a = call(); }`,
+      decorators,
+    );
+    expect(exports.W).not.toBe(exports.original);
+    expect(readMetadata(classIn(exports, 'W'))).toMatchObject({ kind: 'workflow', steps: [{ name: 'a' }] });
+    expect(readMetadata(classIn(exports, 'original'))).toBe(readMetadata(classIn(exports, 'W')));
+  });
+
+  test('is not inherited', () => {
+    const exports = define(`${tool} export class A { execute() {} } export class B extends A {}`, decorators);
+    expect(readMetadata(classIn(exports, 'A'))?.kind).toBe('tool');
+    expect(readMetadata(classIn(exports, 'B'))).toBeUndefined();
+  });
+
+  test('of a subclass with its own decorator is its own', () => {
+    const exports = define(
+      `${tool} export class A { execute() {} } @Tool({ name: 'u', description: 'u' }) export class B extends A {}`,
+      decorators,
+    );
+    expect(readMetadata(classIn(exports, 'A'))?.options.name).toBe('t');
+    expect(readMetadata(classIn(exports, 'B'))?.options.name).toBe('u');
+  });
+
+  test('is missing without a decorator', () => {
+    expect(readMetadata(class {})).toBeUndefined();
+  });
+
+  test('of a resource without an address cannot be read', () => {
+    const { R } = define("@Resource({ name: 'r' }) export class R {}", decorators);
+    expect(() => readMetadata(R as AnyClass)).toThrow(
+      new TypeError("resource R has no address: write `static readonly uri = 'resource://…'` in the class"),
+    );
+  });
+});
+
+test.each(['AddTaskToProject', 'Today', 'Sort', 'Ping'])(
+  '%s has one fingerprint with either kind',
+  (name) => {
+    const [legacy, tc39] = kinds.map((kind) => fingerprint(fromMetadata(metadataOf(name, kind))));
+    expect(legacy).toMatch(/^[0-9a-f]{64}$/);
+    expect(tc39).toBe(legacy);
+  },
+);
+
+describe.each(kinds)('a workflow class with %s decorators', (decorators) => {
+  const message =
+    'new W(): workflow classes are read by the compiler, never instantiated: ' +
+    'run `stepwright codegen` and serve the registry it writes';
+  const exports = define(
+    `${workflow} export class W { static note = 'kept'; static self() { return this; } @Step() a = 1; }
+    export class Sub extends W {}`,
+    decorators,
+  );
+  const W = classIn(exports, 'W');
+
+  test('throws when it is instantiated, whichever way', () => {
+    const error = new WorkflowNotRunnableError('new W()');
+    expect(error.message).toBe(message);
+    expect(() => new W()).toThrow(error);
+    expect(() => Reflect.construct(W, [])).toThrow(error);
+    expect(() => Reflect.construct(W, [], class {})).toThrow(error);
+    expect(() => new W.prototype.constructor()).toThrow(error);
+    expect(() => new (classIn(exports, 'Sub'))()).toThrow(error);
+  });
+
+  test('is otherwise the class it was', () => {
+    expect(W.name).toBe('W');
+    expect(W).toHaveProperty('note', 'kept');
+    expect((W as unknown as { self(): unknown }).self()).toBe(W);
+    expect(Object.create(W.prototype)).toBeInstanceOf(W);
+    expect(Object.keys(W.prototype)).toEqual([]);
+  });
+});
+
+describe.each(kinds)('misuse of %s decorators', (decorators) => {
+  const optionFault = (name: string, example: string) =>
+    `@${name} takes one object of options and is always called: ${example}`;
+
+  test.each([
+    ['@Tool() class T {}', optionFault('Tool', "@Tool({ name: '…', description: '…' })")],
+    ['@Tool class T {}', optionFault('Tool', "@Tool({ name: '…', description: '…' })")],
+    ["@Resource('r') class R {}", optionFault('Resource', "@Resource({ name: '…' })")],
+    ['@Workflow(null) class W {}', optionFault('Workflow', "@Workflow({ name: '…', description: '…' })")],
+    [`${workflow} class W { @Arg() a; }`, optionFault('Arg', "@Arg({ description: '…' })")],
+    [`${workflow} class W { @Step([]) a = 1; }`, optionFault('Step', '@Step()')],
+    [`${workflow} class W { @Step a = 1; }`, optionFault('Step', '@Step()')],
+    [`${tool} ${tool} class T {}`, 'class T is a tool already and cannot be decorated with @Tool as well'],
+    [
+      `${workflow} ${tool} class T {}`,
+      'class T is a tool already and cannot be decorated with @Workflow as well',
+    ],
+    [
+      `${tool} ${workflow} class T {}`,
+      'class T is a workflow already and cannot be decorated with @Tool as well',
+    ],
+    [
+      `${tool} class T { @Step() a = 1; }`,
+      'class T has fields with @Arg or @Step, which mean something under @Workflow only, not under @Tool',
+    ],
+    [`${workflow} class W { @Step() a() {} }`, '@Step decorates a field, which `a` is not'],
+    [`${workflow} class W { @Arg({}) get a() { return 1; } }`, '@Arg decorates a field, which `a` is not'],
+    ['@Step() class W {}', '@Step decorates a field, which `W` is not'],
+    [`${workflow} class W { ${tool} a = 1; }`, '@Tool decorates a class'],
+    [
+      `${workflow} class W { @Step() static a = 1; }`,
+      '@Step decorates a field of the instance: leave out `static` before `a`',
+    ],
+    [
+      `${workflow} class W { @Step() [Symbol.iterator] = 1; }`,
+      '@Step decorates a public field with an identifier for a name, which `Symbol(Symbol.iterator)` is not',
+    ],
+    [
+      `${workflow} class W { @Step() @Arg({}) a = 1; }`,
+      '`a` is decorated twice, the second time with @Step: a field is an argument or a step, once',
+    ],
+    [
+      `${workflow} class A {} ${workflow} class B extends A {}`,
+      'workflow B extends A, whose arguments and steps are not inherited: a workflow class stands alone',
+    ],
+    [
+      `class A { @Step() a = 1; } class B extends A {} ${workflow} class C extends B {}`,
+      'workflow C extends A, whose arguments and steps are not inherited: a workflow class stands alone',
+    ],
+  ])('%s', (body, message) => {
+    expect(() => define(body, decorators)).toThrow(new TypeError(message));
+  });
+
+  test('a workflow may extend a class without arguments and steps', () => {
+    const exports = define(`class A {} ${workflow} export class B extends A { @Step() a = 1; }`, decorators);
+    expect(readMetadata(classIn(exports, 'B'))).toMatchObject({ steps: [{ name: 'a' }] });
+  });
+});
+
+test('a private name cannot be a step', () => {
+  expect(() => define(`${workflow} class W { @Step() #a = 1; }`, 'tc39')).toThrow(
+    new TypeError('@Step decorates a public field with an identifier for a name, which `#a` is not'),
+  );
+});
+
+test('TC39 decorators without metadata say what is missing', async () => {
+  const { Step } = await import('stepwright');
+  const context = { kind: 'field', name: 'a', static: false, private: false, metadata: undefined };
+  const decorate = Step() as (value: undefined, context: unknown) => void;
+  expect(() => decorate(undefined, context)).toThrow(/^@Step was given no decorator metadata/);
+});
