@@ -50,7 +50,13 @@ export type Command =
       /** The same for every attempt of one call of one run. */
       readonly idempotencyKey: string;
     }
-  | { readonly kind: 'readResource'; readonly id: string; readonly node: string; readonly resource: string; readonly uri: string }
+  | {
+      readonly kind: 'readResource';
+      readonly id: string;
+      readonly node: string;
+      readonly resource: string;
+      readonly uri: string;
+    }
   /** Answered by `timerFired` no earlier than `dueAt` (ms since the epoch). */
   | { readonly kind: 'startTimer'; readonly id: string; readonly node: string; readonly dueAt: number }
   /** Needs no answer, and is never outstanding. */
@@ -69,32 +75,93 @@ export type Event =
       /** False when the input was refused and the tool never ran. */
       readonly attempted: boolean;
     }
-  | { readonly kind: 'resourceRead'; readonly at: number; readonly command: string; readonly value: JsonObject }
-  | { readonly kind: 'resourceFailed'; readonly at: number; readonly command: string; readonly failure: Failure }
+  | {
+      readonly kind: 'resourceRead';
+      readonly at: number;
+      readonly command: string;
+      readonly value: JsonObject;
+    }
+  | {
+      readonly kind: 'resourceFailed';
+      readonly at: number;
+      readonly command: string;
+      readonly failure: Failure;
+    }
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
   | { readonly kind: 'cancelled'; readonly at: number; readonly reason: string };
 
 /** What observers may know. Facts never change a run. */
 export type Fact =
-  | { readonly kind: 'nodeStarted'; readonly node: string; readonly nodeKind: NodeKind; readonly guidance?: string }
-  | { readonly kind: 'callIssued'; readonly node: string; readonly command: string; readonly tool: string; readonly input: JsonObject; readonly attempt: number }
-  | { readonly kind: 'resourceRequested'; readonly node: string; readonly command: string; readonly resource: string; readonly uri: string }
+  | {
+      readonly kind: 'nodeStarted';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      readonly guidance?: string;
+      /** The guidance could not be evaluated. The node runs all the same. */
+      readonly guidanceFailure?: Failure;
+    }
+  | {
+      readonly kind: 'callIssued';
+      readonly node: string;
+      readonly command: string;
+      readonly tool: string;
+      readonly input: JsonObject;
+      readonly attempt: number;
+    }
+  | {
+      readonly kind: 'resourceRequested';
+      readonly node: string;
+      readonly command: string;
+      readonly resource: string;
+      readonly uri: string;
+    }
+  /**
+   * A call or read is over for the engine: answered, timed out or given up. Exactly one for each `callIssued` and
+   * each `resourceRequested`.
+   */
   | {
       readonly kind: 'callReturned';
       readonly node: string;
       readonly command: string;
       /** False when the call was refused before the tool or resource was reached. */
       readonly attempted: boolean;
-      readonly outcome: { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly failure: Failure };
+      readonly outcome:
+        | { readonly ok: true; readonly value: Json }
+        | { readonly ok: false; readonly failure: Failure };
     }
   | { readonly kind: 'nodeSucceeded'; readonly node: string; readonly nodeKind: NodeKind }
-  | { readonly kind: 'nodeFailed'; readonly node: string; readonly nodeKind: NodeKind; readonly failure: Failure }
-  | { readonly kind: 'nodeSkipped'; readonly node: string; readonly nodeKind: NodeKind; readonly reason: SkipReason }
-  | { readonly kind: 'finished'; readonly status: Exclude<RunStatus, 'running'>; readonly result?: Json; readonly failure?: Failure };
+  | {
+      readonly kind: 'nodeFailed';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      readonly failure: Failure;
+    }
+  | {
+      readonly kind: 'nodeSkipped';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      readonly reason: SkipReason;
+    }
+  /** The run was cancelled while this node waited or ran. A call that was in flight has its `callReturned` before. */
+  | { readonly kind: 'nodeCancelled'; readonly node: string; readonly nodeKind: NodeKind }
+  | {
+      readonly kind: 'finished';
+      readonly status: Exclude<RunStatus, 'running'>;
+      readonly result?: Json;
+      readonly failure?: Failure;
+      /** The node whose failure ended the run. Missing for a cancelled run and for a failure of the graph as a whole. */
+      readonly node?: string;
+    };
 
-/** One row of state that a durable host must write or delete. */
+/**
+ * One row of state that a durable host must write or delete. Rows are never mutated after they were handed out, and
+ * one `Advance` names a row once. The key of the one `run` row is the run's id.
+ */
 export type Change =
-  | { readonly op: 'put'; readonly table: StateTable; readonly key: string; readonly row: Json }
+  | { readonly op: 'put'; readonly table: 'run'; readonly key: string; readonly row: RunRow }
+  | { readonly op: 'put'; readonly table: 'nodes'; readonly key: string; readonly row: NodeRow }
+  | { readonly op: 'put'; readonly table: 'outputs'; readonly key: string; readonly row: Json }
+  | { readonly op: 'put'; readonly table: 'commands'; readonly key: string; readonly row: Command }
   | { readonly op: 'delete'; readonly table: StateTable; readonly key: string };
 
 export type StateTable = 'run' | 'nodes' | 'outputs' | 'commands';
@@ -110,29 +177,46 @@ export interface RunState {
   commands: Record<string, Command>;
 }
 
+/** The run as a whole. Rows are replaced, never mutated. */
 export interface RunRow {
-  id: string;
-  workflow: string;
+  readonly id: string;
+  readonly workflow: string;
   /** Hash of the graph the run started on; `advance` refuses another one. */
-  graphHash: string;
-  status: RunStatus;
-  input: JsonObject;
-  startedAt: number;
+  readonly graphHash: string;
+  readonly status: RunStatus;
+  readonly input: JsonObject;
+  /** Ms since the epoch. */
+  readonly startedAt: number;
   /** After this moment no attempt may run (ms since the epoch). */
-  deadlineAt?: number;
+  readonly deadlineAt?: number;
   /** Nodes that are neither settled nor skipped. */
-  open: number;
-  result?: Json;
-  failure?: Failure;
+  readonly open: number;
+  /** Nodes with a call or read in flight, at most the graph's `maxConcurrency`. */
+  readonly running: number;
+  /** Ends of the line of nodes that wait for a free place, linked by `NodeRow.next`; the head starts first. */
+  readonly readyHead?: string;
+  readonly readyTail?: string;
+  /** The node after which nothing new starts: the `return`, the `error`, or the failure that failed fast. */
+  readonly endedBy?: string;
+  /** Missing for a value that is absent. */
+  readonly result?: Json;
+  /** The failure the run ends with: known before the end while calls in flight settle. */
+  readonly failure?: Failure;
+  /** The node `failure` comes from. */
+  readonly failedNode?: string;
 }
 
+/** One node of the run. Rows are replaced, never mutated. */
 export interface NodeRow {
-  status: NodeStatus;
-  reason?: SkipReason;
+  readonly status: NodeStatus;
+  readonly reason?: SkipReason;
   /** Dependencies that have not settled yet. */
-  waitingFor: number;
-  attempt: number;
-  failure?: Failure;
+  readonly waitingFor: number;
+  /** The latest attempt, counted from 1; 0 before the first. */
+  readonly attempt: number;
+  /** The node behind this one in the line for a free place. */
+  readonly next?: string;
+  readonly failure?: Failure;
 }
 
 /** What one step of the machine yields. */

@@ -1,0 +1,337 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { references } from '../../graph/expression/references.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Json } from '../../graph/json.js';
+import type { Graph, Node } from '../../graph/model.js';
+import { advance } from './advance.js';
+import type { Advance, Command, Event, Fact, RunState } from './contract.js';
+import { type Behaviour, linearOutcome } from './linear-oracle.fixture.js';
+import { outstanding } from './outstanding.js';
+import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
+import { answer, begin, INPUT, type Move, moves, type Played, play, settle } from './random-run.fixture.js';
+
+const RUNS = { numRuns: 500 };
+
+const deadline = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.integer({ min: -5, max: 300 }) },
+);
+
+const world = [randomGraph, moves, deadline] as const;
+
+const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const bytes = (value: unknown): string => JSON.stringify(value);
+
+/** Every step of a run, each kept as text: later steps must not be able to change it. */
+function record(graph: Graph, given: readonly Move[], deadlineAt?: number): string[] {
+  const steps: string[] = [];
+  play(graph, given, (played) => steps.push(bytes(played)), deadlineAt);
+  return steps;
+}
+
+describe('every run', () => {
+  test('outstanding is exactly what was commanded and neither answered nor called off', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const owed = new Map<string, Command>();
+        play(
+          graph,
+          given,
+          ({ event, advance: { state, commands } }) => {
+            if (event !== undefined && 'command' in event) owed.delete(event.command);
+            settle(owed, commands);
+            expect(outstanding(state)).toEqual([...owed.values()]);
+          },
+          deadlineAt,
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  test('ends, and wants answers exactly as long as it has not', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const { run, nodes } = play(
+          graph,
+          given,
+          ({ advance: { state } }) =>
+            expect(outstanding(state).length > 0).toBe(state.run.status === 'running'),
+          deadlineAt,
+        );
+        expect(run.status).not.toBe('running');
+        expect([run.open, run.running, run.readyHead, run.readyTail]).toEqual([0, 0, undefined, undefined]);
+        for (const row of Object.values(nodes)) {
+          expect(['succeeded', 'failed', 'skipped', 'cancelled']).toContain(row.status);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('survives a JSON round trip of its state at each step, byte for byte', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        let stored: string | undefined;
+        play(
+          copy(graph),
+          given,
+          ({ event, advance: direct }) => {
+            if (event !== undefined && stored !== undefined) {
+              const reloaded = advance(graph, JSON.parse(stored) as RunState, event);
+              expect(bytes(reloaded)).toBe(bytes(direct));
+            }
+            stored = bytes(direct.state);
+            expect(bytes(JSON.parse(stored))).toBe(stored);
+          },
+          deadlineAt,
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  test('gives the same bytes for the same events', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        expect(record(copy(graph), given, deadlineAt)).toEqual(record(graph, given, deadlineAt));
+      }),
+      RUNS,
+    );
+  });
+
+  test('is rebuilt by its changes alone, which name each row once', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const shadow = new Map<string, string>();
+        play(
+          graph,
+          given,
+          ({ advance: { state, changes } }) => {
+            const touched = changes.map(({ table, key }) => `${table} ${key}`);
+            expect(new Set(touched).size).toBe(touched.length);
+            for (const change of changes) apply(shadow, change);
+            expect([...shadow].sort()).toEqual([...tablesOf(state)].sort());
+          },
+          deadlineAt,
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  test('is not changed by events that are late, repeated or unknown', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const past: Event[] = [{ kind: 'toolReturned', at: 0, command: 'nobody#1', value: 1 }];
+        const answered: Command[] = [];
+        play(
+          graph,
+          given,
+          ({ event, advance: { state, commands } }) => {
+            if (event !== undefined && 'command' in event) past.push(event);
+            answered.push(...commands.filter(({ kind }) => kind !== 'cancelCall' && kind !== 'cancelTimer'));
+            const owed = new Set(outstanding(state).map(({ id }) => id));
+            const late = answered
+              .filter(({ id }) => !owed.has(id))
+              .map((command) => answer(command, { how: 'succeed', value: 'late' }, 5));
+            const before = bytes(state);
+            for (const stale of [...past, ...late]) {
+              const after = advance(graph, state, stale);
+              expect(after).toMatchObject({ changes: [], commands: [], facts: [] });
+            }
+            expect(bytes(state)).toBe(before);
+          },
+          deadlineAt,
+        );
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('every node', () => {
+  test('runs at most once, after everything it waits for, and comes to exactly one end', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const waits = new Map(graph.nodes.map((node) => [node.id, waitsOf(node)]));
+        const facts: Fact[] = [];
+        play(graph, given, ({ advance: step }) => facts.push(...step.facts), deadlineAt);
+        const started = new Set<string>();
+        const ended = new Set<string>();
+        const inFlight = new Set<string>();
+        for (const fact of facts) {
+          switch (fact.kind) {
+            case 'nodeStarted':
+              expect(started).not.toContain(fact.node);
+              for (const id of waits.get(fact.node) ?? []) expect(ended).toContain(id);
+              started.add(fact.node);
+              break;
+            case 'callIssued':
+            case 'resourceRequested':
+              expect(started).toContain(fact.node);
+              expect(inFlight).not.toContain(fact.command);
+              inFlight.add(fact.command);
+              expect(inFlight.size).toBeLessThanOrEqual(graph.maxConcurrency ?? 10);
+              break;
+            case 'callReturned':
+              expect(inFlight.delete(fact.command)).toBe(true);
+              break;
+            case 'nodeSucceeded':
+            case 'nodeFailed':
+            case 'nodeSkipped':
+            case 'nodeCancelled':
+              expect(ended).not.toContain(fact.node);
+              ended.add(fact.node);
+              break;
+            case 'finished':
+              expect(fact).toBe(facts.at(-1));
+              break;
+          }
+        }
+        expect(inFlight.size).toBe(0);
+        expect([...ended].sort()).toEqual(graph.nodes.map(({ id }) => id).sort());
+        expect(facts.at(-1)?.kind).toBe('finished');
+      }),
+      RUNS,
+    );
+  });
+
+  test('is commanded with a bounded time: a timer for each call, due no later than its limits', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+        const check = ({ event, advance: { commands } }: Played) => {
+          const at = event?.at ?? 0;
+          for (const command of commands) {
+            if (command.kind !== 'callTool' && command.kind !== 'readResource') continue;
+            const limit = at + (byId.get(command.node)?.timeoutMs ?? 60_000);
+            expect(commands).toContainEqual({
+              kind: 'startTimer',
+              id: `${command.id}:timer`,
+              node: command.node,
+              dueAt: Math.min(limit, deadlineAt ?? limit),
+            });
+            if (deadlineAt !== undefined) expect(at).toBeLessThan(deadlineAt);
+          }
+        };
+        play(graph, given, check, deadlineAt);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('outcomes', () => {
+  test('do not depend on the order of answers where nothing ends the run early', () => {
+    const worlds = fc.array(fc.nat({ max: 30 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(
+        confluentGraph,
+        fc.infiniteStream(fc.nat({ max: 9 })),
+        worlds,
+        worlds,
+        (graph, luck, one, other) => {
+          const behaviour = behaviourOf(graph, luck);
+          const ends = [one, other].map((order) => answerAll(graph, behaviour, order));
+          const [first, second] = ends.map(({ nodes, outputs, run }) => ({
+            nodes: sorted(nodes),
+            outputs: sorted(outputs),
+            status: run.status,
+          }));
+          expect(second).toEqual(first);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  test('of linear graphs are those of a direct recursive reading', () => {
+    fc.assert(
+      fc.property(linearGraph, fc.infiniteStream(fc.nat({ max: 9 })), (graph, luck) => {
+        const behaviour = behaviourOf(graph, luck);
+        const { run, nodes } = answerAll(graph, behaviour, []);
+        const { status, result, failedNode, ...expected } = linearOutcome(graph, INPUT, behaviour);
+        expect([run.status, run.result, run.failedNode]).toEqual([status, result, failedNode]);
+        const statuses = Object.entries(nodes).map(([id, row]) => [
+          id,
+          row.reason === undefined ? row.status : `${row.status}(${row.reason})`,
+        ]);
+        expect(statuses.sort()).toEqual(Object.entries(expected.nodes).sort());
+      }),
+      RUNS,
+    );
+  });
+});
+
+/** Decides beforehand what each node's tool does: four in five succeed. */
+function behaviourOf(graph: Graph, luck: Iterator<number>): Behaviour {
+  const results: readonly Json[] = [null, true, 'text', { ok: true }, { ok: false }];
+  const decided = new Map(graph.nodes.map(({ id }) => [id, luck.next().value as number]));
+  return (node) => {
+    const number = decided.get(node) ?? 0;
+    return number > 7 ? undefined : { value: results[number % results.length] ?? null };
+  };
+}
+
+/** Answers every call and lets no timer fire; `order` picks who is answered first. */
+function answerAll(graph: Graph, behaviour: Behaviour, order: readonly number[]): RunState {
+  let current: Advance = begin(graph);
+  for (let index = 0; ; index += 1) {
+    const calls = outstanding(current.state).filter(({ kind }) => kind !== 'startTimer');
+    const command = calls[(order[index] ?? 0) % calls.length];
+    if (command === undefined || !('node' in command)) return current.state;
+    const given = behaviour(command.node);
+    const failure = { code: 'E_TOOL', message: 'broke' };
+    const answers = { at: index, command: command.id };
+    const [event]: Event[] =
+      command.kind === 'readResource'
+        ? [
+            given === undefined
+              ? { kind: 'resourceFailed', ...answers, failure }
+              : { kind: 'resourceRead', ...answers, value: given.value as never },
+          ]
+        : [
+            given === undefined
+              ? { kind: 'toolFailed', ...answers, failure, attempted: true }
+              : { kind: 'toolReturned', ...answers, value: given.value },
+          ];
+    if (event === undefined) return current.state;
+    current = advance(graph, current.state, event);
+  }
+}
+
+function waitsOf(node: Node): string[] {
+  const exprs: (Expr | undefined)[] = [node.when, node.guidance];
+  if (node.kind === 'call') exprs.push(node.input);
+  if (node.kind === 'resource') exprs.push(node.uri);
+  if (node.kind === 'error') exprs.push(node.message);
+  if (node.kind === 'return') exprs.push(node.value);
+  const refs = exprs.flatMap((expr) => (expr === undefined ? [] : references(expr)));
+  return [
+    ...node.after,
+    ...refs.filter(({ ref }) => ref.root === 'steps').map(({ ref }) => String(ref.path[0])),
+  ];
+}
+
+function apply(shadow: Map<string, string>, change: Advance['changes'][number]): void {
+  const key = `${change.table} ${change.key}`;
+  if (change.op === 'put') {
+    shadow.set(key, bytes(change.row));
+    return;
+  }
+  expect(shadow.delete(key)).toBe(true);
+}
+
+function* tablesOf(state: RunState): Generator<[string, string]> {
+  yield [`run ${state.run.id}`, bytes(state.run)];
+  for (const table of ['nodes', 'outputs', 'commands'] as const) {
+    for (const [key, row] of Object.entries(state[table])) yield [`${table} ${key}`, bytes(row)];
+  }
+}
+
+function sorted(table: object): [string, unknown][] {
+  return Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1));
+}

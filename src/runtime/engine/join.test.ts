@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { JoinRule } from '../../graph/model.js';
+import type { NodeRow } from './contract.js';
+import { join } from './join.js';
+
+const row = (status: NodeRow['status'], reason?: NodeRow['reason']): NodeRow => ({
+  status,
+  waitingFor: 0,
+  attempt: 0,
+  ...(reason === undefined ? {} : { reason }),
+});
+
+const standings = {
+  ok: row('succeeded'),
+  failed: row('failed'),
+  cancelled: row('cancelled'),
+  handled: row('handled'),
+  skipped: row('skipped', 'condition_false'),
+  cutOff: row('skipped', 'upstream_failed'),
+};
+
+type Standing = keyof typeof standings;
+type Outcome = 'run' | 'upstream_failed' | 'upstream_skipped';
+
+const table: readonly [dependencies: Standing[], outcomes: Readonly<Record<JoinRule, Outcome>>][] = [
+  [[], all('run')],
+  [['ok'], all('run')],
+  [['ok', 'ok'], all('run')],
+  [['failed'], { ...all('upstream_failed'), all_done: 'run' }],
+  [['cancelled'], { ...all('upstream_failed'), all_done: 'run' }],
+  [['cutOff'], { ...all('upstream_failed'), all_done: 'run' }],
+  [['skipped'], { ...all('upstream_skipped'), none_failed: 'run', all_done: 'run' }],
+  [['handled'], { ...all('upstream_skipped'), none_failed: 'run', all_done: 'run' }],
+  [['skipped', 'handled'], { ...all('upstream_skipped'), none_failed: 'run', all_done: 'run' }],
+  [['ok', 'skipped'], { ...all('run'), all_success: 'upstream_skipped' }],
+  [['ok', 'handled'], { ...all('run'), all_success: 'upstream_skipped' }],
+  [['ok', 'failed'], { ...all('upstream_failed'), one_success: 'run', all_done: 'run' }],
+  [['ok', 'cutOff'], { ...all('upstream_failed'), one_success: 'run', all_done: 'run' }],
+  [['skipped', 'failed'], { ...all('upstream_failed'), all_done: 'run' }],
+  [['ok', 'skipped', 'failed'], { ...all('upstream_failed'), one_success: 'run', all_done: 'run' }],
+];
+
+function all(outcome: Outcome): Record<JoinRule, Outcome> {
+  return {
+    all_success: outcome,
+    none_failed: outcome,
+    none_failed_min_one_success: outcome,
+    one_success: outcome,
+    all_done: outcome,
+  };
+}
+
+describe('G3, G4: joins', () => {
+  for (const [dependencies, outcomes] of table) {
+    for (const [rule, outcome] of Object.entries(outcomes) as [JoinRule, Outcome][]) {
+      test(`${rule} of [${dependencies.join(', ')}] is ${outcome}`, () => {
+        const verdict = join(
+          rule,
+          dependencies.map((name) => standings[name]),
+        );
+        expect(verdict.run ? 'run' : verdict.reason).toBe(outcome);
+      });
+    }
+  }
+
+  test('a dependency that has not settled is a fault of the caller', () => {
+    expect(() => join('all_done', [row('running')])).toThrow('still running');
+  });
+});

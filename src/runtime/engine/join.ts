@@ -1,0 +1,64 @@
+import type { JoinRule } from '../../graph/model.js';
+import { unreachable } from '../../graph/unreachable.js';
+import type { NodeRow, SkipReason } from './contract.js';
+
+/** What a node's dependencies mean for it: it runs, or it is skipped for a reason. */
+export type JoinVerdict = { readonly run: true } | { readonly run: false; readonly reason: SkipReason };
+
+/** How the settled state of one dependency counts in a join. */
+type Standing = 'succeeded' | 'failed' | 'skipped';
+
+const RUN: JoinVerdict = { run: true };
+const SKIP_FAILED: JoinVerdict = { run: false, reason: 'upstream_failed' };
+const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
+
+/**
+ * Decides by a join rule, once every dependency has settled. Without dependencies every rule lets the node run.
+ *
+ * A dependency that was skipped because of a failure further up counts as failed, so that a failure reaches all who
+ * depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
+ */
+export function join(rule: JoinRule, dependencies: readonly NodeRow[]): JoinVerdict {
+  if (dependencies.length === 0) return RUN;
+  const standings = dependencies.map(standing);
+  const failed = standings.includes('failed');
+  const succeeded = standings.includes('succeeded');
+  switch (rule) {
+    case 'all_success':
+      if (failed) return SKIP_FAILED;
+      return standings.includes('skipped') ? SKIP_SKIPPED : RUN;
+    case 'none_failed':
+      return failed ? SKIP_FAILED : RUN;
+    case 'none_failed_min_one_success':
+      if (failed) return SKIP_FAILED;
+      return succeeded ? RUN : SKIP_SKIPPED;
+    case 'one_success':
+      if (succeeded) return RUN;
+      return failed ? SKIP_FAILED : SKIP_SKIPPED;
+    case 'all_done':
+      return RUN;
+    default:
+      return unreachable(rule);
+  }
+}
+
+function standing(row: NodeRow): Standing {
+  switch (row.status) {
+    case 'succeeded':
+      return 'succeeded';
+    case 'failed':
+    case 'cancelled':
+      return 'failed';
+    case 'handled':
+      return 'skipped';
+    case 'skipped':
+      return row.reason === 'upstream_failed' ? 'failed' : 'skipped';
+    case 'pending':
+    case 'ready':
+    case 'running':
+    case 'waiting':
+      throw new Error(`join of a dependency that is still ${row.status}`);
+    default:
+      return unreachable(row.status);
+  }
+}

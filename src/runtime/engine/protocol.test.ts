@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalJson, hashGraph, sha256Hex } from '../../graph/canonical.js';
+import type { CallNode, Graph, Node } from '../../graph/model.js';
+import { advance, GraphMismatchError } from './advance.js';
+import type { Event, RunState } from './contract.js';
+import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
+import { outstanding } from './outstanding.js';
+import { start } from './start.js';
+
+describe('commands', () => {
+  test('E5: the idempotency key is sha256 of run, node, loop indices and goto visit', () => {
+    const run = new Run(graph([call('a'), call('b')]));
+    const keyOf = (node: string) => sha256Hex(canonicalJson(['run-1', node, [], 0]));
+    expect(run.commands[0]).toMatchObject({ kind: 'callTool', idempotencyKey: keyOf('a') });
+    expect(run.commands[2]).toMatchObject({ kind: 'callTool', idempotencyKey: keyOf('b') });
+  });
+
+  test('outstanding gives back every unanswered command as it was given', () => {
+    const run = new Run(graph([call('a', { x: lit(1) }), read('b')]));
+    expect(outstanding(run.state)).toEqual(run.commands);
+    run.returns('a');
+    expect(outstanding(run.state).map((command) => command.id)).toEqual(['b#1', 'b#1:timer']);
+  });
+
+  test('a resource is read from its evaluated URI', () => {
+    const run = new Run(graph(chain(call('a'), read('b', step('a', 'uri'))))).returns('a', {
+      uri: 'res://x',
+    });
+    expect(run.commands).toContainEqual({
+      kind: 'readResource',
+      id: 'b#1',
+      node: 'b',
+      resource: 'resource-b',
+      uri: 'res://x',
+    });
+    run.returns('b', { uri: 'res://x', text: 'hi' });
+    expect(run.state.outputs.b).toEqual({ uri: 'res://x', text: 'hi' });
+  });
+});
+
+describe('E17: one timer per attempt', () => {
+  const dueAt = (run: Run, node: string) => {
+    const timer = run.state.commands[`${node}#1:timer`];
+    return timer?.kind === 'startTimer' ? timer.dueAt : undefined;
+  };
+
+  test('it is due after the node’s own limit, or after 60 000 ms', () => {
+    const run = new Run(graph([call('a'), call('b', {}, { timeoutMs: 250 }), read('c')]));
+    expect([dueAt(run, 'a'), dueAt(run, 'b'), dueAt(run, 'c')]).toEqual([61_000, 1_250, 61_000]);
+  });
+
+  test('it is due at the run’s deadline where that comes first', () => {
+    const run = new Run(graph([call('a'), call('b', {}, { timeoutMs: 250 })]), {}, 1_300);
+    expect([dueAt(run, 'a'), dueAt(run, 'b')]).toEqual([1_300, 1_250]);
+  });
+
+  test('an answer in time calls it off', () => {
+    const run = new Run(graph([call('a')])).returns('a');
+    expect(run.commands).toEqual([{ kind: 'cancelTimer', id: 'a#1:timer:cancel', timer: 'a#1:timer' }]);
+  });
+
+  test('when it fires, the call is cancelled and has failed with an unknown outcome', () => {
+    const run = new Run(graph([call('a', {}, { timeoutMs: 250 })])).fires('a');
+    expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'a#1:cancel', call: 'a#1' }]);
+    const failure = { code: 'E_TIMEOUT', message: 'No answer came within 250 ms.', outcomeUnknown: true };
+    expect(run.state.run).toMatchObject({ status: 'failed', failedNode: 'a', failure });
+    expect(run.last.facts[0]).toMatchObject({
+      kind: 'callReturned',
+      attempted: true,
+      outcome: { ok: false, failure },
+    });
+  });
+
+  test('when the deadline was the binding limit, the failure says so', () => {
+    const run = new Run(graph([call('a')]), {}, 5_000).fires('a');
+    expect(run.state.run.failure).toMatchObject({ code: 'E_DEADLINE', outcomeUnknown: true });
+  });
+
+  test('after the deadline nothing is attempted, but what needs no attempt is done', () => {
+    const late = new Run(graph(chain(call('a'), call('b'))), {}, 5_000);
+    late.at = 5_000;
+    late.returns('a');
+    expect(late.commands.map((command) => command.kind)).toEqual(['cancelTimer']);
+    expect(late.state.nodes.b).toMatchObject({
+      status: 'failed',
+      attempt: 0,
+      failure: { code: 'E_DEADLINE' },
+    });
+    expect(late.state.nodes.b?.failure).not.toHaveProperty('outcomeUnknown');
+
+    const ends = new Run(graph(chain(call('a'), done('out', step('a')))), {}, 5_000);
+    ends.at = 5_001;
+    expect(ends.returns('a', 1).state.run).toMatchObject({ status: 'succeeded', result: 1 });
+  });
+
+  test('a clock that steps back leaves a limit as long as it is', () => {
+    const run = new Run(graph(chain(call('a'), call('b', {}, { timeoutMs: 100 }))));
+    run.at = 400;
+    run.returns('a');
+    expect(dueAt(run, 'b')).toBe(500);
+    expect(run.returns('b').state.run.status).toBe('succeeded');
+  });
+});
+
+describe('cancellation', () => {
+  test('calls and timers in flight are called off, everything open is cancelled', () => {
+    const run = new Run(
+      graph([call('a'), call('b', {}, { after: ['a'] }), call('c')], { maxConcurrency: 1 }),
+    );
+    run.send({ kind: 'cancelled', at: 2_000, reason: 'the caller left' });
+    expect(run.commands).toEqual([
+      { kind: 'cancelCall', id: 'a#1:cancel', call: 'a#1' },
+      { kind: 'cancelTimer', id: 'a#1:timer:cancel', timer: 'a#1:timer' },
+    ]);
+    expect(['a', 'b', 'c'].map((id) => run.status(id))).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect(outstanding(run.state)).toEqual([]);
+    expect(run.last.facts.map((fact) => fact.kind)).toEqual([
+      'callReturned',
+      'nodeCancelled',
+      'nodeCancelled',
+      'nodeCancelled',
+      'finished',
+    ]);
+    expect(run.last.facts[0]).toMatchObject({
+      outcome: { failure: { code: 'E_CANCELLED', outcomeUnknown: true } },
+    });
+    expect(run.state.run).toMatchObject({
+      status: 'cancelled',
+      open: 0,
+      running: 0,
+      failure: { code: 'E_CANCELLED', message: 'The run was cancelled: the caller left' },
+    });
+    expect(run.state.run).not.toHaveProperty('readyHead');
+  });
+
+  test('cancelling while calls settle after a failure makes the run cancelled', () => {
+    const run = new Run(graph([call('a'), call('b')])).fails('a');
+    run.send({ kind: 'cancelled', at: 2_000, reason: 'enough' });
+    expect([run.state.run.status, run.status('a'), run.status('b')]).toEqual([
+      'cancelled',
+      'failed',
+      'cancelled',
+    ]);
+  });
+
+  test('cancelling a run that has ended changes nothing', () => {
+    const run = new Run(graph([]));
+    const before = JSON.stringify(run.state);
+    run.send({ kind: 'cancelled', at: 2_000, reason: 'late' });
+    expect(run.last).toMatchObject({ changes: [], commands: [], facts: [] });
+    expect(JSON.stringify(run.state)).toBe(before);
+  });
+});
+
+describe('events that answer nothing', () => {
+  const two = graph([call('a'), read('b')]);
+  const failure = { code: 'E_TOOL', message: 'broke' };
+
+  test.each<[string, Event]>([
+    ['an unknown command', { kind: 'toolReturned', at: 0, command: 'x#1', value: 1 }],
+    ['an inherited name', { kind: 'toolReturned', at: 0, command: 'constructor', value: 1 }],
+    ['a tool’s result for a read', { kind: 'toolReturned', at: 0, command: 'b#1', value: 1 }],
+    ['a tool’s failure for a read', { kind: 'toolFailed', at: 0, command: 'b#1', failure, attempted: true }],
+    ['a resource for a call', { kind: 'resourceRead', at: 0, command: 'a#1', value: {} }],
+    ['a resource’s failure for a call', { kind: 'resourceFailed', at: 0, command: 'a#1', failure }],
+    ['a result for a timer', { kind: 'toolReturned', at: 0, command: 'a#1:timer', value: 1 }],
+    ['a timer by its call’s id', { kind: 'timerFired', at: 0, command: 'a#1' }],
+    ['another attempt', { kind: 'toolReturned', at: 0, command: 'a#2', value: 1 }],
+  ])('%s changes nothing', (_name, event) => {
+    const run = new Run(two);
+    const before = JSON.stringify(run.state);
+    run.send(event);
+    expect(run.last).toMatchObject({ changes: [], commands: [], facts: [] });
+    expect(JSON.stringify(run.state)).toBe(before);
+  });
+
+  test('G9: of a result and a timeout the first one wins, once', () => {
+    const result = new Run(two).returns('a', 1).fires('a');
+    expect(result.last.changes).toEqual([]);
+    expect(result.status('a')).toBe('succeeded');
+    const timeout = new Run(two).fires('a').returns('a', 1);
+    expect(timeout.last.changes).toEqual([]);
+    expect(timeout.status('a')).toBe('failed');
+  });
+});
+
+describe('graphs', () => {
+  test('G8: another graph than the run’s is a fault of the host', () => {
+    const one = graph([call('a')]);
+    const other = graph([call('a'), call('b')]);
+    const { state } = start(one, {}, { runId: 'r', at: 0 });
+    const send = () => advance(other, state, { kind: 'cancelled', at: 1, reason: 'x' });
+    expect(send).toThrow(GraphMismatchError);
+    expect(send).toThrow(hashGraph(one));
+  });
+
+  test('an equal graph of another object is the same graph', () => {
+    const one = graph([call('a')]);
+    const { state } = start(one, {}, { runId: 'r', at: 0 });
+    const copy = JSON.parse(JSON.stringify(one)) as Graph;
+    const next = advance(copy, state, { kind: 'toolReturned', at: 1, command: 'a#1', value: null });
+    expect(next.state.run.status).toBe('succeeded');
+  });
+
+  const wait: Node = { kind: 'wait', id: 'pause', after: [], join: 'none_failed', executor: 'server' };
+  const onError: Node = call('a', {}, { onError: { value: lit(1) } });
+  const compensate: Node = call('a', {}, { compensate: { tool: 'undo', input: lit({}) } });
+  const client: Node = { ...(call('a') as CallNode), executor: 'client' };
+
+  test.each<[string, Graph, string, string | undefined]>([
+    ['a node of another kind', graph([call('a'), wait]), 'E_NODE_KIND', 'pause'],
+    ['a fallback', graph([onError]), 'E_UNSUPPORTED', 'a'],
+    ['a compensation', graph([compensate]), 'E_UNSUPPORTED', 'a'],
+    ['a step for the client', graph([client]), 'E_UNSUPPORTED', 'a'],
+    ['another error strategy', graph([], { errorStrategy: { kind: 'collect' } }), 'E_UNSUPPORTED', undefined],
+    ['a cycle', graph([call('a', { x: step('b') }), call('b', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
+    ['a node that waits for itself', graph([call('a', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
+    ['a dependency that is not there', graph([call('a', {}, { after: ['x'] })]), 'E_GRAPH', undefined],
+    ['two nodes of one name', graph([call('a'), read('a')]), 'E_GRAPH', undefined],
+  ])('%s fails the run before anything is attempted', (_name, of, code, node) => {
+    const run = new Run(of);
+    expect(run.commands).toEqual([]);
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { code } });
+    expect(run.state.run.failedNode).toBe(node);
+    expect(run.facts.at(-1)).toMatchObject({ kind: 'finished', status: 'failed', failure: { code } });
+    for (const row of Object.values(run.state.nodes)) expect(['failed', 'skipped']).toContain(row.status);
+  });
+});
+
+describe('changes', () => {
+  test('they name the rows touched, once each, whatever the size of the graph', () => {
+    const many = Array.from({ length: 500 }, (_, index) => call(`n${index}`, {}, { after: ['gate'] }));
+    const run = new Run(graph([call('gate'), call('a'), call('b', {}, { after: ['a'] }), ...many]));
+    run.returns('a', { ok: true });
+    expect(run.last.changes.map(({ op, table, key }) => `${op} ${table} ${key}`)).toEqual([
+      'put run run-1',
+      'put nodes a',
+      'put nodes b',
+      'put outputs a',
+      'delete commands a#1',
+      'delete commands a#1:timer',
+      'put commands b#1',
+      'put commands b#1:timer',
+    ]);
+  });
+
+  test('once nothing new may start, those who waited are not touched any more', () => {
+    const run = new Run(graph([call('bad'), call('slow'), call('next', {}, { after: ['slow'] })]));
+    run.fails('bad').returns('slow');
+    expect(run.last.changes.map(({ table, key }) => `${table} ${key}`)).not.toContain('nodes next');
+  });
+
+  test('a row that was handed out does not change afterwards', () => {
+    const run = new Run(graph(chain(call('a'), call('b'))));
+    const { changes } = run.last;
+    const before = JSON.stringify(changes);
+    run.returns('a').returns('b');
+    expect(JSON.stringify(changes)).toBe(before);
+  });
+
+  test('the rows looked at do not grow with the length of the run nor with the size of the graph', () => {
+    const looksAt = (size: number, answered: number) => {
+      const run = new Run(graph(chain(...Array.from({ length: size }, (_, index) => call(`n${index}`)))));
+      for (let index = 0; index < answered; index += 1) run.returns(`n${index}`, index);
+      let looks = 0;
+      const count = <K extends keyof typeof Reflect>(name: K) => ({
+        [name]: (...given: never[]) => {
+          looks += 1;
+          return (Reflect[name] as (...args: never[]) => unknown)(...given);
+        },
+      });
+      const traps = {
+        ...count('get'),
+        ...count('getOwnPropertyDescriptor'),
+        ...count('ownKeys'),
+        ...count('has'),
+      };
+      for (const table of ['nodes', 'outputs', 'commands'] as const) {
+        Object.assign(run.state, { [table]: new Proxy(run.state[table], traps) });
+      }
+      run.returns(`n${answered}`, answered);
+      return looks;
+    };
+    expect(looksAt(1_000, 500)).toBe(looksAt(10, 1));
+  });
+
+  test('advance gives back the state it was given', () => {
+    const one = graph([call('a')]);
+    const state: RunState = start(one, {}, { runId: 'r', at: 0 }).state;
+    expect(advance(one, state, { kind: 'toolReturned', at: 1, command: 'a#1', value: null }).state).toBe(
+      state,
+    );
+  });
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Json } from '../../graph/json.js';
+import type { Graph, JoinRule, Node } from '../../graph/model.js';
+import {
+  broken,
+  call,
+  coalesce,
+  done,
+  graph,
+  input,
+  lit,
+  not,
+  read,
+  step,
+  stop,
+  text,
+} from './graph.fixture.js';
+
+/** Names that trip up careless tables: inherited members, and keys that objects put in an order of their own. */
+const TRICKY_IDS = ['__proto__', 'constructor', 'toString', '10', '2'];
+
+const IDS = [...TRICKY_IDS, ...'abcdefgh'];
+
+const joins: readonly JoinRule[] = [
+  'all_success',
+  'none_failed',
+  'none_failed_min_one_success',
+  'one_success',
+  'all_done',
+];
+
+const value: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom<Json>(null, true, false, 0, -1.5, '', 'x', '{a}'),
+  fc.record({ ok: fc.boolean(), n: fc.integer({ min: 0, max: 3 }) }),
+  fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 2 }),
+);
+
+/** An expression that reads only earlier steps. Now and then it has no value. */
+function expression(earlier: readonly string[]): fc.Arbitrary<Expr> {
+  const sound = [value.map(lit), fc.constantFrom(lit(), input('x'), input('missing'))];
+  const faulty = [fc.constant(broken)];
+  if (earlier.length > 0) {
+    const id = fc.constantFrom(...earlier);
+    sound.push(
+      id.map((name) => step(name)),
+      id.map((name) => coalesce(step(name), lit('none'))),
+      id.map((name): Expr => ({ kind: 'get', of: step(name), key: lit('ok'), optional: true })),
+    );
+    faulty.push(id.map((name): Expr => ({ kind: 'get', of: step(name), key: lit('ok') })));
+  }
+  return fc.oneof(
+    { weight: 24, arbitrary: fc.oneof(...sound) },
+    { weight: 1, arbitrary: fc.oneof(...faulty) },
+  );
+}
+
+/** Mostly true or false, mostly true. */
+function condition(earlier: readonly string[]): fc.Arbitrary<Expr> {
+  const negated = expression(earlier).map(not);
+  return fc.oneof(
+    { weight: 6, arbitrary: negated.map(not) },
+    { weight: 6, arbitrary: fc.constant(lit(true)) },
+    { weight: 3, arbitrary: negated },
+    { weight: 1, arbitrary: expression(earlier) },
+  );
+}
+
+function node(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
+  const some = fc.subarray([...earlier], { maxLength: Math.min(3, earlier.length) });
+  const shared = fc.record(
+    {
+      after: some,
+      join: fc.constantFrom(...joins),
+      when: condition(earlier),
+      guidance: expression(earlier).map((part) => text('do ', part)),
+      timeoutMs: fc.integer({ min: 0, max: 50 }),
+    },
+    { requiredKeys: ['after', 'join'] },
+  );
+  const args = fc.dictionary(fc.constantFrom('p', 'q', '__proto__'), expression(earlier), { maxKeys: 2 });
+  return fc.oneof(
+    { weight: 16, arbitrary: fc.tuple(args, shared).map(([given, options]) => call(id, given, options)) },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(expression(earlier), shared)
+        .map(([part, options]) => read(id, text('res://', part), options)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(expression(earlier), shared)
+        .map(([part, options]) => stop(id, text(part), options)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(expression(earlier), shared).map(([part, options]) => done(id, part, options)),
+    },
+  );
+}
+
+function nodes(ids: readonly string[], of: typeof node): fc.Arbitrary<Node[]> {
+  return fc.tuple(...ids.map((id, index) => of(id, ids.slice(0, index)))) as fc.Arbitrary<Node[]>;
+}
+
+/** Up to twelve distinct ids in a random order. */
+const someIds = fc
+  .tuple(fc.integer({ min: 0, max: 12 }), fc.shuffledSubarray(IDS, { minLength: 12 }))
+  .map(([count, ids]) => ids.slice(0, count));
+
+/** A graph without cycles whose declaration order says nothing about the order of its edges. */
+export const randomGraph: fc.Arbitrary<Graph> = someIds
+  .chain((ids) => fc.tuple(nodes(ids, node), fc.option(expression(ids), { nil: undefined })))
+  .chain(([list, returns]) =>
+    fc.record(
+      {
+        nodes: fc.shuffledSubarray(list, { minLength: list.length }),
+        failFast: fc.boolean(),
+        maxConcurrency: fc.integer({ min: 1, max: 4 }),
+        returns: fc.constant(returns ?? lit('end')),
+      },
+      { requiredKeys: ['nodes'] },
+    ),
+  )
+  .map(({ nodes: list, ...options }) => graph(list, options));
+
+/** A graph whose outcome does not depend on who is faster: failures do not stop it, and nothing ends it early. */
+export const confluentGraph: fc.Arbitrary<Graph> = someIds
+  .chain((ids) =>
+    nodes(ids, (id, earlier) =>
+      node(id, earlier).filter(({ kind }) => kind === 'call' || kind === 'resource'),
+    ),
+  )
+  .map((list) => graph(list, { failFast: false, maxConcurrency: 2 }));
+
+/** One node after the other, as a TypeScript workflow without `after` runs. */
+export const linearGraph: fc.Arbitrary<Graph> = someIds
+  .chain((ids) => fc.tuple(nodes(ids, node), fc.constant(ids), fc.boolean()))
+  .map(([list, ids, failFast]) =>
+    graph(
+      list.map(({ guidance: _guidance, ...each }, index): Node => {
+        const before = ids[index - 1];
+        return { ...each, join: 'none_failed', after: before === undefined ? [] : [before] };
+      }),
+      { failFast },
+    ),
+  );

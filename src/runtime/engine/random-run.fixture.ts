@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { advance } from './advance.js';
+import type { Advance, Command, Event, RunState } from './contract.js';
+import { start } from './start.js';
+
+/** What the world does next: which of the commands it answers, how, and how its clock moves. */
+export interface Move {
+  /** Picks one of the calls, or timers, that are owed. */
+  readonly pick: number;
+  readonly how: 'succeed' | 'fail' | 'refuse' | 'timeout' | 'cancel';
+  readonly value: Json;
+  /** Ms the clock moves by; it may step back. */
+  readonly ticks: number;
+}
+
+export const moves: fc.Arbitrary<Move[]> = fc.array(
+  fc.record({
+    pick: fc.nat({ max: 30 }),
+    how: fc.constantFrom<Move['how'][]>(
+      ...Array<Move['how']>(34).fill('succeed'),
+      ...(['fail', 'fail', 'refuse', 'timeout', 'timeout', 'cancel'] as const),
+    ),
+    value: fc.constantFrom<Json>(null, true, false, 'text', 3, { ok: true }, { ok: false }, [1]),
+    ticks: fc.integer({ min: -20, max: 40 }),
+  }),
+  { maxLength: 40 },
+);
+
+/** What the world does once its moves are used up. */
+const REST: Move = { pick: 0, how: 'succeed', value: { ok: true }, ticks: 1 };
+
+/** One step of a run: the event that caused it (none at the start) and what it led to. */
+export interface Played {
+  readonly event?: Event;
+  readonly advance: Advance;
+}
+
+export const INPUT: JsonObject = { x: { ok: true } };
+
+export function begin(graph: Graph, deadlineAt?: number): Advance {
+  const ids = { runId: 'run', at: 0, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
+  return start(graph, INPUT, ids);
+}
+
+/**
+ * Plays a run to its end and shows each step to `watch`. The world knows only what a host knows: the commands it was
+ * given and those it has answered.
+ */
+export function play(
+  graph: Graph,
+  world: readonly Move[],
+  watch: (played: Played) => void = () => {},
+  deadlineAt?: number,
+): RunState {
+  const owed = new Map<string, Command>();
+  let at = 0;
+  let current = begin(graph, deadlineAt);
+  settle(owed, current.commands);
+  watch({ advance: current });
+  for (let index = 0; owed.size > 0; index += 1) {
+    if (index > 100) throw new Error('the run does not end');
+    const move = world[index] ?? REST;
+    at += move.ticks;
+    const event = eventOf(owed, move, at);
+    if ('command' in event) owed.delete(event.command);
+    current = advance(graph, current.state, event);
+    settle(owed, current.commands);
+    watch({ event, advance: current });
+  }
+  return current.state;
+}
+
+/** Brings the account of what is owed up to date, as a host does. */
+export function settle(owed: Map<string, Command>, commands: readonly Command[]): void {
+  for (const command of commands) {
+    if (command.kind === 'cancelCall') owed.delete(command.call);
+    else if (command.kind === 'cancelTimer') owed.delete(command.timer);
+    else owed.set(command.id, command);
+  }
+}
+
+function eventOf(owed: ReadonlyMap<string, Command>, move: Move, at: number): Event {
+  if (move.how === 'cancel') return { kind: 'cancelled', at, reason: 'enough' };
+  const list = [...owed.values()].filter(({ kind }) => (kind === 'startTimer') === (move.how === 'timeout'));
+  const command = list[move.pick % list.length];
+  if (command === undefined) throw new Error('nothing is owed');
+  return answer(command, move, at);
+}
+
+/** The world's answer to a command. */
+export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'value'>, at: number): Event {
+  const failure = { code: 'E_TOOL', message: `${command.id} broke` };
+  switch (command.kind) {
+    case 'callTool':
+      return how === 'succeed'
+        ? { kind: 'toolReturned', at, command: command.id, value }
+        : { kind: 'toolFailed', at, command: command.id, failure, attempted: how === 'fail' };
+    case 'readResource':
+      return how === 'succeed'
+        ? { kind: 'resourceRead', at, command: command.id, value: { uri: command.uri, text: 'text' } }
+        : { kind: 'resourceFailed', at, command: command.id, failure };
+    case 'startTimer':
+      return { kind: 'timerFired', at, command: command.id };
+    case 'cancelTimer':
+    case 'cancelCall':
+      throw new Error(`${command.kind} wants no answer`);
+  }
+}

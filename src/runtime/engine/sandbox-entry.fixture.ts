@@ -1,0 +1,3 @@
+export { advance } from './advance.js';
+export { outstanding } from './outstanding.js';
+export { start } from './start.js';

@@ -1,0 +1,34 @@
+/** Time as a host sees it. Tests bring their own. */
+export interface Clock {
+  /** Ms since the epoch. */
+  now(): number;
+  /** Calls back once, after about `delayMs` ms, and returns how to call that off. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+}
+
+/** Longer delays overflow `setTimeout` and would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+/** The process's own clock. It never steps back, whatever happens to the system's time. */
+export const processClock: Clock = {
+  now: () => Math.trunc(performance.timeOrigin + performance.now()),
+  setTimer(callback, delayMs) {
+    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS));
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * Calls back when the clock has reached `dueAt` (ms since the epoch) and never before: a timer that comes early, by
+ * rounding or because the delay was too long for one, is set again. Returns how to call it off.
+ */
+export function callAt(clock: Clock, dueAt: number, callback: () => void): () => void {
+  let cancel = arm();
+  function arm(): () => void {
+    return clock.setTimer(() => {
+      if (clock.now() >= dueAt) callback();
+      else cancel = arm();
+    }, dueAt - clock.now());
+  }
+  return () => cancel();
+}

@@ -1,0 +1,384 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
+import type { Fact } from '../../engine/contract.js';
+import { call, chain, done, graph, input, lit, read, step } from '../../engine/graph.fixture.js';
+import { FakeClock } from './fake-clock.fixture.js';
+import { type InProcessRun, type RunOutcome, runInProcess } from './run-in-process.js';
+
+type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
+
+const ok = (value: Extract<ToolOutcome, { ok: true }>['value']): ToolOutcome => ({ ok: true, value });
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** A port over tools by name; a resource gives its URI as text. */
+function port(tools: Readonly<Record<string, Tool>>): CallPort {
+  return {
+    async callTool(name, given, context) {
+      const tool = tools[name];
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      return tool(given, context);
+    },
+    async readResource(_name, uri) {
+      return { ok: true, value: { uri, text: `text of ${uri}` } };
+    },
+  };
+}
+
+class Setup {
+  readonly clock = new FakeClock();
+  readonly facts: Fact[] = [];
+  readonly progress: unknown[] = [];
+  readonly abort = new AbortController();
+
+  run(
+    of: Graph,
+    tools: Readonly<Record<string, Tool>>,
+    options: Partial<InProcessRun> = {},
+  ): Promise<RunOutcome> {
+    return runInProcess({
+      graph: of,
+      input: {},
+      runId: 'run-1',
+      calls: port(tools),
+      context: { requestId: '7', progress: (...report) => this.progress.push(report) },
+      signal: this.abort.signal,
+      observe: (fact) => this.facts.push(fact),
+      clock: this.clock,
+      ...options,
+    });
+  }
+}
+
+describe('a run', () => {
+  test('goes from step to step and ends with its result', async () => {
+    const setup = new Setup();
+    const steps = chain(
+      call('list'),
+      read('guide', lit('res://guide')),
+      call('add', { to: step('list', 'page'), task: input('task'), how: step('guide', 'text') }),
+      done('out', step('add')),
+    );
+    const outcome = await setup.run(
+      graph(steps),
+      {
+        'tool-list': () => ok({ page: 'Website' }),
+        'tool-add': (given) => ok({ added: given }),
+      },
+      { input: { task: 'fix' } },
+    );
+    expect(outcome).toMatchObject({
+      status: 'succeeded',
+      result: { added: { to: 'Website', task: 'fix', how: 'text of res://guide' } },
+    });
+    expect(outcome).not.toHaveProperty('failure');
+    expect(setup.facts.map((fact) => fact.kind)).toEqual([
+      ...['nodeStarted', 'callIssued', 'callReturned', 'nodeSucceeded'],
+      ...['nodeStarted', 'resourceRequested', 'callReturned', 'nodeSucceeded'],
+      ...['nodeStarted', 'callIssued', 'callReturned', 'nodeSucceeded'],
+      ...['nodeStarted', 'nodeSucceeded', 'finished'],
+    ]);
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('gives each call its context', async () => {
+    const seen: CallContext[] = [];
+    const auth = { clientId: 'c', scopes: [] };
+    const setup = new Setup();
+    await setup.run(
+      graph([call('a')]),
+      { 'tool-a': (_given, context) => ok(seen.push(context)) },
+      {
+        context: { requestId: '9', auth, progress: () => {} },
+      },
+    );
+    expect(seen[0]).toMatchObject({
+      requestId: '9',
+      auth,
+      idempotencyKey: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(seen[0]?.signal.aborted).toBe(false);
+  });
+
+  test('fails with the tool’s failure', async () => {
+    const failure = { code: 'E_TOOL', message: 'disk full' };
+    const outcome = await new Setup().run(graph([call('a')]), {
+      'tool-a': () => ({ ok: false, attempted: true, failure }),
+    });
+    expect(outcome).toMatchObject({ status: 'failed', failure, node: 'a' });
+    expect(outcome).not.toHaveProperty('result');
+  });
+
+  test('fails with the resource’s failure', async () => {
+    const failure = { code: 'E_RESOURCE', message: 'gone' };
+    const calls: CallPort = { ...port({}), readResource: async () => ({ ok: false, failure }) };
+    const outcome = await new Setup().run(graph([read('a')]), {}, { calls });
+    expect(outcome).toMatchObject({ status: 'failed', failure, node: 'a' });
+  });
+
+  test('a graph that cannot run is an outcome', async () => {
+    const outcome = await new Setup().run(graph([call('a', {}, { after: ['x'] })]), {});
+    expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_GRAPH' } });
+  });
+
+  test('a tool that changes its input or keeps the run’s does not change the state', async () => {
+    const given = { list: [1] };
+    const outcome = await new Setup().run(
+      graph(chain(call('a', { list: input('list') }), call('b', { list: input('list') }))),
+      {
+        'tool-a': (received) => {
+          (received.list as number[]).push(2);
+          given.list.push(3);
+          return ok(null);
+        },
+        'tool-b': (received) => ok(received),
+      },
+      { input: given },
+    );
+    expect(outcome.state.outputs.b).toEqual({ list: [1] });
+    expect(outcome.state.run.input).toEqual({ list: [1] });
+  });
+
+  test('independent calls are in flight together', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const slow: Tool = async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await Promise.resolve();
+      inFlight -= 1;
+      return ok(null);
+    };
+    await new Setup().run(graph([call('a'), call('b')]), { 'tool-a': slow, 'tool-b': slow });
+    expect(most).toBe(2);
+  });
+});
+
+describe('a port with a fault', () => {
+  test.each<[string, Tool, string]>([
+    ['an error', () => Promise.reject(new Error('oops')), 'oops'],
+    ['text', () => Promise.reject('plain'), 'plain'],
+    ['anything else', () => Promise.reject(Object.create(null)), 'without a message'],
+  ])('rejecting with %s is a failure', async (_name, tool, message) => {
+    const outcome = await new Setup().run(graph([call('a')]), { 'tool-a': tool });
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      failure: { code: 'E_INTERNAL', outcomeUnknown: true },
+    });
+    expect(outcome.failure?.message).toContain(message);
+  });
+
+  test('throwing at once is a failure, for tools and for resources', async () => {
+    const calls = {
+      callTool: () => {
+        throw new Error('no promise');
+      },
+      readResource: () => {
+        throw new Error('no promise');
+      },
+    };
+    for (const node of [call('a'), read('a')]) {
+      const outcome = await new Setup().run(graph([node]), {}, { calls });
+      expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_INTERNAL' }, node: 'a' });
+    }
+  });
+});
+
+describe('limits', () => {
+  test('E17: a call that never comes back times out, is aborted and leaves no timer', async () => {
+    const setup = new Setup();
+    let signal: AbortSignal | undefined;
+    const running = setup.run(graph([call('a', {}, { timeoutMs: 500 })]), {
+      'tool-a': (_given, context) => {
+        signal = context.signal;
+        return never();
+      },
+    });
+    setup.clock.pass(499);
+    expect(signal?.aborted).toBe(false);
+    setup.clock.pass(1);
+    const outcome = await running;
+    expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_TIMEOUT', outcomeUnknown: true } });
+    expect(signal?.aborted).toBe(true);
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('the deadline counts from the start of the run', async () => {
+    const setup = new Setup();
+    const running = setup.run(graph([call('a')]), { 'tool-a': never }, { deadlineMs: 300 });
+    setup.clock.pass(300);
+    expect(await running).toMatchObject({ status: 'failed', failure: { code: 'E_DEADLINE' } });
+  });
+
+  test('a result that comes after the run has ended changes nothing', async () => {
+    const setup = new Setup();
+    let answer: (outcome: ToolOutcome) => void = () => expect.unreachable();
+    let report: CallContext['progress'] = () => expect.unreachable();
+    const running = setup.run(graph([call('a', {}, { timeoutMs: 5 })]), {
+      'tool-a': (_given, context) =>
+        new Promise((resolve) => {
+          answer = resolve;
+          report = context.progress;
+        }),
+    });
+    report(1, 2, 'half');
+    setup.clock.pass(5);
+    const outcome = await running;
+    const before = JSON.stringify([outcome.state, setup.facts]);
+    report(2, 2, 'late');
+    answer(ok('late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(JSON.stringify([outcome.state, setup.facts])).toBe(before);
+    expect(setup.progress).toEqual([[1, 2, 'half']]);
+  });
+});
+
+describe('cancellation', () => {
+  test('the caller’s abort ends the run as cancelled and aborts what is in flight', async () => {
+    const setup = new Setup();
+    const signals: AbortSignal[] = [];
+    const hang: Tool = (_given, context) => {
+      signals.push(context.signal);
+      return never();
+    };
+    const running = setup.run(graph([call('a'), call('b'), call('c', {}, { after: ['a'] })]), {
+      'tool-a': hang,
+      'tool-b': hang,
+    });
+    setup.abort.abort(new Error('the client closed the request'));
+    const outcome = await running;
+    expect(outcome).toMatchObject({
+      status: 'cancelled',
+      failure: { code: 'E_CANCELLED', message: 'The run was cancelled: the client closed the request' },
+    });
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('an abort before the start attempts nothing', async () => {
+    const setup = new Setup();
+    setup.abort.abort();
+    const tool = vi.fn<Tool>(() => ok(null));
+    expect((await setup.run(graph([call('a')]), { 'tool-a': tool })).status).toBe('cancelled');
+    expect(tool).not.toHaveBeenCalled();
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('an abort from within a call keeps those from starting that were about to', async () => {
+    const setup = new Setup();
+    const second = vi.fn<Tool>(() => ok(null));
+    const outcome = await setup.run(graph([call('a'), call('b')]), {
+      'tool-a': () => {
+        setup.abort.abort();
+        return never();
+      },
+      'tool-b': second,
+    });
+    expect(outcome.status).toBe('cancelled');
+    expect(second).not.toHaveBeenCalled();
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('no listener stays on the caller’s signal, and a call that has returned is not aborted', async () => {
+    const setup = new Setup();
+    const added = vi.spyOn(setup.abort.signal, 'addEventListener');
+    const removed = vi.spyOn(setup.abort.signal, 'removeEventListener');
+    let signal: AbortSignal | undefined;
+    const outcome = await setup.run(graph([call('a')]), {
+      'tool-a': (_given, context) => {
+        signal = context.signal;
+        return ok(1);
+      },
+    });
+    expect(added).toHaveBeenCalledOnce();
+    expect(removed.mock.calls[0]?.slice(0, 2)).toEqual(added.mock.calls[0]?.slice(0, 2));
+    setup.abort.abort();
+    expect(outcome.status).toBe('succeeded');
+    expect(signal?.aborted).toBe(false);
+  });
+});
+
+describe('a fault of our own', () => {
+  test('rejects, and still leaves no timer and no call behind', async () => {
+    const setup = new Setup();
+    const signals: AbortSignal[] = [];
+    const hang: Tool = (_given, context) => {
+      signals.push(context.signal);
+      return never();
+    };
+    let timers = 0;
+    const running = setup.run(
+      graph([call('a'), call('b')]),
+      { 'tool-a': hang, 'tool-b': hang },
+      {
+        clock: {
+          now: () => setup.clock.now(),
+          setTimer(callback, delayMs) {
+            timers += 1;
+            if (timers === 2) throw new Error('no more timers');
+            return setup.clock.setTimer(callback, delayMs);
+          },
+        },
+      },
+    );
+    await expect(running).rejects.toThrow('no more timers');
+    expect(setup.clock.pending).toBe(0);
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
+  });
+});
+
+describe('observers', () => {
+  const tools = { 'tool-a': () => ok(1) };
+
+  test('are told facts in order, also when one of them makes the caller abort', async () => {
+    const setup = new Setup();
+    const kinds: string[] = [];
+    const outcome = await setup.run(graph(chain(call('a'), call('b'))), tools, {
+      observe(fact) {
+        kinds.push(fact.kind);
+        if (fact.kind === 'callReturned') setup.abort.abort();
+      },
+    });
+    expect(outcome.status).toBe('cancelled');
+    expect(kinds).toEqual([
+      ...['nodeStarted', 'callIssued', 'callReturned', 'nodeSucceeded', 'nodeStarted', 'callIssued'],
+      ...['callReturned', 'nodeCancelled', 'finished'],
+    ]);
+  });
+
+  test('one that throws does not change the run, and what it threw is told', async () => {
+    const told: unknown[] = [];
+    const outcome = await new Setup().run(graph([call('a')]), tools, {
+      observe: (fact) => {
+        throw new Error(fact.kind);
+      },
+      onObserverError: (error, fact) => told.push([(error as Error).message, fact.kind]),
+    });
+    expect(outcome.status).toBe('succeeded');
+    expect(told).toHaveLength(5);
+    expect(told[0]).toEqual(['nodeStarted', 'nodeStarted']);
+  });
+
+  test.each<[string, Partial<InProcessRun>]>([
+    ['nobody to tell', {}],
+    [
+      'a hook that throws as well',
+      {
+        onObserverError: () => {
+          throw new Error('hook');
+        },
+      },
+    ],
+  ])('with %s a process warning says so', async (_name, options) => {
+    const warning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const observe = () => {
+      throw new Error('observer');
+    };
+    const outcome = await new Setup().run(graph([call('a')]), tools, { observe, ...options });
+    expect(outcome.status).toBe('succeeded');
+    expect(warning).toHaveBeenCalledTimes(5);
+    warning.mockRestore();
+  });
+});
