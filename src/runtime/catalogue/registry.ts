@@ -2,8 +2,7 @@ import type { ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 
-/** The format of `generated/registry.ts`. A registry of another version is refused. */
-export const REGISTRY_VERSION = 1;
+export { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-format.js';
 
 /** What `stepwright codegen` writes and everything at run time reads. */
 export interface Registry {
@@ -14,7 +13,6 @@ export interface Registry {
   readonly resources: Readonly<Record<string, ResourceEntry>>;
   readonly workflows: Readonly<Record<string, WorkflowEntry>>;
 }
-
 
 // biome-ignore lint/suspicious/noExplicitAny: constructor parameters of a tool class are the author's own
 export type AnyClass = abstract new (...args: any[]) => object;

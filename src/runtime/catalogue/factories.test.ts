@@ -1,0 +1,99 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { createCatalogue } from './catalogue.js';
+import type { Factories, ResourceFactories, ToolFactories, WithFactories } from './factories.js';
+import { defineRegistry, type Registry } from './registry.js';
+
+class Folder {
+  readonly path = '.';
+}
+
+class AddTask {
+  constructor(readonly folder: Folder) {}
+  execute() {
+    return this.folder.path;
+  }
+}
+
+class ListPages {
+  execute() {
+    return [];
+  }
+}
+
+class Search {
+  constructor(readonly limit = 10) {}
+  execute() {
+    return this.limit;
+  }
+}
+
+class Guide {
+  constructor(readonly folder: Folder) {}
+  read() {
+    return this.folder.path;
+  }
+}
+
+const entry = { description: 'A tool', inputSchema: { type: 'object' }, fingerprint: '' } as const;
+const common = { registryVersion: 1, checksum: '', workflows: {} } as const;
+
+const needy = defineRegistry({
+  ...common,
+  tools: {
+    'add-task': { class: AddTask, ...entry },
+    'list-pages': { class: ListPages, ...entry },
+    search: { class: Search, ...entry },
+  },
+  resources: { guide: { class: Guide, uri: 'res://guide', fingerprint: '' } },
+});
+
+const simple = defineRegistry({
+  ...common,
+  tools: { 'list-pages': { class: ListPages, ...entry }, search: { class: Search, ...entry } },
+  resources: {},
+});
+
+const folder = new Folder();
+
+describe('factories', () => {
+  test('are required for constructors with parameters, and optional for others', () => {
+    expectTypeOf<ToolFactories<typeof needy>>().toExtend<{ readonly 'add-task': () => AddTask }>();
+    expectTypeOf<Required<ToolFactories<typeof needy>>>().toHaveProperty('list-pages');
+    expectTypeOf<ResourceFactories<typeof needy>>().toExtend<{ readonly guide: () => Guide }>();
+    expectTypeOf<WithFactories<typeof simple>>().toEqualTypeOf<
+      readonly [options?: Factories<typeof simple>]
+    >();
+
+    const resources = { guide: () => new Guide(folder) };
+    createCatalogue(needy, { tools: { 'add-task': () => new AddTask(folder) }, resources });
+    createCatalogue(needy, {
+      tools: { 'add-task': () => new AddTask(folder), search: () => new Search(3) },
+      resources,
+    });
+    createCatalogue(simple);
+    createCatalogue(simple, {});
+    createCatalogue(simple, { tools: { search: () => new Search(3) } });
+    // A registry whose names are not known at compile time needs none: what is missing is found at start.
+    createCatalogue<Registry>(simple);
+  });
+
+  test('wrong ones are type errors, and most of them are found at run time as well', () => {
+    const resources = { guide: () => new Guide(folder) };
+    // @ts-expect-error Assert that options are required where a class needs a factory
+    expect(() => createCatalogue(needy)).toThrow('add-task');
+    // @ts-expect-error Assert that `tools` is required where a tool needs a factory
+    expect(() => createCatalogue(needy, { resources })).toThrow('add-task');
+    // @ts-expect-error Assert that a tool whose constructor takes parameters needs a factory
+    expect(() => createCatalogue(needy, { tools: {}, resources })).toThrow('add-task');
+    // @ts-expect-error Assert that a resource whose constructor takes parameters needs a factory
+    expect(() => createCatalogue(needy, { tools: { 'add-task': () => new AddTask(folder) } })).toThrow(
+      'guide',
+    );
+    // @ts-expect-error Assert that a factory makes an instance of its own class
+    createCatalogue(needy, { tools: { 'add-task': () => new ListPages() }, resources });
+    // @ts-expect-error Assert that a factory for a tool that is not there is refused
+    expect(() => createCatalogue(simple, { tools: { 'lsit-pages': () => new ListPages() } })).toThrow(
+      'lsit-pages',
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { nearestName } from '../../graph/suggest.js';
+import type { AnyClass, Registry } from './registry.js';
+import { texts } from './texts.js';
+
+type ClassEntries = Readonly<Record<string, { readonly class: AnyClass }>>;
+
+type InstanceOf<C extends AnyClass> = C extends abstract new (...args: never[]) => infer I ? I : never;
+
+/** Names whose class `new Class()` cannot make: the constructor needs parameters, or the class is abstract. */
+type NeedingFactory<E extends ClassEntries> = {
+  [N in keyof E]: E[N]['class'] extends new () => object ? never : N;
+}[keyof E];
+
+type FactoriesOf<E extends ClassEntries> = string extends keyof E
+  ? { readonly [name: string]: () => object }
+  : { readonly [N in NeedingFactory<E>]: () => InstanceOf<E[N]['class']> } & {
+      readonly [N in Exclude<keyof E, NeedingFactory<E>>]?: () => InstanceOf<E[N]['class']>;
+    };
+
+/** A factory for each tool: required where its constructor needs parameters, optional where it does not. */
+export type ToolFactories<R extends Registry> = FactoriesOf<R['tools']>;
+/** A factory for each resource class, by the same rule. */
+export type ResourceFactories<R extends Registry> = FactoriesOf<R['resources']>;
+
+type OptionalIfEmpty<K extends string, F> =
+  Record<never, never> extends F ? { readonly [P in K]?: F } : { readonly [P in K]: F };
+
+/**
+ * How instances are made. `tools` and `resources` may each be left out where every class of theirs has a constructor
+ * without parameters.
+ *
+ * @example
+ * ```ts
+ * createCatalogue(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
+ * ```
+ */
+export type Factories<R extends Registry> = OptionalIfEmpty<'tools', ToolFactories<R>> &
+  OptionalIfEmpty<'resources', ResourceFactories<R>>;
+
+/** The options of a function that takes `Factories<R>` and more, as the rest of its parameters: optional if all of it is. */
+export type WithFactories<R extends Registry, Extra = unknown> =
+  Record<never, never> extends Factories<R> & Extra
+    ? readonly [options?: Factories<R> & Extra]
+    : readonly [options: Factories<R> & Extra];
+
+/** Factories as the catalogue uses them, their types erased. */
+export interface UntypedFactories {
+  readonly tools?: Readonly<Record<string, () => object>>;
+  readonly resources?: Readonly<Record<string, () => object>>;
+}
+
+/** Thrown when a catalogue cannot be made of a registry and the factories given; lists every problem. */
+export class FactoriesError extends Error {
+  override readonly name = 'FactoriesError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(texts.factoriesRefused(problems));
+  }
+}
+
+/** What stands between these factories and a working catalogue: one sentence per problem. */
+export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
+  const { tools = {}, resources = {} } = factories;
+  const problems: string[] = [];
+  for (const [name, entry] of Object.entries(registry.tools)) {
+    if (Object.hasOwn(tools, name)) continue;
+    if (entry.class.length > 0) problems.push(texts.factoryMissing('tool', name, entry.class.name));
+    else if (!hasMethod(entry.class.prototype, 'execute'))
+      problems.push(texts.toolWithoutExecute(name, entry.class.name));
+  }
+  for (const [name, entry] of Object.entries(registry.resources)) {
+    if (entry.text !== undefined || Object.hasOwn(resources, name)) continue;
+    if (!hasMethod(entry.class.prototype, 'read'))
+      problems.push(texts.resourceWithoutContent(name, entry.class.name));
+    else if (entry.class.length > 0) problems.push(texts.factoryMissing('resource', name, entry.class.name));
+  }
+  return [
+    ...problems,
+    ...unknown('tool', tools, registry.tools),
+    ...unknown('resource', resources, registry.resources),
+  ];
+}
+
+function unknown(kind: string, factories: object, entries: ClassEntries): string[] {
+  return Object.keys(factories)
+    .filter((name) => !Object.hasOwn(entries, name))
+    .map((name) => texts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
+}
+
+/** True when `object` has, or inherits, a method of this name. */
+export function hasMethod<N extends string>(
+  object: unknown,
+  name: N,
+): object is { readonly [P in N]: (...args: readonly unknown[]) => unknown } {
+  return (
+    typeof object === 'object' &&
+    object !== null &&
+    typeof (object as Record<string, unknown>)[name] === 'function'
+  );
+}

@@ -1,0 +1,70 @@
+import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
+import type { Failure } from '../engine/contract.js';
+import { asCallResult, type CallResult, textOf } from './call-result.js';
+import { message, texts } from './texts.js';
+import { toJson } from './to-json.js';
+
+export type NormalResult =
+  | { readonly ok: true; readonly value: Json; readonly callResult?: CallResult }
+  | { readonly ok: false; readonly failure: Failure; readonly callResult?: CallResult };
+
+/**
+ * What a tool returned, as the one value a workflow binds:
+ *
+ * 1. anything but a `CallToolResult` is the value itself, as JSON; nothing at all is null;
+ * 2. `isError: true` is the failure `E_TOOL_ERROR` with the text of its content;
+ * 3. `structuredContent` is the value, unwrapped from `{ result }` where the output schema says `x-fastmcp-wrap-result`;
+ * 4. a single text block that holds a JSON object or array is that;
+ * 5. a single text block is its text; anything else is the array of content blocks.
+ *
+ * `callResult` is the tool's own `CallToolResult`, for an answer to `tools/call` that must not lose images.
+ */
+export function normalizeResult(raw: unknown, outputSchema?: JsonSchema): NormalResult {
+  const json = toJson(raw);
+  if (!json.ok) {
+    return {
+      ok: false,
+      failure: {
+        code: 'E_RESULT_NOT_JSON',
+        message: message(texts.resultNotJson(json.pointer, json.problem)),
+        details: { pointer: json.pointer },
+      },
+    };
+  }
+  const callResult = asCallResult(json.value);
+  if (callResult === undefined) return { ok: true, value: json.value };
+  if (callResult.isError === true) {
+    const text = message(textOf(callResult.content));
+    return {
+      ok: false,
+      failure: { code: 'E_TOOL_ERROR', message: text === '' ? texts.toolErrorWithoutText() : text },
+      callResult,
+    };
+  }
+  return { ok: true, value: boundValue(callResult, outputSchema), callResult };
+}
+
+function boundValue(result: CallResult, outputSchema: JsonSchema | undefined): Json {
+  const structured = result.structuredContent;
+  if (structured !== undefined) {
+    const wrapped = outputSchema?.['x-fastmcp-wrap-result'] === true;
+    const keys = Object.keys(structured);
+    return wrapped && keys.length === 1 && keys[0] === 'result' ? (structured.result ?? null) : structured;
+  }
+  const [only, ...others] = result.content;
+  if (only === undefined || others.length > 0 || only.type !== 'text') return result.content;
+  const text = String(only.text);
+  return parseStructure(text) ?? text;
+}
+
+/** The JSON object or array that `text` is, if it is one. */
+function parseStructure(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    // Through `toJson` once more: text may nest deeper than a result may.
+    const json = toJson(JSON.parse(text));
+    return json.ok && (Array.isArray(json.value) || isJsonObject(json.value)) ? json.value : undefined;
+  } catch {
+    return undefined;
+  }
+}

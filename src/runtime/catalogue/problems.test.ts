@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonSchema } from '../../graph/json.js';
+import { SchemaCompiler } from './json-schema.js';
+import { issueProblems, schemaProblems } from './problems.js';
+
+const messages = (schema: JsonSchema, value: unknown): string[] =>
+  schemaProblems(new SchemaCompiler().check(schema, value), schema).map((problem) => problem.message);
+
+const task: JsonSchema = {
+  type: 'object',
+  properties: {
+    title: { type: 'string', minLength: 1 },
+    page: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    day: { type: 'string', format: 'date' },
+    size: { enum: ['small', 'large'] },
+    count: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+    shape: {
+      anyOf: [
+        { type: 'object', required: ['a'] },
+        { type: 'object', required: ['b'] },
+      ],
+    },
+  },
+  required: ['title'],
+  additionalProperties: false,
+};
+
+describe('schemaProblems', () => {
+  test.each<[string, unknown, string[]]>([
+    ['a good value', { title: 'a', day: '2026-01-12', count: null }, []],
+    ['missing', {}, ['missing required `title`']],
+    ['missing further down', { title: 'a', page: {} }, ['missing required `name` in `/page`']],
+    ['unknown, near', { title: 'a', pgae: 1 }, ['unknown argument `pgae` (did you mean `page`?)']],
+    ['unknown, far', { title: 'a', zzzzzz: 1 }, ['unknown argument `zzzzzz`']],
+    ['wrong type', { title: 'a', page: { name: 3 } }, ['`/page/name` must be string']],
+    ['wrong as a whole', 3, ['the value must be object']],
+    ['too short', { title: '' }, ['`/title` must not have fewer than 1 characters']],
+    ['bad date', { title: 'a', day: '2026-02-30' }, ['`/day` must match format "date"']],
+    ['not in the list', { title: 'a', size: 'big' }, ['`/size` must be one of "small", "large"']],
+    ['union of types', { title: 'a', count: 'x' }, ['`/count` must be number or null']],
+    ['union of shapes', { title: 'a', shape: {} }, ['`/shape` has none of the allowed forms']],
+    [
+      'all at once',
+      { pgae: 1, size: 1 },
+      [
+        'missing required `title`',
+        'unknown argument `pgae` (did you mean `page`?)',
+        '`/size` must be one of "small", "large"',
+      ],
+    ],
+  ])('%s', (_name, value, expected) => {
+    expect(messages(task, value)).toEqual(expected);
+  });
+
+  test('inherited members satisfy nothing', () => {
+    expect(messages({ type: 'object', required: ['constructor', 'toString'] }, {})).toHaveLength(2);
+  });
+
+  test('schemas may share an $id, name their dialect and hold unknown keywords', () => {
+    const compiler = new SchemaCompiler();
+    const draft = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://example.org/a',
+      'x-other': 1,
+    };
+    expect(compiler.check({ ...draft, type: 'string' }, 1)).toHaveLength(1);
+    expect(compiler.check({ ...draft, type: 'number' }, 1)).toHaveLength(0);
+  });
+});
+
+test('issues of a Standard Schema keep their path', () => {
+  expect(issueProblems([{ message: 'too far', path: ['a', { key: 0 }] }, { message: 'odd' }])).toEqual([
+    { pointer: '/a/0', message: '`/a/0`: too far' },
+    { pointer: '', message: 'odd' },
+  ]);
+});

@@ -1,0 +1,84 @@
+import { FAILURE_MESSAGE_LIMIT, oneLine } from './one-line.js';
+
+const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;
+const didYouMean = (suggestion: string | undefined): string =>
+  suggestion === undefined ? '' : ` (did you mean ${quoted(suggestion)}?)`;
+const inObject = (pointer: string): string => (pointer === '' ? '' : ` in ${quoted(pointer)}`);
+
+/** Every sentence the catalogue speaks to a model or an operator. */
+export const texts = {
+  toolUnknown: (name: string, suggestion: string | undefined) =>
+    `no tool is named ${quoted(name)}${didYouMean(suggestion)}`,
+  resourceUnknown: (name: string, suggestion: string | undefined) =>
+    `no resource is named ${quoted(name)}${didYouMean(suggestion)}`,
+  resourceElsewhere: (name: string, uri: string, asked: string) =>
+    `resource ${quoted(name)} is at ${quoted(uri)}, not at ${quoted(asked)}`,
+  cancelled: (name: string) => `the call of ${quoted(name)} was cancelled before it began`,
+
+  factoryThrew: (kind: string, name: string, why: string) =>
+    `the factory of ${kind} ${quoted(name)} failed: ${why}`,
+  constructorThrew: (kind: string, name: string, why: string) =>
+    `the class of ${kind} ${quoted(name)} could not be instantiated: ${why}`,
+  factoryUseless: (kind: string, name: string, method: string) =>
+    `the factory of ${kind} ${quoted(name)} returned an object without ${method}()`,
+  factoryMissing: (kind: string, name: string, className: string) =>
+    `${kind} ${quoted(name)}: the constructor of ${className} takes parameters; give it a factory: '${name}': () => new ${className}(…)`,
+  factoryUnknown: (kind: string, name: string, suggestion: string | undefined) =>
+    `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${didYouMean(suggestion)}`,
+  toolWithoutExecute: (name: string, className: string) =>
+    `tool ${quoted(name)}: ${className} has no execute() method`,
+  resourceWithoutContent: (name: string, className: string) =>
+    `resource ${quoted(name)}: it has neither embedded text nor a read() method on ${className}`,
+  factoriesRefused: (problems: readonly string[]) =>
+    `the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+
+  inputInvalid: (problems: readonly string[]) => {
+    const shown = problems.slice(0, 10);
+    const rest = problems.length - shown.length;
+    return `invalid input: ${shown.join('; ')}${rest === 0 ? '' : `; and ${rest} more`}`;
+  },
+  schemaBroken: (which: string, name: string, why: string) =>
+    `the ${which} schema of ${quoted(name)} cannot be compiled: ${why}`,
+  missingRequired: (name: string, pointer: string) => `missing required ${quoted(name)}${inObject(pointer)}`,
+  unknownArgument: (name: string, pointer: string, suggestion: string | undefined) =>
+    `unknown ${pointer === '' ? 'argument' : 'property'} ${quoted(name)}${inObject(pointer)}${didYouMean(suggestion)}`,
+  mustBe: (pointer: string, what: string) => `${subject(pointer)} must be ${what}`,
+  other: (pointer: string, message: string) => `${subject(pointer)} ${message}`,
+  noAlternative: (pointer: string) => `${subject(pointer)} has none of the allowed forms`,
+  issue: (pointer: string, message: string) => (pointer === '' ? message : `${quoted(pointer)}: ${message}`),
+  forbiddenKey: (pointer: string) => `unknown argument \`__proto__\`${inObject(pointer)}`,
+  validatorThrew: (why: string) => `the input could not be checked: ${why}`,
+
+  resultNotJson: (pointer: string, problem: string) =>
+    pointer === ''
+      ? `the result is not JSON: it is ${problem}`
+      : `the result is not JSON: ${quoted(pointer)} is ${problem}`,
+  outputInvalid: (problems: readonly string[]) =>
+    `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
+  toolErrorWithoutText: () => 'the tool reported an error without saying which',
+  thrownNothing: (value: string) => `it threw ${value}`,
+
+  resourceUnusable: (what: string) =>
+    `read() gave ${what}: it may return text, bytes (Uint8Array), { text } or { blob }`,
+
+  staleRegistry: (differences: readonly string[]) =>
+    `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`npx stepwright codegen\`.`,
+  staleVersion: (found: number, wanted: number) =>
+    `it has registry version ${found}, this runtime reads version ${wanted}`,
+  staleChecksum: () =>
+    'its checksum does not match its content: it was edited by hand, or written only in part',
+  staleEntry: (kind: string, name: string, className: string) =>
+    `${kind} ${quoted(name)}: the decorators of ${className} changed after codegen ran`,
+  undecoratedEntry: (kind: string, name: string, className: string) =>
+    `${kind} ${quoted(name)}: ${className} no longer has its decorator`,
+  staleGraph: (name: string) => `workflow ${quoted(name)}: its graph does not match its recorded hash`,
+} as const;
+
+function subject(pointer: string): string {
+  return pointer === '' ? 'the value' : quoted(pointer);
+}
+
+/** A sentence of this table as a failure message: one line, at most {@link FAILURE_MESSAGE_LIMIT} characters. */
+export function message(text: string): string {
+  return oneLine(text, FAILURE_MESSAGE_LIMIT);
+}

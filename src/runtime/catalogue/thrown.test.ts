@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { thrownFailure } from './thrown.js';
+
+const failure = (thrown: unknown) => thrownFailure(thrown, 'E_TOOL_ERROR');
+
+describe('thrownFailure', () => {
+  test('takes a code of the form E_NAME from the error, and no other', () => {
+    expect(failure(Object.assign(new Error('x'), { code: 'ENOENT' })).code).toBe('ENOENT');
+    for (const code of ['not found', 'enoent', 20, '', 'E'.repeat(65), null]) {
+      expect(failure(Object.assign(new Error('x'), { code })).code).toBe('E_TOOL_ERROR');
+    }
+  });
+
+  test('is one line of at most 500 characters, without a stack', () => {
+    const error = new Error('broke');
+    expect(failure(error.stack).message).toBe('Error: broke');
+    expect(failure(new Error(`a\nb ${'x'.repeat(600)}`)).message).toMatch(/^a b x+…$/);
+    expect(failure(new Error('x'.repeat(600))).message).toHaveLength(500);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['text', 'no', 'no'],
+    ['empty text', ' ', 'it threw an empty text'],
+    ['null', null, 'it threw null'],
+    ['nothing', undefined, 'it threw undefined'],
+    ['a number', 7, 'it threw 7'],
+    ['a symbol', Symbol('x'), 'it threw a symbol'],
+    ['a function', () => 1, 'it threw a function'],
+    ['an object', {}, 'it threw an object without a message'],
+    ['an object with a message', { message: 'said so' }, 'said so'],
+    ['an error without a message', new TypeError(), 'it threw TypeError'],
+  ])('%s', (_name, thrown, message) => {
+    expect(failure(thrown).message).toBe(message);
+  });
+
+  test('survives an error whose members throw', () => {
+    const hostile = {
+      get message(): never {
+        throw new Error('no message');
+      },
+      get code(): never {
+        throw new Error('no code');
+      },
+    };
+    expect(failure(hostile)).toEqual({
+      code: 'E_TOOL_ERROR',
+      message: 'it threw an object without a message',
+    });
+  });
+});
