@@ -1,0 +1,61 @@
+import { ownProperty } from '../../../graph/json.js';
+import type { CallNode, Graph, Node, ResourceNode } from '../../../graph/model.js';
+import type { Failure, RunState } from '../../engine/contract.js';
+import type { StepStatus } from './messages.js';
+
+/** A step a plan lists: it calls a tool or reads a resource. */
+export type PlannedStep = CallNode | ResourceNode;
+
+/** What the facts said about a step, and its state does not. */
+export interface StepHistory {
+  /** A call or read was issued for it. */
+  readonly issued: boolean;
+  /** The tool or resource was reached. */
+  readonly attempted: boolean;
+  /** How its latest call or read failed. */
+  readonly failure?: Failure;
+}
+
+/** How a step stands when its run has stopped. */
+export interface Outlook {
+  readonly status: StepStatus;
+  readonly failure?: Failure;
+  /** Meaningful for a failed step: false when nothing was called, so that nothing can have happened. */
+  readonly attempted: boolean;
+}
+
+/** The nodes a plan lists, in declaration order. */
+export function listed(graph: Graph): Node[] {
+  return graph.nodes.filter((node) => node.kind !== 'error' && node.kind !== 'return');
+}
+
+/** How the node `id` stands in `state`. */
+export function outlookOf(id: string, state: RunState, history: StepHistory | undefined): Outlook {
+  const row = ownProperty(state.nodes, id);
+  const attempted = history?.attempted ?? false;
+  const failure = row?.failure ?? history?.failure;
+  const fault = failure === undefined ? {} : { failure };
+  const status = row?.status;
+  switch (status) {
+    case 'succeeded':
+      return { status: 'completed', attempted };
+    case 'failed':
+    case 'handled':
+      return { status: 'failed', attempted, ...fault };
+    case 'skipped':
+      // What a failure kept from starting can still be done; what a condition left out was not wanted.
+      return { status: row?.reason === 'upstream_failed' ? 'pending' : 'skipped', attempted };
+    case 'running':
+    case 'waiting':
+    case 'cancelled':
+      return history?.issued === true
+        ? { status: 'failed', attempted: true, ...fault }
+        : { status: 'pending', attempted };
+    case 'pending':
+    case 'ready':
+    case undefined:
+      return { status: 'pending', attempted };
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { oneLine } from '../../catalogue/one-line.js';
+import { graph, input, lit } from '../../engine/graph.fixture.js';
+import { jsonText } from './json-text.js';
+import { Secrets } from './secrets.js';
+
+const of = (name: string, options: Partial<Input> = {}): Input => ({
+  name,
+  description: name,
+  schema: {},
+  required: true,
+  ...options,
+});
+
+const flow = graph([], {
+  inputs: [of('token', { secret: true }), of('key', { secret: true, default: 'default-key' }), of('user')],
+});
+
+describe('Secrets', () => {
+  test('no secret is left in a value or a text that carries it', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9a-f\n"\\]{12,20}$/), fc.string(), (secret, other) => {
+        const secrets = new Secrets(flow, [['token', secret]]);
+        const shown = jsonText(secrets.json({ [secret]: [secret, `${other}${secret}`, { deep: secret }] }));
+        expect(shown).not.toContain(jsonText(secret).slice(1, -1));
+        expect(secrets.text(oneLine(`failed for ${secret}!`))).not.toContain(oneLine(secret));
+      }),
+    );
+  });
+
+  test('a short secret is masked alone, not inside other words', () => {
+    const secrets = new Secrets(flow, [['token', 'a']]);
+    expect(secrets.json({ a: 'a', b: 'banana' })).toEqual({ '••••': '••••', b: 'banana' });
+  });
+
+  test('a number is masked as its text is', () => {
+    const secrets = new Secrets(flow, [['token', '4711']]);
+    expect(secrets.json([4711, 4712])).toEqual(['••••', 4712]);
+  });
+
+  test('a default counts as a secret, other inputs do not', () => {
+    const secrets = new Secrets(flow, [['user', 'ada-lovelace']]);
+    expect(secrets.text('ada-lovelace has default-key')).toBe('ada-lovelace has ••••');
+  });
+
+  test('what was computed from a secret alone is masked whatever it looks like', () => {
+    const secrets = new Secrets(flow, []);
+    const value: Json = { token: 7, list: ['x', 'y'], user: 'ada' };
+    const list = { kind: 'list', items: [{ value: input('key') }, { value: lit('y') }] } as const;
+    const expr = {
+      kind: 'dict',
+      entries: [
+        { key: 'token', value: input('token') },
+        { key: 'list', value: list },
+        { key: 'user', value: input('user') },
+      ],
+    } as const;
+    expect(secrets.json(value, expr)).toEqual({ token: '••••', list: ['••••', 'y'], user: 'ada' });
+  });
+});

@@ -1,0 +1,94 @@
+import type { Json } from '../../../graph/json.js';
+import { oneLine } from '../../catalogue/one-line.js';
+import type { SkipReason } from '../../engine/contract.js';
+import { jsonText } from './json-text.js';
+
+/** Ends a sentence, unless it has an end already. */
+const stop = (sentence: string): string => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
+
+const names = (steps: readonly string[]): string => steps.map((step) => `'${step}'`).join(' and ');
+
+/** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
+export const texts = {
+  intent: (description: string, given: readonly (readonly [name: string, value: string])[]) => {
+    const lines = given.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`);
+    return `I want to ${stop(description)}${lines.length === 0 ? '' : `\nParameters:${lines.join('')}`}`;
+  },
+  plan: (steps: readonly string[]) =>
+    `Here's my plan:\n${steps.map((step, index) => `${index + 1}. ${step}\n`).join('')}`,
+  planTool: (tool: string, description: string | undefined) =>
+    description === undefined ? tool : `${tool} - ${oneLine(description)}`,
+  planResource: (step: string) => `${step} - Fetch 1 resource`,
+  planOther: (step: string, title: string | undefined) =>
+    title === undefined ? step : `${step} - ${oneLine(title)}`,
+
+  guidanceFailed: (step: string, why: string) =>
+    `The guidance of step '${step}' is not available: ${stop(oneLine(why))}`,
+  fetching: (step: string) => `I'll fetch the required resources for ${step}...`,
+  resource: (uri: string, text: string, size: number | undefined) =>
+    `Resource content from ${oneLine(uri)}:\n${text}${cutNote('resource', size)}`,
+  binary: (mimeType: string | undefined, bytes: number) =>
+    `[${mimeType === undefined ? '' : `${oneLine(mimeType)}, `}${bytes} bytes of binary content]`,
+  resourceFailed: (uri: string, why: string) => `Error fetching resource ${oneLine(uri)}: ${oneLine(why)}`,
+  calling: (tool: string, json: string, size: number | undefined) =>
+    `Calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,
+  result: (json: string, size: number | undefined) => `Tool result:\n${json}${cutNote('result', size)}`,
+  failed: (why: string) => `Error executing tool: ${oneLine(why)}`,
+  skipped: (step: string, reason: SkipReason) => `Skipping step '${step}': ${skipReasons[reason]}.`,
+
+  stepFailed: (step: string, why: string) => `Step '${step}' failed: ${stop(oneLine(why))}`,
+  retryable: ' This step is retryable.',
+  outcomeUnknown:
+    ' The outcome of this call is unknown: it may have taken effect. Check that first, before you repeat it or go on.',
+  unresolvable: (step: string, parameter: string) =>
+    `Could not resolve parameter '${parameter}' for step '${step}'.`,
+  missingFields: (step: string, fields: readonly string[]) =>
+    `Step '${step}' has missing required fields: ${fields.join(', ')}.`,
+  unresolvedDependency: (step: string, output: string, producer: string) =>
+    `Step '${step}' depends on output '${output}' from step '${producer}', which did not complete.`,
+  stopped: (step: string, message: string) =>
+    `Step '${step}' stopped the workflow: ${stop(oneLine(message))}`,
+  cancelled: (workflow: string, step: string | undefined) =>
+    step === undefined
+      ? `Workflow '${workflow}' cancelled.`
+      : `Workflow '${workflow}' cancelled at step ${step}.`,
+  workflowFailed: (workflow: string, why: string) => `Workflow '${workflow}' failed: ${stop(oneLine(why))}`,
+  unfinished: (workflow: string) => `Workflow '${workflow}' has not finished.`,
+
+  toContinue: (calls: readonly string[]) =>
+    `To continue the workflow, make these tool calls:\n\n${calls.map((call, index) => `${index + 1}. ${call}`).join('\n')}`,
+  callTool: (tool: string, input: Json) => `Call ${tool} with ${jsonText(input)}`,
+  readResource: (uri: string) => `Read resource ${oneLine(uri)}`,
+  noteLine: (note: string) => `\n   Note: ${note}`,
+  noCalls:
+    'No tool call can continue this workflow. Tell the user why it stopped, or start it again with corrected input.',
+  noCallsAfterStop: 'The workflow ended here on purpose, and no tool call continues it. Tell the user why.',
+
+  correctFirst: (problem: string) => `Correct the arguments first: ${stop(oneLine(problem))}`,
+  conditional: (steps: readonly string[]) =>
+    `This step is conditional: whether it is to be called follows from ${names(steps)}.`,
+  afterFailed: (steps: readonly string[]) =>
+    `The workflow makes this call only after ${names(steps)} succeeded: decide whether it still makes sense.`,
+  guarded: (step: string, message: string | undefined) =>
+    `Do not go this far if step '${step}' ends the workflow${message === undefined ? '.' : `: ${stop(oneLine(message))}`}`,
+  guidanceNote: (guidance: string) => oneLine(guidance),
+
+  promptArgument: (name: string) => `<prompt arg ${name}>`,
+  output: (step: string) => `<output from ${step}>`,
+  field: (path: string, step: string) => `<field '${path}' from ${step}>`,
+  computed: (sources: readonly string[]) => `<value computed from ${sources.join(', ')}>`,
+  masked: '••••',
+} as const;
+
+const skipReasons: Readonly<Record<SkipReason, string>> = {
+  condition_false: 'its condition is false',
+  not_selected: 'no branch selected it',
+  upstream_skipped: 'the steps it depends on were skipped',
+  upstream_failed: 'a step it depends on failed',
+  nothing_to_undo: 'there is nothing to undo',
+  run_ended: 'the workflow had ended before it',
+};
+
+function cutNote(what: string, size: number | undefined): string {
+  return size === undefined ? '' : `\n… (cut; the full ${what} has ${size} characters)`;
+}

@@ -1,0 +1,137 @@
+import type { ToolContext } from '../../../src/decorators/context.js';
+import type { ToolAnnotations } from '../../../src/decorators/tool.js';
+import type { JsonSchema } from '../../../src/graph/json.js';
+import type { Graph, Input } from '../../../src/graph/model.js';
+import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
+import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
+import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
+import { runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
+import type { PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
+import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
+
+/** A tool made of one function; without a schema it takes anything. */
+export interface FakeTool {
+  readonly description: string;
+  readonly run: (input: never, context: ToolContext) => unknown;
+  readonly schema?: JsonSchema;
+  readonly annotations?: ToolAnnotations;
+}
+
+/** A workflow and the world it runs in. */
+export interface Scenario {
+  readonly graph: Graph;
+  readonly tools?: Readonly<Record<string, FakeTool>>;
+  /** Text by name; a name without text fails to be read. Its URI is `res://` and the name. */
+  readonly resources?: Readonly<Record<string, string | Uint8Array | undefined>>;
+  readonly given?: Readonly<Record<string, string>>;
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
+export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
+  const { graph, given = {}, deadlineMs, signal } = scenario;
+  const catalogue = createCatalogue<Registry>(registryOf(scenario));
+  const context = { requestId: 'r1', progress() {} };
+  const instructions = await Promise.all(
+    graph.instructions.map(async ({ resource, uri }) => ({
+      uri,
+      outcome: await catalogue.readResource(resource, uri, {
+        ...context,
+        signal: new AbortController().signal,
+      }),
+    })),
+  );
+  const trace = createTrace({
+    graph,
+    describeTool: (name) => catalogue.describeTool(name),
+    given: Object.entries(given),
+    instructions,
+  });
+  const { state } = await runInProcess({
+    graph,
+    input: given,
+    runId: 'run-1',
+    calls: catalogue,
+    context,
+    observe: (fact) => trace.observe(fact),
+    clock: jumpingClock(),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return trace.finish(state);
+}
+
+/** A trace as a page a person can read and compare. */
+export function page({ description, messages, _meta }: PromptTrace): string {
+  const blocks = messages.map(({ role, content }, index) => {
+    const { 'stepwright/part': part, ...rest } = content._meta ?? { 'stepwright/part': 'none' };
+    const meta = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
+    const body = content.type === 'text' ? content.text : JSON.stringify(content.resource, null, 2);
+    return `=== ${index + 1} [${role}] ${part}${meta}\n${body}\n`;
+  });
+  return `${description}\n${blocks.join('')}=== _meta\n${JSON.stringify(_meta, null, 2)}\n`;
+}
+
+export const textInput = (name: string, options: Partial<Input> = {}): Input => ({
+  name,
+  description: name,
+  schema: { type: 'string' },
+  required: true,
+  ...options,
+});
+
+/** Time passes only when nothing else can happen: a timer fires once every call that ever ends has ended. */
+function jumpingClock(): Clock {
+  let now = 1_000_000;
+  return {
+    now: () => now,
+    setTimer(callback, delayMs) {
+      const due = now + delayMs;
+      const timer = setImmediate(() => {
+        now = Math.max(now, due);
+        callback();
+      });
+      return () => clearImmediate(timer);
+    },
+  };
+}
+
+function registryOf({ tools = {}, resources = {} }: Scenario): Registry {
+  return {
+    registryVersion: 1,
+    checksum: '',
+    tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toolEntry(tool)])),
+    resources: Object.fromEntries(
+      Object.entries(resources).map(([name, content]) => [
+        name,
+        {
+          class: class {
+            read() {
+              if (content === undefined) throw new Error(`${name} is gone`);
+              return content;
+            }
+          },
+          uri: `res://${name}`,
+          mimeType: typeof content === 'string' ? 'text/markdown' : 'image/png',
+          fingerprint: '',
+        },
+      ]),
+    ),
+    workflows: {},
+  };
+}
+
+function toolEntry({ description, run, schema, annotations }: FakeTool): ToolEntry {
+  return {
+    class: class {
+      execute(input: never, context: ToolContext) {
+        return run(input, context);
+      }
+    },
+    description,
+    inputSchema: schema ?? { type: 'object' },
+    ...(annotations === undefined ? {} : { annotations }),
+    fingerprint: '',
+  };
+}
