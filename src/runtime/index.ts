@@ -1,0 +1,42 @@
+import 'reflect-metadata';
+
+export type { AuthInfo, ToolContext } from '../decorators/context.js';
+export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
+export {
+  type Factories,
+  FactoriesError,
+  type ResourceFactories,
+  type ToolFactories,
+} from './catalogue/factories.js';
+export {
+  type AnyClass,
+  defineRegistry,
+  REGISTRY_VERSION,
+  type Registry,
+  type ResourceEntry,
+  type ToolEntry,
+  type WorkflowEntry,
+} from './catalogue/registry.js';
+export { StaleRegistryError } from './catalogue/verify-registry.js';
+export type { Failure } from './engine/contract.js';
+export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';
+export {
+  type Connection,
+  type ConnectOptions,
+  connect,
+  type ServerTransport,
+} from './protocol/sdk1/connect.js';
+export { type RunningServer, serve } from './protocol/sdk1/serve.js';
+export { faultCodes, ProtocolFault } from './server/fault.js';
+export type { ServerOptions, ServerSettings } from './server/options.js';
+export type { RequestContext } from './server/request.js';
+export { createServer, type StepwrightServer } from './server/server.js';
+export type {
+  ContentBlock,
+  PromptArgumentListing,
+  PromptListing,
+  ResourceContents,
+  ResourceListing,
+  ToolListing,
+  ToolResult,
+} from './server/wire.js';

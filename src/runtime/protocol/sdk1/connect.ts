@@ -1,0 +1,153 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { AuthInfo } from '../../../decorators/context.js';
+import type { Json } from '../../../graph/json.js';
+import { faultCodes, ProtocolFault } from '../../server/fault.js';
+import type { RequestContext } from '../../server/request.js';
+import type { StepwrightServer } from '../../server/server.js';
+import { texts } from '../../server/texts.js';
+import { isMethod, parseParams } from './requests.js';
+
+/**
+ * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`
+ * (in memory, streamable HTTP, stdio).
+ */
+export interface ServerTransport {
+  start(): Promise<void>;
+  send(message: object): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Receives what clients must not see: stacks of unexpected errors. Default: writes to stderr. */
+  readonly log?: (text: string) => void;
+}
+
+/** A server that talks to one client. */
+export interface Connection {
+  /** Settles when the connection has ended, whoever ended it. */
+  readonly closed: Promise<void>;
+  /** Aborts what is under way and ends the connection. */
+  close(): Promise<void>;
+}
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/**
+ * Answers one client over a transport until either side closes it. Several clients need one transport each and may
+ * share one server.
+ */
+export async function connect(
+  server: StepwrightServer,
+  transport: ServerTransport,
+  options: ConnectOptions = {},
+): Promise<Connection> {
+  const log = options.log ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const protocol = new ProtocolServer(server.info, {
+    capabilities: { tools: {}, prompts: {}, resources: {} },
+    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+  });
+  // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
+  protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
+    const { context, end } = openContext(extra, log);
+    try {
+      return (await answer(server, method, params, context)) as Result;
+    } catch (error) {
+      // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
+      if (error instanceof ProtocolFault) throw error;
+      log(`${method}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      throw new ProtocolFault(faultCodes.internal, texts.internal(method));
+    } finally {
+      end();
+    }
+  };
+  protocol.onerror = (error) => log(error.message);
+  const closed = new Promise<void>((resolve) => {
+    protocol.onclose = resolve;
+  });
+  // Every SDK transport fits; the SDK's own type stays out of the public declarations.
+  await protocol.connect(transport as Transport);
+  return { closed, close: () => protocol.close() };
+}
+
+class ProtocolServer extends Server {
+  /** A request that asks for a task is answered at once: servers without tasks have to ignore the wish, not refuse it. */
+  protected override assertTaskHandlerCapability(): void {}
+}
+
+/** Answers one raw request, or throws a {@link ProtocolFault}. */
+async function answer(
+  server: StepwrightServer,
+  method: string,
+  params: unknown,
+  context: RequestContext,
+): Promise<object> {
+  if (!isMethod(method)) throw new ProtocolFault(faultCodes.methodNotFound, texts.unknownMethod(method));
+  switch (method) {
+    case 'tools/list':
+      return server.listTools(parseParams(method, params).cursor);
+    case 'prompts/list':
+      return server.listPrompts(parseParams(method, params).cursor);
+    case 'resources/list':
+      return server.listResources(parseParams(method, params).cursor);
+    case 'resources/templates/list':
+      return server.listResourceTemplates(parseParams(method, params).cursor);
+    case 'resources/read':
+      return server.readResource(parseParams(method, params).uri, context);
+    case 'tools/call': {
+      const call = parseParams(method, params);
+      return server.callTool(call.name, call.arguments ?? {}, context);
+    }
+    case 'prompts/get': {
+      const prompt = parseParams(method, params);
+      return server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
+    }
+    default:
+      return unreachable(method);
+  }
+}
+
+/** The context of one request, and what ends it: a tool that was given up on must not send progress any more. */
+function openContext(extra: Extra, log: (text: string) => void) {
+  const progressToken = extra._meta?.progressToken;
+  let open = progressToken !== undefined;
+  const context: RequestContext = {
+    signal: extra.signal,
+    requestId: String(extra.requestId),
+    ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
+    progress(progress, total, message) {
+      if (!open || progressToken === undefined || !Number.isFinite(progress)) return;
+      const params = {
+        progressToken,
+        progress,
+        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+        ...(message === undefined ? {} : { message: String(message) }),
+      };
+      extra
+        .sendNotification({ method: 'notifications/progress', params })
+        .catch((error: unknown) => log(`progress was not sent: ${String(error)}`));
+    },
+  };
+  const end = (): void => {
+    open = false;
+  };
+  return { context, end };
+}
+
+/** The token itself is left behind: tools need to know who calls, not how it was proved. */
+function authOf(info: NonNullable<Extra['authInfo']>): AuthInfo {
+  const { clientId, scopes, extra } = info;
+  const subject = extra?.sub ?? extra?.subject;
+  return {
+    clientId,
+    scopes,
+    ...(typeof subject === 'string' ? { subject } : {}),
+    ...(extra === undefined ? {} : { extra: JSON.parse(JSON.stringify(extra)) as Record<string, Json> }),
+  };
+}
+
+function unreachable(method: never): never {
+  throw new Error(`no answer for ${String(method)}`);
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { faultCodes, ProtocolFault } from '../../server/fault.js';
+import { texts } from '../../server/texts.js';
+
+// Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
+// and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
+
+const page = z.looseObject({ cursor: z.string().optional() });
+/** Handed on untouched: what stands in it is for the server to judge. */
+const dictionary = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
+
+export const paramsOf = {
+  'tools/list': page,
+  'prompts/list': page,
+  'resources/list': page,
+  'resources/templates/list': page,
+  'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'resources/read': z.looseObject({ uri: z.string() }),
+} as const;
+
+export type Method = keyof typeof paramsOf;
+
+/** True for a method this adapter answers; others are not found. */
+export function isMethod(method: string): method is Method {
+  return Object.hasOwn(paramsOf, method);
+}
+
+/**
+ * Checks the params of a request.
+ *
+ * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
+ */
+export function parseParams<M extends Method>(method: M, params: unknown): z.output<(typeof paramsOf)[M]> {
+  const parsed = paramsOf[method].safeParse(params ?? {});
+  if (!parsed.success) {
+    const problems = parsed.error.issues
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      .join('; ');
+    throw new ProtocolFault(faultCodes.invalidParams, texts.badParams(method, problems));
+  }
+  return parsed.data as z.output<(typeof paramsOf)[M]>;
+}

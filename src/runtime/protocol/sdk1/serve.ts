@@ -1,0 +1,95 @@
+import { FactoriesError } from '../../catalogue/factories.js';
+import type { Registry } from '../../catalogue/registry.js';
+import { StaleRegistryError } from '../../catalogue/verify-registry.js';
+import type { ServerOptions } from '../../server/options.js';
+import { createServer, type StepwrightServer } from '../../server/server.js';
+import { connect } from './connect.js';
+import { claimStdio } from './stdio.js';
+
+/** A server over stdio. */
+export interface RunningServer {
+  readonly server: StepwrightServer;
+  /** Settles when the client has hung up, the process was told to stop, or `close` was called. */
+  readonly closed: Promise<void>;
+  /** Aborts what is under way, ends the connection and gives stdout back; the process goes on. */
+  close(): Promise<void>;
+}
+
+/** How long the process may take to end by itself once the connection has: a tool may hold a timer or a socket. */
+const EXIT_GRACE_MS = 1_000;
+
+/**
+ * Serves a generated registry over stdio: the whole of a server program. From then on stdout belongs to the protocol,
+ * and whatever else writes to it, `console.*` included, reaches stderr.
+ *
+ * The process ends when the client closes stdin and on SIGTERM and SIGINT, with exit code 0. It ends at once, with exit
+ * code 1 and the reason on stderr, when the registry is stale or a factory is missing.
+ *
+ * @throws RangeError for a limit among the options that is no positive whole number.
+ * @example
+ * ```ts
+ * await serve(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
+ * ```
+ */
+export async function serve<R extends Registry>(
+  registry: R,
+  ...options: ServerOptions<R>
+): Promise<RunningServer> {
+  const server = await createOrExit(registry, options);
+  const stdio = claimStdio();
+  const connection = await connect(server, stdio.transport);
+  const stopReporting = reportStrayErrors();
+  const stop = (): void => void connection.close();
+  for (const signal of SIGNALS) process.once(signal, stop);
+  stdio.hungUp.then(stop);
+
+  let keepProcess = false;
+  const closed = connection.closed.then(() => {
+    for (const signal of SIGNALS) process.off(signal, stop);
+    stopReporting();
+    stdio.release();
+    if (!keepProcess) endProcess();
+  });
+  const close = (): Promise<void> => {
+    keepProcess = true;
+    stop();
+    return closed;
+  };
+  return { server, closed, close };
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/**
+ * Keeps the process alive when a tool leaves a promise unhandled or throws in a callback: the run of the tool has its
+ * own answer, and no other run shares state with it.
+ */
+function reportStrayErrors(): () => void {
+  const report = (error: unknown): void => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  };
+  // Unhandled rejections arrive here as well.
+  process.on('uncaughtException', report);
+  return () => void process.off('uncaughtException', report);
+}
+
+/** Lets the process end by itself, and ends it when something still holds it after {@link EXIT_GRACE_MS}. */
+function endProcess(): void {
+  process.stdin.destroy();
+  setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
+}
+
+async function createOrExit<R extends Registry>(
+  registry: R,
+  options: ServerOptions<R>,
+): Promise<StepwrightServer> {
+  try {
+    return createServer(registry, ...options);
+  } catch (error) {
+    if (!(error instanceof StaleRegistryError || error instanceof FactoriesError)) throw error;
+    const { message } = error;
+    // The message says what to do; a stack would bury it.
+    await new Promise<void>((resolve) => process.stderr.write(`${message}\n`, () => resolve()));
+    return process.exit(1);
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { resolveSettings } from './options.js';
+
+describe('resolveSettings', () => {
+  test('fills defaults in', () => {
+    const { newRunId, ...settings } = resolveSettings({});
+    expect(settings).toStrictEqual({
+      name: 'stepwright',
+      version: '0.0.0',
+      pageSize: 100,
+      promptTimeoutMs: 45_000,
+      toolTimeoutMs: 60_000,
+    });
+    expect(newRunId()).not.toBe(newRunId());
+  });
+
+  test('keeps what is given', () => {
+    const given = {
+      name: 'a',
+      version: '1',
+      instructions: 'b',
+      pageSize: 1,
+      promptTimeoutMs: 2,
+      toolTimeoutMs: 3,
+    };
+    expect(resolveSettings(given)).toMatchObject(given);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('refuses the limit %d', (limit) => {
+    for (const name of ['pageSize', 'promptTimeoutMs', 'toolTimeoutMs'] as const) {
+      expect(() => resolveSettings({ [name]: limit })).toThrow(
+        new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`),
+      );
+    }
+  });
+});

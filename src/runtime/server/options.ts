@@ -1,0 +1,57 @@
+import type { WithFactories } from '../catalogue/factories.js';
+import type { Registry } from '../catalogue/registry.js';
+
+/** Options of a server beside the factories of its classes. */
+export interface ServerSettings {
+  /** What the server calls itself. Default: `stepwright`. */
+  readonly name?: string;
+  /** Default: `0.0.0`. */
+  readonly version?: string;
+  /** What a client should know about the server as a whole. */
+  readonly instructions?: string;
+  /** Items per page of a list, at least 1. Default: 100. */
+  readonly pageSize?: number;
+  /** How long a prompt may run in all, in ms. Default: 45 000, since clients give up after 60 s. */
+  readonly promptTimeoutMs?: number;
+  /** How long a direct call of a tool may take, in ms. Default: 60 000. */
+  readonly toolTimeoutMs?: number;
+  /** Makes the id of a run. Default: a random UUID. */
+  readonly newRunId?: () => string;
+}
+
+/** Settings with their defaults. */
+export interface ResolvedSettings extends Required<Omit<ServerSettings, 'instructions'>> {
+  readonly instructions?: string;
+}
+
+/**
+ * Options of a server: its settings, and a factory for each class whose constructor takes parameters. The options as
+ * a whole may be left out where no class needs one.
+ */
+export type ServerOptions<R extends Registry> = WithFactories<R, ServerSettings>;
+
+/**
+ * Fills defaults in.
+ *
+ * @throws RangeError for a limit that is no positive whole number.
+ */
+export function resolveSettings(settings: ServerSettings): ResolvedSettings {
+  const limits = {
+    pageSize: settings.pageSize ?? 100,
+    promptTimeoutMs: settings.promptTimeoutMs ?? 45_000,
+    toolTimeoutMs: settings.toolTimeoutMs ?? 60_000,
+  };
+  for (const [name, limit] of Object.entries(limits)) {
+    // Longer timers than 2^31-1 ms fire at once.
+    if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
+      throw new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`);
+    }
+  }
+  return {
+    ...limits,
+    name: settings.name ?? 'stepwright',
+    version: settings.version ?? '0.0.0',
+    newRunId: settings.newRunId ?? (() => crypto.randomUUID()),
+    ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
+  };
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonSchema } from '../../graph/json.js';
+import type { Input } from '../../graph/model.js';
+import { SchemaCompiler } from '../catalogue/json-schema.js';
+import { listArgument, readArguments } from './prompt-arguments.js';
+
+const schemas = new SchemaCompiler();
+
+function input(name: string, schema: JsonSchema, rest: Partial<Input> = {}): Input {
+  return { name, description: `The ${name}`, schema, required: true, ...rest };
+}
+
+const inputs: readonly Input[] = [
+  input('task', { type: 'string', minLength: 1 }),
+  input('date', { type: 'string' }, { required: false }),
+  input('limit', { type: 'integer', minimum: 1 }, { required: false, default: 10 }),
+  input('token', { type: 'integer' }, { required: false, secret: true }),
+];
+
+function messages(given: Readonly<Record<string, unknown>>): readonly string[] {
+  const read = readArguments(inputs, given, schemas);
+  return read.ok ? [] : read.problems.map((problem) => problem.message);
+}
+
+describe('readArguments', () => {
+  test('coerces, fills defaults in, and leaves absent optional arguments absent', () => {
+    expect(readArguments(inputs, { task: '3' }, schemas)).toStrictEqual({
+      ok: true,
+      input: { task: '3', limit: 10 },
+    });
+    expect(readArguments(inputs, { task: 't', date: '', limit: '2' }, schemas)).toStrictEqual({
+      ok: true,
+      input: { task: 't', date: '', limit: 2 },
+    });
+  });
+
+  test('an undefined value counts as absent', () => {
+    expect(messages({ task: undefined })).toStrictEqual(["Missing required argument 'task'"]);
+  });
+
+  test('reports every problem at once', () => {
+    const given = JSON.parse('{"limit":"many","dates":"x","__proto__":"y","date":7}') as Record<string, Json>;
+    expect(messages(given)).toStrictEqual([
+      "Unknown argument 'dates'. Did you mean 'date'?",
+      "Unknown argument '__proto__'",
+      "Missing required argument 'task'",
+      "Invalid value for argument 'date': prompt arguments are text, and this is a number",
+      "Invalid value for argument 'limit': 'many' is not a valid integer",
+    ]);
+  });
+
+  test.each([
+    [null, 'null'],
+    [['a'], 'a list'],
+    [{ a: 1 }, 'an object'],
+    [true, 'a boolean'],
+  ])('refuses %j, which is not text', (value, kind) => {
+    expect(messages({ task: value })).toStrictEqual([
+      `Invalid value for argument 'task': prompt arguments are text, and this is ${kind}`,
+    ]);
+  });
+
+  test('checks the bounds of the schema as well', () => {
+    expect(messages({ task: '', limit: '0' })).toStrictEqual([
+      "Invalid value for argument 'task': the value must not have fewer than 1 characters",
+      "Invalid value for argument 'limit': the value must be >= 1",
+    ]);
+  });
+
+  test('inherited names are no arguments', () => {
+    expect(messages({ task: 't', constructor: 'x' })).toStrictEqual(["Unknown argument 'constructor'"]);
+    expect(readArguments([input('toString', { type: 'string' })], {}, schemas)).toMatchObject({ ok: false });
+  });
+
+  test('never repeats a secret', () => {
+    expect(messages({ task: 't', token: 'hunter2' })).toStrictEqual([
+      "Invalid value for argument 'token': '***' is not a valid integer",
+    ]);
+  });
+
+  test('keeps a hostile value on one short line', () => {
+    const [message = ''] = messages({ task: 't', limit: `1\n2\u2028${'x'.repeat(10_000)}` });
+    expect(message).not.toMatch(/[\n\u2028]/);
+    expect(message.length).toBeLessThan(300);
+  });
+});
+
+describe('listArgument', () => {
+  test('puts type and default behind the description', () => {
+    expect(inputs.map(listArgument)).toStrictEqual([
+      { name: 'task', description: 'The task', required: true },
+      { name: 'date', description: 'The date', required: false },
+      { name: 'limit', description: 'The limit (a whole number; default: 10)', required: false },
+      { name: 'token', description: 'The token (a whole number)', required: false },
+    ]);
+  });
+
+  test('keeps the default of a secret to itself', () => {
+    const token = input('token', { type: 'string' }, { required: false, secret: true, default: 'hunter2' });
+    expect(listArgument(token).description).toBe('The token');
+  });
+
+  test('keeps the title', () => {
+    expect(listArgument(input('a', { type: 'string' }, { title: 'An A' }))).toMatchObject({ title: 'An A' });
+  });
+});

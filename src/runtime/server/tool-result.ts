@@ -1,0 +1,55 @@
+import { isJsonObject, type Json } from '../../graph/json.js';
+import type { CallResult } from '../catalogue/call-result.js';
+import type { Failure } from '../engine/contract.js';
+import type { ContentBlock, ToolResult } from './wire.js';
+
+/** Key of the failure in a result's `_meta`: `{ code, message, outcomeUnknown?, details? }`. */
+export const FAILURE_META = 'stepwright/failure';
+
+/**
+ * A tool's value as the answer to `tools/call`: text as it is, anything else as JSON, objects as structured content
+ * as well. A tool that speaks MCP itself keeps its own content.
+ */
+export function successResult(value: Json, callResult: CallResult | undefined): ToolResult {
+  if (callResult !== undefined) {
+    const { content, structuredContent, _meta } = callResult;
+    return {
+      content: content as readonly JsonContent[],
+      ...(structuredContent === undefined ? {} : { structuredContent }),
+      ...(_meta === undefined ? {} : { _meta }),
+    };
+  }
+  return {
+    content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
+    ...(isJsonObject(value) ? { structuredContent: value } : {}),
+  };
+}
+
+/**
+ * A failure as the answer to `tools/call`: a result and no protocol error, so that a model can read what to correct.
+ * The code for programs stands in `_meta`.
+ */
+export function failureResult(failure: Failure, callResult?: CallResult): ToolResult {
+  const { code, message, outcomeUnknown, details } = failure;
+  return {
+    content: callResult?.content.length
+      ? (callResult.content as readonly JsonContent[])
+      : [{ type: 'text', text: message }],
+    ...(callResult?.structuredContent === undefined
+      ? {}
+      : { structuredContent: callResult.structuredContent }),
+    isError: true,
+    _meta: {
+      ...callResult?._meta,
+      [FAILURE_META]: {
+        code,
+        message,
+        ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
+        ...(details === undefined ? {} : { details }),
+      },
+    },
+  };
+}
+
+/** What the catalogue has recognised as content blocks. */
+type JsonContent = ContentBlock & CallResult['content'][number];

@@ -1,0 +1,58 @@
+import type { ToolAnnotations } from '../../decorators/tool.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+
+/** One item of `tools/list`. */
+export interface ToolListing {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: ToolAnnotations;
+}
+
+/** One item of `prompts/list`. */
+export interface PromptListing {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly arguments: readonly PromptArgumentListing[];
+}
+
+/** An argument of a prompt. Its type, where it is not text, stands in the description: the protocol has no other place. */
+export interface PromptArgumentListing {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** One item of `resources/list`. */
+export interface ResourceListing {
+  readonly name: string;
+  readonly uri: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+/** The content of a resource: text, or bytes in base64. */
+export type ResourceContents = { readonly uri: string; readonly mimeType?: string } & (
+  | { readonly text: string }
+  | { readonly blob: string }
+);
+
+/** A part of a tool result or of a prompt message. */
+export type ContentBlock =
+  | { readonly type: 'text'; readonly text: string; readonly _meta?: JsonObject }
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'resource'; readonly resource: ResourceContents; readonly _meta?: JsonObject }
+  | { readonly type: 'resource_link'; readonly uri: string; readonly name: string };
+
+/** The answer to `tools/call`. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: JsonObject;
+  readonly isError?: true;
+  readonly _meta?: JsonObject;
+}
