@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { textOf, textsOf } from './connected.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = [
+  '--conditions=@stepwright/source',
+  '--import',
+  './scripts/register.mjs',
+  'test/e2e/server/fixture/program.ts',
+];
+
+interface Started {
+  readonly client: Client;
+  readonly stderr: () => string;
+  /** Lines on stdout that were no protocol messages. */
+  readonly strays: readonly Error[];
+}
+
+async function started(mode?: string): Promise<Started> {
+  const args = [...program, ...(mode === undefined ? [] : [mode])];
+  const transport = new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'pipe' });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const strays: Error[] = [];
+  client.onerror = (error) => strays.push(error);
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, stderr: () => stderr, strays };
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
+}
+
+function spawned(mode?: string): Child {
+  const child = spawn(process.execPath, [...program, ...(mode === undefined ? [] : [mode])], { cwd: root });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close') as Promise<[number | null, string | null]>;
+  return { process: child, stdout: () => stdout, stderr: () => stderr, ended };
+}
+
+const message = (body: object) => `${JSON.stringify({ jsonrpc: '2.0', ...body })}\n`;
+const initialize = message({
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+});
+const hang = message({ id: 2, method: 'tools/call', params: { name: 'hang' } });
+
+/** Settles when the child has written `text` to stdout. */
+async function says(child: Child, text: string): Promise<void> {
+  while (!child.stdout().includes(text)) {
+    const { stdout } = child.process;
+    if (stdout === null || stdout.readableEnded)
+      throw new Error(`it ended without saying ${text}: ${child.stderr()}`);
+    await Promise.race([once(stdout, 'data'), once(stdout, 'end')]);
+  }
+}
+
+describe('a server program over stdio', () => {
+  test('answers a real client, whatever its tools do to the process', async () => {
+    const { client, stderr, strays } = await started();
+    expect(client.getServerVersion()).toMatchObject({ name: 'fixture', version: '1.2.3' });
+    expect(client.getInstructions()).toBe('Say hello.');
+    expect(client.getServerCapabilities()).toStrictEqual({ tools: {}, prompts: {}, resources: {} });
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map((prompt) => prompt.name)).toContain('greet');
+
+    const chat = await client.callTool({ name: 'chat' });
+    expect(textOf((chat.content as unknown[])[0])).toBe('{"said":true}');
+    const stray = await client.callTool({ name: 'stray' });
+    expect(textOf((stray.content as unknown[])[0])).toBe('{"left":true}');
+
+    const trace = await client.getPrompt({ name: 'greet', arguments: { name: 'Ada' } });
+    expect(textsOf(trace)).toContain('Tool result:\n{\n  "text": "Hello Ada"\n}');
+    expect(strays).toStrictEqual([]);
+    for (const text of [
+      'a stray line',
+      "{ a: 'stray', object: true }",
+      'no protocol message',
+      'a forgotten promise',
+      'a forgotten callback',
+    ]) {
+      expect(stderr()).toContain(text);
+    }
+  });
+
+  test('lives on after lines that are no messages', async () => {
+    const child = spawned();
+    child.process.stdin?.write(`nonsense\n{}\n[]\n\n{"jsonrpc":"1.0"}\n${initialize}`);
+    await says(child, '"serverInfo"');
+    expect(child.stdout().trim().split('\n')).toHaveLength(1);
+  });
+
+  test.each(['stdin', 'SIGTERM', 'SIGINT'] as const)('ends on %s, with a call in flight', async (how) => {
+    const child = spawned('held');
+    child.process.stdin?.write(initialize);
+    await says(child, '"serverInfo"');
+    child.process.stdin?.write(hang);
+    child.process.stdin?.write(message({ id: 3, method: 'ping' }));
+    await says(child, '"id":3');
+    if (how === 'stdin') child.process.stdin?.end();
+    else child.process.kill(how);
+    expect(await child.ended).toStrictEqual([0, null]);
+    expect(child.stderr()).toBe('');
+  });
+
+  test('ends without a word when the client no longer reads', async () => {
+    const child = spawned();
+    child.process.stdin?.write(initialize);
+    await says(child, '"serverInfo"');
+    child.process.stdout?.destroy();
+    child.process.stdin?.write(message({ id: 2, method: 'tools/list' }));
+    expect(await child.ended).toStrictEqual([0, null]);
+    expect(child.stderr()).toBe('');
+  });
+
+  test('refuses a stale registry, and says what to run', async () => {
+    const child = spawned('stale');
+    const [code] = await child.ended;
+    expect(code).toBe(1);
+    expect(child.stdout()).toBe('');
+    expect(child.stderr()).toContain('the generated registry is stale:');
+    expect(child.stderr()).toContain('Run `npx stepwright codegen`.');
+    expect(child.stderr()).not.toContain('    at ');
+  });
+
+  test('refuses to start without a factory it needs', async () => {
+    const child = spawned('no-factory');
+    const [code] = await child.ended;
+    expect(code).toBe(1);
+    expect(child.stderr()).toContain("'hang': () => new Hang(…)");
+    expect(child.stderr()).not.toContain('    at ');
+  });
+});
