@@ -1,7 +1,7 @@
+import type { ToolAnnotations } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
 import type { Place } from '../graph/place.js';
-import type { ToolAnnotations } from '../decorators/tool.js';
 import type { ExpressionSyntax, TypeSyntax } from './syntax.js';
 
 /** A class the registry will import. */
@@ -48,6 +48,8 @@ export interface WorkflowDeclaration extends ClassHandle {
   readonly instructions: readonly ExpressionSyntax[];
   readonly args: readonly ArgDeclaration[];
   readonly steps: readonly StepDeclaration[];
+  /** Fields that were meant as arguments or steps and have been reported: naming them is no further fault. */
+  readonly faultyFields: readonly string[];
 }
 
 export interface ArgDeclaration {
@@ -55,6 +57,8 @@ export interface ArgDeclaration {
   readonly place: Place;
   readonly optional: boolean;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Each option as written. */
+  readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
   readonly type: TypeSyntax;
 }
 
@@ -63,8 +67,10 @@ export interface StepDeclaration {
   readonly name: string;
   readonly place: Place;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Where each option's value stands, for diagnostics about guidance placeholders and `after`. */
-  readonly optionPlaces: Readonly<Record<string, Place>>;
+  /** Each option as written, for diagnostics at a guidance placeholder or at a name in `after`. */
+  readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
+  /** False for a `done(…)` field without `@Step()`, which the decorators' metadata does not know. */
+  readonly decorated: boolean;
   readonly initializer: ExpressionSyntax;
 }
 
@@ -73,6 +79,18 @@ export interface Declarations {
   readonly tools: readonly ToolDeclaration[];
   readonly resources: readonly ResourceDeclaration[];
   readonly workflows: readonly WorkflowDeclaration[];
+  /** Workflows whose own options are at fault: linked to find their other faults, and no further than that. */
+  readonly faultyWorkflows: readonly WorkflowDeclaration[];
+  /** Classes that carry the decorator and have been reported: using them is no further fault. */
+  readonly faulty: readonly FaultyClass[];
+  /** Every file that was read, relative to the project root. */
+  readonly files: readonly string[];
+}
+
+/** A decorated class that could not be declared, known by where its name stands. */
+export interface FaultyClass {
+  readonly kind: 'tool' | 'resource' | 'workflow';
+  readonly place: Place;
 }
 
 /** A workflow after `link`: its graph, with every reference resolved. */

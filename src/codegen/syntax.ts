@@ -19,7 +19,10 @@ export interface ClassSyntax {
   readonly exported: boolean;
   /** The name it is exported by, `default` included. */
   readonly exportName?: string;
+  /** Where the class it extends is named. */
+  readonly base?: Place;
   readonly decorators: readonly DecoratorSyntax[];
+  /** In written order. Like `methods` empty for a class without any decorator: nothing reads those. */
   readonly fields: readonly FieldSyntax[];
   readonly methods: readonly MethodSyntax[];
 }
@@ -27,6 +30,8 @@ export interface ClassSyntax {
 export interface DecoratorSyntax {
   readonly callee: SymbolSyntax;
   readonly place: Place;
+  /** False for a bare `@Step`, without parentheses. */
+  readonly called: boolean;
   readonly args: readonly ExpressionSyntax[];
 }
 
@@ -40,6 +45,7 @@ export interface FieldSyntax {
   readonly initializer?: ExpressionSyntax;
 }
 
+/** A method, or a field that holds a function. */
 export interface MethodSyntax {
   readonly name: string;
   readonly place: Place;
@@ -54,7 +60,11 @@ export type TypeSyntax =
   | { readonly kind: 'array'; readonly items: TypeSyntax }
   | {
       readonly kind: 'object';
-      readonly properties: readonly { readonly name: string; readonly optional: boolean; readonly type: TypeSyntax }[];
+      readonly properties: readonly {
+        readonly name: string;
+        readonly optional: boolean;
+        readonly type: TypeSyntax;
+      }[];
     }
   | { readonly kind: 'union'; readonly members: readonly TypeSyntax[] }
   /** No JSON form, or none that is read yet; `text` is the type as TypeScript prints it. */
@@ -68,13 +78,26 @@ export type SymbolSyntax =
   | { readonly kind: 'other'; readonly name: string }
   | { readonly kind: 'unresolved'; readonly name: string };
 
+/** Syntax without a neutral form. */
+export interface Unsupported {
+  /** As an author would name it: "a class expression", "`await`". */
+  readonly unsupported: string;
+  /** What to write instead, where that is short. */
+  readonly instead?: string;
+}
+
 interface ExpressionBase {
   readonly place: Place;
 }
 
 export type ExpressionSyntax = ExpressionBase &
   (
-    | { readonly kind: 'literal'; readonly value: Json }
+    | {
+        readonly kind: 'literal';
+        readonly value: Json;
+        /** Set for text that stands in the source as it is, without escapes: offsets in it are offsets in the source. */
+        readonly verbatim?: true;
+      }
     | { readonly kind: 'undefined' }
     | { readonly kind: 'template'; readonly parts: readonly (string | ExpressionSyntax)[] }
     | {
@@ -110,7 +133,7 @@ export type ExpressionSyntax = ExpressionBase &
         readonly entries: readonly (
           | { readonly key: string; readonly keyPlace: Place; readonly value: ExpressionSyntax }
           | { readonly spread: ExpressionSyntax }
-          | { readonly unsupported: string; readonly place: Place }
+          | ({ readonly place: Place } & Unsupported)
         )[];
       }
     | {
@@ -138,6 +161,5 @@ export type ExpressionSyntax = ExpressionBase &
         /** Missing for a body of statements. */
         readonly body?: ExpressionSyntax;
       }
-    /** Anything else, named as an author would name it: "a class expression", "await". */
-    | { readonly kind: 'unsupported'; readonly what: string }
+    | ({ readonly kind: 'unsupported' } & Unsupported)
   );

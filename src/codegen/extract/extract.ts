@@ -1,0 +1,108 @@
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { ClassHandle, Declarations, FaultyClass, Phase } from '../declarations.js';
+import type { ClassSyntax, SourceFileSyntax } from '../syntax.js';
+import type { DecoratedClass, MutableDeclarations } from './collected.js';
+import { type OwnDecorator, ownDecorators } from './decorators.js';
+import { refuseDuplicates } from './duplicates.js';
+import { readResource } from './resources.js';
+import { readTool } from './tools.js';
+import { readWorkflow } from './workflows.js';
+
+type ClassDecorator = 'Tool' | 'Resource' | 'Workflow';
+
+const KINDS = { Tool: 'tool', Resource: 'resource', Workflow: 'workflow' } as const;
+
+/**
+ * Finds the tools, resources and workflows of a project. Every fault is reported, and only the declaration it makes
+ * unusable is left out.
+ */
+export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
+  const diagnostics: Diagnostic[] = [];
+  const found: MutableDeclarations = {
+    tools: [],
+    resources: [],
+    workflows: [],
+    faultyWorkflows: [],
+    faulty: [],
+  };
+  for (const file of files) {
+    for (const { message, place } of file.faults) diagnostics.push(diagnostic('SW1001', place, { message }));
+    // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
+    const isBroken = file.faults.length > 0;
+    const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);
+    for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
+  }
+  refuseDuplicates(found, (fault) => diagnostics.push(fault));
+  return { value: { ...found, files: files.map(({ file }) => file) }, diagnostics };
+}
+
+function readClass(
+  { file }: SourceFileSyntax,
+  syntax: ClassSyntax,
+  isBroken: boolean,
+  into: MutableDeclarations,
+  report: (fault: Diagnostic) => void,
+): void {
+  const { found, misspelt } = ownDecorators(syntax.decorators, report);
+  const [first, second] = found.filter(
+    (own): own is OwnDecorator & { name: ClassDecorator } => own.name in KINDS,
+  );
+  for (const own of found) {
+    if (own.name in KINDS) continue;
+    report(diagnostic('SW1016', own.syntax.place, { decorator: own.name, what: 'a class' }));
+  }
+  for (const name of misspelt) {
+    if (name in KINDS) into.faulty.push({ kind: KINDS[name as ClassDecorator], place: syntax.place });
+  }
+  if (first === undefined) {
+    if (misspelt.length === 0) refuseFieldsWithoutWorkflow(syntax, report);
+    return;
+  }
+  if (second !== undefined) {
+    const what = `a class that is a ${KINDS[first.name]} already`;
+    report(diagnostic('SW1016', second.syntax.place, { decorator: second.name, what }));
+  }
+  const faulty: FaultyClass = { kind: KINDS[first.name], place: syntax.place };
+  if (isBroken) {
+    into.faulty.push(faulty);
+    return;
+  }
+  const { exportName, name: className, place } = syntax;
+  const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
+  if (!syntax.exported) report(diagnostic('SW1010', place, { className }));
+  const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
+  const isComplete = declare(first.name, decorated, into);
+  if (first.name !== 'Workflow') refuseFieldsWithoutWorkflow(syntax, report);
+  if (!isComplete) into.faulty.push(faulty);
+}
+
+/** Adds what a class declares; false when a fault keeps it out. */
+function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: MutableDeclarations): boolean {
+  const isUsable = decorated.syntax.exported;
+  switch (decorator) {
+    case 'Tool': {
+      const tool = readTool(decorated);
+      if (tool !== undefined && isUsable) into.tools.push(tool);
+      return tool !== undefined && isUsable;
+    }
+    case 'Resource': {
+      const resource = readResource(decorated);
+      if (resource !== undefined && isUsable) into.resources.push(resource);
+      return resource !== undefined && isUsable;
+    }
+    case 'Workflow': {
+      const { workflow, isSound } = readWorkflow(decorated);
+      (isSound && isUsable ? into.workflows : into.faultyWorkflows).push(workflow);
+      return isSound && isUsable;
+    }
+    default:
+      return decorator satisfies never;
+  }
+}
+
+function refuseFieldsWithoutWorkflow(syntax: ClassSyntax, report: (fault: Diagnostic) => void): void {
+  const isOurs = syntax.fields.some(({ decorators }) =>
+    decorators.some(({ callee }) => callee.kind === 'stepwright' && ['Arg', 'Step'].includes(callee.name)),
+  );
+  if (isOurs) report(diagnostic('SW1013', syntax.place, { className: syntax.name }));
+}

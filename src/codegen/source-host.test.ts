@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openSourceHost, type SourceHost } from './source-host.js';
+import type { ClassSyntax, TypeSyntax } from './syntax.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'source-host-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Opens texts by path, without any file on disk. */
+function open(texts: Readonly<Record<string, string>>, files = Object.keys(texts)): SourceHost {
+  return openSourceHost({ root: '/virtual', files, overlay: new Map(Object.entries(texts)) });
+}
+
+function classesOf(text: string): readonly ClassSyntax[] {
+  return open({ 'a.ts': text }).sourceFiles()[0]?.classes ?? [];
+}
+
+const MARK = 'const D = (..._options: unknown[]) => (..._target: unknown[]): void => {};\n';
+
+describe('files', () => {
+  test('are read from disk, sorted, each once, by absolute or relative path', () => {
+    writeFileSync(path.join(folder, 'b.ts'), 'export class B {}\n');
+    writeFileSync(path.join(folder, 'a.ts'), 'export class A {}\n');
+    const host = openSourceHost({ root: folder, files: ['b.ts', path.join(folder, 'a.ts'), './b.ts'] });
+    expect(host.sourceFiles().map(({ file, classes }) => [file, classes.map(({ name }) => name)])).toEqual([
+      ['a.ts', ['A']],
+      ['b.ts', ['B']],
+    ]);
+    expect(host.readText('b.ts')).toBe('export class B {}\n');
+  });
+
+  test('that the overlay holds are not read from disk', () => {
+    writeFileSync(path.join(folder, 'c.ts'), 'export class OnDisk {}\n');
+    const overlay = new Map([['c.ts', 'export class Unsaved {}\n']]);
+    const host = openSourceHost({ root: folder, files: ['c.ts'], overlay });
+    expect(host.sourceFiles()[0]?.classes[0]?.name).toBe('Unsaved');
+    expect(host.readText('c.ts')).toBe('export class Unsaved {}\n');
+  });
+
+  test('that are not there are faults of their own', () => {
+    const host = open({ 'there.ts': 'export class A {}' }, ['there.ts', 'missing.ts']);
+    expect(host.sourceFiles()).toMatchObject([
+      { file: 'missing.ts', faults: [{ message: 'the file cannot be read' }], classes: [] },
+      { file: 'there.ts', faults: [] },
+    ]);
+    expect(host.readText('missing.ts')).toBeUndefined();
+  });
+
+  test('with a byte order mark and CRLF have the places an editor shows', () => {
+    const host = open({ 'a.ts': '\uFEFFexport class A {}\r\n/* \u{1F600} */ export class B {}\r\n' });
+    expect(host.sourceFiles()[0]?.classes.map(({ place }) => place.span)).toEqual([
+      [1, 14, 1, 15],
+      [2, 23, 2, 24],
+    ]);
+    expect(host.readText('a.ts')?.startsWith('export')).toBe(true);
+  });
+
+  test('with a syntax error tell where, and the others are read', () => {
+    const host = open({ 'bad.ts': 'export class Bad {\n  x = ;\n}\n', 'good.ts': 'export class Good {}\n' });
+    const [bad, good] = host.sourceFiles();
+    expect(bad?.faults).toEqual([
+      { message: 'Expression expected.', place: { file: 'bad.ts', span: [2, 7, 2, 8] } },
+    ]);
+    expect(good).toMatchObject({ faults: [], classes: [{ name: 'Good' }] });
+  });
+
+  test('are not type-checked', () => {
+    const [file] = open({ 'a.ts': "export class A { x: number = 'text'; y = nothing; }" }).sourceFiles();
+    expect(file?.faults).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  const symbolIn = (texts: Readonly<Record<string, string>>, expression: string) => {
+    const text = `${texts['a.ts'] ?? ''}\n${MARK}export class Subject { @D() field = ${expression}; }`;
+    const files = open({ ...texts, 'a.ts': text }).sourceFiles();
+    const subject = files[0]?.classes.find(({ name }) => name === 'Subject');
+    const initializer = subject?.fields[0]?.initializer;
+    return initializer?.kind === 'identifier' || initializer?.kind === 'property'
+      ? initializer.symbol
+      : undefined;
+  };
+
+  test('of this package are known although it is not installed', () => {
+    const ours = { kind: 'stepwright', name: 'call' };
+    expect(symbolIn({ 'a.ts': "import { call } from 'stepwright';" }, 'call')).toEqual(ours);
+    expect(symbolIn({ 'a.ts': "import { call as invoke } from 'stepwright';" }, 'invoke')).toEqual(ours);
+    expect(symbolIn({ 'a.ts': "import * as sw from 'stepwright';" }, 'sw.call')).toEqual(ours);
+    const barrel = "export { call as invoke } from 'stepwright';";
+    expect(symbolIn({ 'a.ts': "import { invoke } from './b.js';", 'b.ts': barrel }, 'invoke')).toEqual(ours);
+  });
+
+  test('of other packages and of the file itself are not', () => {
+    expect(symbolIn({ 'a.ts': "import { call } from 'other';" }, 'call')).toMatchObject({
+      kind: 'unresolved',
+    });
+    expect(symbolIn({ 'a.ts': 'const call = 1;' }, 'call')).toEqual({ kind: 'other', name: 'call' });
+    expect(symbolIn({}, 'call')).toEqual({ kind: 'unresolved', name: 'call' });
+  });
+
+  test('of classes lead to where the class is declared', () => {
+    const tools = 'export default class Tool {}\nexport class Other {}';
+    const place = { file: 'b.ts', span: [1, 22, 1, 26] };
+    const tool = { kind: 'class', file: 'b.ts', name: 'Tool', place };
+    expect(symbolIn({ 'a.ts': "import T from './b.js';", 'b.ts': tools }, 'T')).toEqual(tool);
+    expect(symbolIn({ 'a.ts': "import * as b from './b.js';", 'b.ts': tools }, 'b.default')).toEqual(tool);
+    expect(symbolIn({ 'a.ts': "import type T from './b.js';", 'b.ts': tools }, 'T')).toEqual(tool);
+    expect(symbolIn({ 'a.ts': "import * as b from './b.js';", 'b.ts': tools }, 'b.Other')).toMatchObject({
+      name: 'Other',
+    });
+  });
+
+  test('that import each other in a circle resolve to nothing', () => {
+    const texts = {
+      'a.ts': "import { x } from './b.js';",
+      'b.ts': "export { x } from './c.js';",
+      'c.ts': "export { x } from './b.js';",
+    };
+    expect(symbolIn(texts, 'x')).toEqual({ kind: 'unresolved', name: 'x' });
+  });
+
+  test('that members of a value have are no names of their own', () => {
+    expect(symbolIn({ 'a.ts': 'const b = { c: 1 };' }, 'b.c')).toBeUndefined();
+  });
+});
+
+describe('types', () => {
+  const typeOf = (type: string, declarations = ''): TypeSyntax | undefined =>
+    classesOf(`${MARK}${declarations}\nexport class A { @D() field!: ${type}; }`)[0]?.fields[0]?.type;
+
+  test.each<readonly [string, TypeSyntax]>([
+    ['string', { kind: 'string' }],
+    ['any', { kind: 'unknown' }],
+    ['true | false', { kind: 'boolean' }],
+    [
+      "'b' | 'a'",
+      {
+        kind: 'union',
+        members: [
+          { kind: 'literal', value: 'b' },
+          { kind: 'literal', value: 'a' },
+        ],
+      },
+    ],
+    ['string & { readonly [mark]?: true }', { kind: 'string' }],
+    ['readonly number[]', { kind: 'array', items: { kind: 'number' } }],
+    [
+      'Partial<{ a: null }>',
+      { kind: 'object', properties: [{ name: 'a', optional: true, type: { kind: 'null' } }] },
+    ],
+    ['Date', { kind: 'other', text: 'Date' }],
+    ['Map<string, number>', { kind: 'other', text: 'Map<string, number>' }],
+    ['() => void', { kind: 'other', text: '() => void' }],
+    ['[string]', { kind: 'other', text: '[string]' }],
+    ['never', { kind: 'other', text: 'never' }],
+    [
+      '{ a: Self }',
+      { kind: 'object', properties: [{ name: 'a', optional: false, type: { kind: 'other', text: 'Self' } }] },
+    ],
+  ])('%s', (type, expected) => {
+    const declarations =
+      'declare const mark: unique symbol; interface Self { a: Map<string, Self>; [key: string]: unknown }';
+    expect(typeOf(type, declarations)).toEqual(expected);
+  });
+
+  test('have their literals in written order, whatever another file made of them first', () => {
+    const other = "export type First = 'zebra' | 'ape' | 'cat';";
+    const text = `import type { First } from './0.js';\n${MARK}type Cat = 'cat' | 'zebra'; export class A { @D() field!: Cat | 'ape'; }`;
+    const [, file] = open({ '0.ts': other, 'a.ts': text }).sourceFiles();
+    const type = file?.classes[0]?.fields[0]?.type;
+    expect(type?.kind === 'union' && type.members.map((m) => m.kind === 'literal' && m.value)).toEqual([
+      'cat',
+      'zebra',
+      'ape',
+    ]);
+  });
+
+  test('of methods are given without their promises, for fields that hold functions too', () => {
+    const [a] = classesOf(`${MARK}@D() export class A {
+      async method(input: { a: string }): Promise<number> { return input.a.length; }
+      field = async (input: string) => [input];
+      nothing(): void {}
+    }`);
+    expect(
+      a?.methods.map(({ name, parameters, returns }) => [name, parameters.map((p) => p.type.kind), returns]),
+    ).toEqual([
+      ['method', ['object'], { kind: 'number' }],
+      ['field', ['string'], { kind: 'array', items: { kind: 'string' } }],
+      ['nothing', [], { kind: 'undefined' }],
+    ]);
+  });
+});
+
+describe('classes', () => {
+  test('without a decorator are known by name alone', () => {
+    expect(classesOf('export class A { x = 1; method() {} }')).toMatchObject([
+      { name: 'A', fields: [], methods: [] },
+    ]);
+  });
+
+  test('are found wherever they stand, exported or not', () => {
+    const names = classesOf(
+      'class A {} function f() { class B {} return class {}; } export class C {} export { A as Z };',
+    );
+    expect(names.map(({ name, exported, exportName }) => [name, exported, exportName])).toEqual([
+      ['A', true, 'Z'],
+      ['B', false, undefined],
+      ['', false, undefined],
+      ['C', true, 'C'],
+    ]);
+  });
+});

@@ -1,0 +1,118 @@
+import { ts } from 'ts-morph';
+import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MethodSyntax } from '../syntax.js';
+import { type HostContext, placeOf } from './context.js';
+import { propertyName, readExpression } from './expressions.js';
+import { classPlace, resolveIdentifier, resolveMember } from './symbols.js';
+import { returnTypeOf, typeOfDeclaration } from './types.js';
+
+/** Every class of a file, nested ones included, in written order. */
+export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
+  const exported = exportNames(context, source);
+  const classes: ClassSyntax[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) classes.push(readClass(context, node, exported.get(node)));
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return classes;
+}
+
+/** By class, the name a module exports it by; its own name where there are several. */
+function exportNames({ checker }: HostContext, source: ts.SourceFile): Map<ts.Node, string> {
+  const names = new Map<ts.Node, string>();
+  const module = checker.getSymbolAtLocation(source);
+  if (module === undefined) return names;
+  for (const entry of checker.getExportsOfModule(module)) {
+    if (entry.name === 'export=' || entry.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration))
+      continue;
+    const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
+    const declaration = target.valueDeclaration;
+    if (declaration === undefined || !ts.isClassDeclaration(declaration)) continue;
+    const known = names.get(declaration);
+    const own = declaration.name?.text;
+    if (known === undefined || entry.name === own || (known === 'default' && known !== own)) {
+      names.set(declaration, entry.name);
+    }
+  }
+  return names;
+}
+
+function readClass(
+  context: HostContext,
+  node: ts.ClassLikeDeclaration,
+  exportName: string | undefined,
+): ClassSyntax {
+  const isDecorated =
+    ts.canHaveDecorators(node) &&
+    (hasDecorators(node) ||
+      node.members.some((member) => ts.canHaveDecorators(member) && hasDecorators(member)));
+  const base = node.heritageClauses?.find((clause) => clause.token === ts.SyntaxKind.ExtendsKeyword)
+    ?.types[0];
+  return {
+    name: node.name?.text ?? '',
+    place: classPlace(context, node),
+    exported: exportName !== undefined,
+    ...(exportName === undefined ? {} : { exportName }),
+    ...(base === undefined ? {} : { base: placeOf(context, base) }),
+    decorators: readDecorators(context, node),
+    fields: isDecorated
+      ? node.members.filter(ts.isPropertyDeclaration).map((f) => readField(context, f))
+      : [],
+    methods: isDecorated ? node.members.flatMap((member) => readMethod(context, member) ?? []) : [],
+  };
+}
+
+function hasDecorators(node: ts.HasDecorators): boolean {
+  return (ts.getDecorators(node)?.length ?? 0) > 0;
+}
+
+function readDecorators(context: HostContext, node: ts.Node): DecoratorSyntax[] {
+  const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
+  return decorators.map(({ expression }) => {
+    const call = ts.isCallExpression(expression) ? expression : undefined;
+    const callee = call?.expression ?? expression;
+    return {
+      callee: calleeSymbol(context, callee),
+      place: placeOf(context, callee),
+      called: call !== undefined,
+      args: call?.arguments.map((arg) => readExpression(context, arg)) ?? [],
+    };
+  });
+}
+
+function calleeSymbol(context: HostContext, callee: ts.Expression): DecoratorSyntax['callee'] {
+  if (ts.isIdentifier(callee)) return resolveIdentifier(context, callee);
+  const member = ts.isPropertyAccessExpression(callee) ? resolveMember(context, callee) : undefined;
+  return member ?? { kind: 'other', name: callee.getText() };
+}
+
+function readField(context: HostContext, node: ts.PropertyDeclaration): FieldSyntax {
+  const decorators = readDecorators(context, node);
+  const { initializer } = node;
+  return {
+    name: propertyName(node.name) ?? node.name.getText(),
+    place: placeOf(context, node.name),
+    isStatic: node.modifiers?.some((m) => m.kind === ts.SyntaxKind.StaticKeyword) ?? false,
+    optional: node.questionToken !== undefined,
+    decorators,
+    // Only arguments are asked for their type, and they have no initializer.
+    ...(decorators.length > 0 && initializer === undefined ? { type: typeOfDeclaration(context, node) } : {}),
+    ...(initializer === undefined ? {} : { initializer: readExpression(context, initializer) }),
+  };
+}
+
+function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax | undefined {
+  const held = ts.isPropertyDeclaration(node) ? node.initializer : node;
+  if (held === undefined || node.name === undefined) return undefined;
+  if (!ts.isMethodDeclaration(held) && !ts.isArrowFunction(held) && !ts.isFunctionExpression(held))
+    return undefined;
+  return {
+    name: propertyName(node.name) ?? node.name.getText(),
+    place: placeOf(context, node.name),
+    parameters: held.parameters.map((parameter) => ({
+      name: parameter.name.getText(),
+      type: typeOfDeclaration(context, parameter),
+    })),
+    returns: returnTypeOf(context, held),
+  };
+}

@@ -1,0 +1,214 @@
+import { ts } from 'ts-morph';
+import type { Place } from '../../graph/place.js';
+import type { ExpressionSyntax, Unsupported } from '../syntax.js';
+import { type HostContext, placeOf } from './context.js';
+import { resolveIdentifier, resolveMember } from './symbols.js';
+
+type ObjectEntry = Extract<ExpressionSyntax, { kind: 'object' }>['entries'][number];
+
+/** Turns a compiler node into neutral syntax. Whatever has no neutral form becomes `unsupported`, by its author's name. */
+export function readExpression(context: HostContext, node: ts.Expression): ExpressionSyntax {
+  const read = (inner: ts.Expression): ExpressionSyntax => readExpression(context, inner);
+  const place = placeOf(context, node);
+  const optional = 'questionDotToken' in node && node.questionDotToken !== undefined;
+
+  if (
+    ts.isAsExpression(node) ||
+    ts.isSatisfiesExpression(node) ||
+    ts.isNonNullExpression(node) ||
+    ts.isTypeAssertionExpression(node)
+  ) {
+    return read(node.expression);
+  }
+  if (ts.isStringLiteralLike(node)) {
+    const text = node.getText();
+    const verbatim = text.slice(1, -1).replaceAll('\r\n', '\n') === node.text;
+    return { kind: 'literal', place, value: node.text, ...(verbatim ? { verbatim } : {}) };
+  }
+  if (ts.isNumericLiteral(node)) {
+    const value = Number(node.text);
+    if (!Number.isFinite(value))
+      return { kind: 'unsupported', place, unsupported: 'a number beyond the largest one' };
+    return { kind: 'literal', place, value };
+  }
+  if (ts.isIdentifier(node)) {
+    if (node.text === 'undefined') return { kind: 'undefined', place };
+    return { kind: 'identifier', place, name: node.text, symbol: resolveIdentifier(context, node) };
+  }
+  if (ts.isPropertyAccessExpression(node)) {
+    const symbol = resolveMember(context, node);
+    return {
+      kind: 'property',
+      place,
+      object: read(node.expression),
+      name: node.name.text,
+      namePlace: placeOf(context, node.name),
+      optional,
+      ...(symbol === undefined ? {} : { symbol }),
+    };
+  }
+  if (ts.isElementAccessExpression(node)) {
+    return {
+      kind: 'element',
+      place,
+      object: read(node.expression),
+      index: read(node.argumentExpression),
+      optional,
+    };
+  }
+  if (ts.isCallExpression(node)) {
+    return callSyntax(context, node, optional);
+  }
+  if (ts.isTemplateExpression(node)) return { kind: 'template', place, parts: templateParts(context, node) };
+  if (ts.isTaggedTemplateExpression(node)) {
+    const { template } = node;
+    const parts = ts.isTemplateExpression(template) ? templateParts(context, template) : [template.text];
+    return { kind: 'tagged', place, tag: read(node.tag), parts };
+  }
+  if (ts.isObjectLiteralExpression(node)) {
+    return {
+      kind: 'object',
+      place,
+      entries: node.properties.map((property) => readEntry(context, property)),
+    };
+  }
+  if (ts.isArrayLiteralExpression(node)) {
+    const items = node.elements.map((element) =>
+      ts.isSpreadElement(element)
+        ? { value: read(element.expression), spread: true }
+        : { value: read(element), spread: false },
+    );
+    return { kind: 'array', place, items };
+  }
+  if (ts.isBinaryExpression(node)) {
+    const operator = node.operatorToken.getText();
+    return { kind: 'binary', place, operator, left: read(node.left), right: read(node.right) };
+  }
+  if (ts.isPrefixUnaryExpression(node)) return prefixSyntax(context, node);
+  if (ts.isConditionalExpression(node)) {
+    return {
+      kind: 'conditional',
+      place,
+      test: read(node.condition),
+      // biome-ignore lint/suspicious/noThenProperty: the name is the syntax's, and no such object is awaited
+      then: read(node.whenTrue),
+      else: read(node.whenFalse),
+    };
+  }
+  if (ts.isParenthesizedExpression(node))
+    return { kind: 'parenthesized', place, inner: read(node.expression) };
+  if (ts.isArrowFunction(node)) return arrowSyntax(context, node);
+  const constant = constants.get(node.kind);
+  if (constant !== undefined) return { kind: 'literal', place, value: constant.value };
+  if (node.kind === ts.SyntaxKind.ThisKeyword) return { kind: 'this', place };
+  return {
+    kind: 'unsupported',
+    place,
+    ...(unsupported.get(node.kind) ?? { unsupported: 'this expression' }),
+  };
+}
+
+function callSyntax(context: HostContext, node: ts.CallExpression, optional: boolean): ExpressionSyntax {
+  const place = placeOf(context, node);
+  if (node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return { kind: 'unsupported', place, unsupported: 'an `import(…)`' };
+  }
+  const args = node.arguments.map(
+    (arg): ExpressionSyntax =>
+      ts.isSpreadElement(arg) ? spreadArgument(placeOf(context, arg)) : readExpression(context, arg),
+  );
+  return { kind: 'call', place, callee: readExpression(context, node.expression), args, optional };
+}
+
+function prefixSyntax(context: HostContext, node: ts.PrefixUnaryExpression): ExpressionSyntax {
+  const place = placeOf(context, node);
+  if (node.operator === ts.SyntaxKind.MinusToken && ts.isNumericLiteral(node.operand)) {
+    // JSON has one zero.
+    return { kind: 'literal', place, value: 0 - Number(node.operand.text) };
+  }
+  const operator = ts.tokenToString(node.operator) ?? '';
+  return { kind: 'prefix', place, operator, operand: readExpression(context, node.operand) };
+}
+
+function arrowSyntax(context: HostContext, node: ts.ArrowFunction): ExpressionSyntax {
+  const parameters = node.parameters.map(({ name }) => ({
+    name: name.getText(),
+    place: placeOf(context, name),
+  }));
+  const base = { kind: 'arrow', place: placeOf(context, node), parameters } as const;
+  return ts.isBlock(node.body) ? base : { ...base, body: readExpression(context, node.body) };
+}
+
+function templateParts(context: HostContext, node: ts.TemplateExpression): (string | ExpressionSyntax)[] {
+  const parts: (string | ExpressionSyntax)[] = [node.head.text];
+  for (const span of node.templateSpans)
+    parts.push(readExpression(context, span.expression), span.literal.text);
+  return parts.filter((part) => part !== '');
+}
+
+function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike): ObjectEntry {
+  if (ts.isSpreadAssignment(property)) return { spread: readExpression(context, property.expression) };
+  if (ts.isShorthandPropertyAssignment(property)) {
+    const value = readExpression(context, property.name);
+    return { key: property.name.text, keyPlace: value.place, value };
+  }
+  const place = placeOf(context, property);
+  if (!ts.isPropertyAssignment(property)) {
+    const isMethod = ts.isMethodDeclaration(property);
+    return { unsupported: isMethod ? 'a method' : 'a getter or setter', place };
+  }
+  const key = propertyName(property.name);
+  if (key === undefined) return { unsupported: 'a computed key', place: placeOf(context, property.name) };
+  return {
+    key,
+    keyPlace: placeOf(context, property.name),
+    value: readExpression(context, property.initializer),
+  };
+}
+
+/** A name that is known without running code. */
+export function propertyName(name: ts.PropertyName): string | undefined {
+  if (ts.isIdentifier(name) || ts.isPrivateIdentifier(name) || ts.isStringLiteralLike(name)) return name.text;
+  if (ts.isNumericLiteral(name)) return name.text;
+  if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text;
+  return undefined;
+}
+
+const constants: ReadonlyMap<ts.SyntaxKind, { readonly value: null | boolean }> = new Map([
+  [ts.SyntaxKind.NullKeyword, { value: null }],
+  [ts.SyntaxKind.TrueKeyword, { value: true }],
+  [ts.SyntaxKind.FalseKeyword, { value: false }],
+]);
+
+/** How an author would name what cannot be read. */
+const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([
+  [ts.SyntaxKind.NewExpression, { unsupported: 'a `new` expression' }],
+  [
+    ts.SyntaxKind.AwaitExpression,
+    { unsupported: '`await`', instead: 'leave it out: a step waits by itself' },
+  ],
+  [ts.SyntaxKind.YieldExpression, { unsupported: '`yield`' }],
+  [ts.SyntaxKind.ClassExpression, { unsupported: 'a class expression' }],
+  [ts.SyntaxKind.FunctionExpression, { unsupported: 'a function' }],
+  [ts.SyntaxKind.RegularExpressionLiteral, { unsupported: 'a regular expression' }],
+  [ts.SyntaxKind.BigIntLiteral, { unsupported: 'a bigint', instead: 'write a number, or text' }],
+  [ts.SyntaxKind.TypeOfExpression, { unsupported: '`typeof`' }],
+  [ts.SyntaxKind.DeleteExpression, { unsupported: '`delete`' }],
+  [ts.SyntaxKind.VoidExpression, { unsupported: '`void`', instead: 'write `undefined`' }],
+  [ts.SyntaxKind.PostfixUnaryExpression, { unsupported: 'an assignment' }],
+  [ts.SyntaxKind.SuperKeyword, { unsupported: '`super`' }],
+  [ts.SyntaxKind.MetaProperty, { unsupported: '`import.meta`' }],
+  [ts.SyntaxKind.OmittedExpression, { unsupported: 'a hole in an array', instead: 'write `null`' }],
+  [ts.SyntaxKind.JsxElement, { unsupported: 'JSX' }],
+  [ts.SyntaxKind.JsxSelfClosingElement, { unsupported: 'JSX' }],
+  [ts.SyntaxKind.JsxFragment, { unsupported: 'JSX' }],
+]);
+
+function spreadArgument(place: Place): ExpressionSyntax {
+  return {
+    kind: 'unsupported',
+    place,
+    unsupported: 'a spread argument',
+    instead: 'write the arguments one by one',
+  };
+}

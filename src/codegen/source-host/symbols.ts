@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ts } from 'ts-morph';
+import type { SymbolSyntax } from '../syntax.js';
+import { type HostContext, placeOf, relativeFile } from './context.js';
+
+const PACKAGE = 'stepwright';
+
+/** What an identifier means, followed through imports, aliases, namespaces and re-exports. */
+export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {
+  const symbol =
+    ts.isShorthandPropertyAssignment(node.parent) && node.parent.name === node
+      ? context.checker.getShorthandAssignmentValueSymbol(node.parent)
+      : context.checker.getSymbolAtLocation(node);
+  return resolveSymbol(context, symbol, node.text);
+}
+
+/** What `object.name` means where `object` is a module; nothing where it is a value. */
+export function resolveMember(
+  context: HostContext,
+  node: ts.PropertyAccessExpression,
+): SymbolSyntax | undefined {
+  if (!ts.isIdentifier(leftmost(node.expression))) return undefined;
+  const namespace = context.checker.getSymbolAtLocation(node.expression);
+  if (namespace === undefined) return undefined;
+  const name = node.name.text;
+  if (importedModule(namespace) === PACKAGE && namespace.declarations?.some(ts.isNamespaceImport)) {
+    return { kind: 'stepwright', name };
+  }
+  const target = followAliases(context, namespace)?.symbol;
+  if (target === undefined || (target.flags & ts.SymbolFlags.Module) === 0) return undefined;
+  return resolveSymbol(context, context.checker.getSymbolAtLocation(node.name), name);
+}
+
+function leftmost(node: ts.Expression): ts.Expression {
+  return ts.isPropertyAccessExpression(node) ? leftmost(node.expression) : node;
+}
+
+function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, written: string): SymbolSyntax {
+  const end = start === undefined ? undefined : followAliases(context, start);
+  if (end === undefined) return { kind: 'unresolved', name: written };
+  if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
+  const { symbol } = end;
+  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+  if (declaration === undefined) return { kind: 'unresolved', name: written };
+  if (isOurs(declaration.getSourceFile().fileName)) return { kind: 'stepwright', name: symbol.name };
+  if (ts.isClassDeclaration(declaration)) {
+    return {
+      kind: 'class',
+      file: relativeFile(context, declaration.getSourceFile().fileName),
+      name: declaration.name?.text ?? '',
+      place: classPlace(context, declaration),
+    };
+  }
+  return { kind: 'other', name: written };
+}
+
+/** Where a class is known by: its name, or the `class` keyword of an anonymous one. */
+export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration): ReturnType<typeof placeOf> {
+  if (node.name !== undefined) return placeOf(context, node.name);
+  const keyword = node.getChildren().find((child) => child.kind === ts.SyntaxKind.ClassKeyword);
+  return placeOf(context, keyword ?? node);
+}
+
+/** Goes from alias to alias until a declaration, or until one names this package. */
+function followAliases(
+  context: HostContext,
+  start: ts.Symbol,
+): { readonly symbol: ts.Symbol; readonly stepwrightName?: string } | undefined {
+  const seen = new Set<ts.Symbol>();
+  let symbol = start;
+  while (!seen.has(symbol)) {
+    seen.add(symbol);
+    if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol };
+    const specifier = symbol.declarations?.find(
+      (d): d is ts.ImportSpecifier | ts.ExportSpecifier => ts.isImportSpecifier(d) || ts.isExportSpecifier(d),
+    );
+    // The specifier decides before resolution, so that authors without an installed package still get answers.
+    if (specifier !== undefined && importedModule(symbol) === PACKAGE) {
+      return { symbol, stepwrightName: (specifier.propertyName ?? specifier.name).text };
+    }
+    const next = context.checker.getImmediateAliasedSymbol(symbol);
+    if (next === undefined) return undefined;
+    symbol = next;
+  }
+  return undefined;
+}
+
+/** The module specifier an alias was imported or re-exported with. */
+function importedModule(symbol: ts.Symbol): string | undefined {
+  for (const declaration of symbol.declarations ?? []) {
+    const specifier = ts.findAncestor(
+      declaration,
+      (n) => ts.isImportDeclaration(n) || ts.isExportDeclaration(n),
+    );
+    const module = specifier?.moduleSpecifier;
+    if (module !== undefined && ts.isStringLiteral(module)) return module.text;
+  }
+  return undefined;
+}
+
+const packageNames = new Map<
+  string,
+  { readonly root: string; readonly name: string | undefined } | undefined
+>();
+
+/** Whether a file belongs to the decorators of this package, wherever it is installed. */
+function isOurs(fileName: string): boolean {
+  const found = nearestPackage(path.dirname(fileName));
+  if (found?.name !== PACKAGE) return false;
+  return path.relative(found.root, fileName).split(path.sep).slice(0, 2).includes('decorators');
+}
+
+function nearestPackage(
+  folder: string,
+): { readonly root: string; readonly name: string | undefined } | undefined {
+  if (packageNames.has(folder)) return packageNames.get(folder);
+  const name = readPackageName(path.join(folder, 'package.json'));
+  const parent = path.dirname(folder);
+  const found =
+    name !== undefined ? { root: folder, name } : parent === folder ? undefined : nearestPackage(parent);
+  packageNames.set(folder, found);
+  return found;
+}
+
+/** The name in a manifest; nested manifests without one (`{ "type": "module" }`) do not start a package. */
+function readPackageName(file: string): string | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof manifest !== 'object' || manifest === null || !('name' in manifest)) return undefined;
+    return typeof manifest.name === 'string' ? manifest.name : undefined;
+  } catch {
+    return undefined;
+  }
+}

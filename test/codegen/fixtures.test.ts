@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
+import { extract } from '../../src/codegen/extract/extract.js';
+import { link } from '../../src/codegen/link/link.js';
+import { openSourceHost } from '../../src/codegen/source-host.js';
+import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
+import { canonicalGraph } from '../../src/graph/canonical.js';
+import { checkGraph } from '../../src/graph/check/check-graph.js';
+import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
+import { parseGraph } from '../../src/graph/schema.js';
+import {
+  FIXTURES,
+  type Fixture,
+  formatDiagnostics,
+  formatSpans,
+  isUpdating,
+  loadFixtures,
+  readExpected,
+  writeExpected,
+} from './fixture.js';
+
+const ROOT = path.resolve(FIXTURES, '../../..');
+const fixtures = loadFixtures();
+let byFile: ReadonlyMap<string, SourceFileSyntax>;
+
+beforeAll(() => {
+  const files = fixtures.flatMap((fixture) => fixture.files);
+  // One program for all cases: opening it is what takes time.
+  const host = openSourceHost({
+    root: FIXTURES,
+    tsconfig: path.join(ROOT, 'tsconfig.json'),
+    files: files.filter(({ isRead }) => isRead).map(({ file }) => file),
+    overlay: new Map(files.map(({ file, text }) => [file, text])),
+  });
+  byFile = new Map(host.sourceFiles().map((source) => [source.file, source]));
+}, 60_000);
+
+function run(fixture: Fixture) {
+  const sources = fixture.files.flatMap(({ file }) => byFile.get(file) ?? []);
+  const extracted = extract(sources);
+  const linked = link(extracted.value);
+  return {
+    declarations: extracted.value,
+    linked: linked.value,
+    diagnostics: [...extracted.diagnostics, ...linked.diagnostics],
+  };
+}
+
+describe.each(fixtures)('$name', (fixture) => {
+  test('reports what is expected, where it is marked', () => {
+    const { declarations, linked, diagnostics } = run(fixture);
+    const report = [formatDiagnostics(diagnostics), summary(declarations, linked)].filter(Boolean).join('\n');
+    const graphs = diagnostics.length === 0 && linked.length > 0 ? printGraphs(linked) : undefined;
+    if (isUpdating()) {
+      writeExpected(fixture.name, 'expected.txt', report);
+      writeExpected(fixture.name, 'expected.graph.json', graphs);
+    }
+    expect(report).toBe(readExpected(fixture.name, 'expected.txt'));
+    expect(graphs).toBe(readExpected(fixture.name, 'expected.graph.json'));
+    const marks = fixture.files.flatMap((file) => file.marks);
+    expect(formatSpans(diagnostics.flatMap(placesOf))).toEqual(formatSpans(marks));
+  });
+
+  test('makes graphs that the model admits, and that say nothing twice', () => {
+    const { declarations, linked } = run(fixture);
+    // A tool whose schema is not known: nothing is said of its calls.
+    const tools = new Map(declarations.tools.map(({ name }) => [name, { inputSchema: {} }]));
+    const resources = new Map(declarations.resources.map(({ name, uri }) => [name, { uri }]));
+    for (const { graph } of linked) {
+      expect(parseGraph(JSON.parse(JSON.stringify(graph)))).toMatchObject({ ok: true });
+      expect(checkGraph(graph, { tools, resources })).toEqual([]);
+    }
+  });
+});
+
+test('every diagnostic of these phases has a fixture', () => {
+  const raised = new Set(
+    ['extract', 'link'].flatMap((phase) => codesIn(path.join(ROOT, 'src/codegen', phase))),
+  );
+  const shown = new Set(fixtures.flatMap(({ name }) => codes(readExpected(name, 'expected.txt') ?? '')));
+  expect([...raised].filter((code) => !shown.has(code))).toEqual([]);
+  expect(raised.size).toBeGreaterThan(20);
+});
+
+test('fixtures are not updated in CI', () => {
+  const { CI, UPDATE_FIXTURES } = process.env;
+  try {
+    Object.assign(process.env, { CI: 'true', UPDATE_FIXTURES: '1' });
+    expect(() => isUpdating()).toThrow('CI');
+  } finally {
+    restore('CI', CI);
+    restore('UPDATE_FIXTURES', UPDATE_FIXTURES);
+  }
+});
+
+function restore(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}
+
+function placesOf({ place, related }: Diagnostic) {
+  return [...(place === undefined ? [] : [place]), ...related.map((other) => other.place)];
+}
+
+function codesIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => codes(readFileSync(path.join(folder, file), 'utf8')));
+}
+
+function codes(text: string): string[] {
+  return [...text.matchAll(/\bSW\d{4}\b/g)].map(([code]) => code);
+}
+
+/** What is kept beside the faults. */
+function summary({ tools, resources, workflows }: Declarations, linked: readonly LinkedWorkflow[]): string {
+  const list = (kind: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${kind}: ${names.join(', ')}`];
+  const exportNames = [...tools, ...resources, ...workflows].map(
+    (each) => `${each.className} as ${each.exportName}`,
+  );
+  const graphs = linked.map(({ graph }) => `${graph.name} [${graph.nodes.map(({ id }) => id).join(' ')}]`);
+  const lines = [
+    ...list(
+      'tools',
+      tools.map(({ name }) => name),
+    ),
+    ...list(
+      'resources',
+      resources.map(({ name }) => name),
+    ),
+    ...list('workflows', graphs),
+    ...list('exports', exportNames),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function printGraphs(linked: readonly LinkedWorkflow[]): string {
+  const graphs = linked.map(({ graph }) => JSON.parse(canonicalGraph(graph)));
+  return `${JSON.stringify(graphs, null, 2)}\n`;
+}
