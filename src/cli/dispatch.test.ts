@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { dispatch } from './dispatch.js';
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const code = await dispatch(args, {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    color: false,
+  });
+  return { code, out, err };
+}
+
+describe('stepwright', () => {
+  test('--help names every command', async () => {
+    const { code, out, err } = await run('--help');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^ {2}codegen /m);
+    expect(await run('-h')).toEqual({ code, out, err });
+  });
+
+  test('without a command shows the help as a fault', async () => {
+    const { code, out, err } = await run();
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toBe((await run('--help')).out);
+  });
+
+  test('--version prints the version of the package', async () => {
+    const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    const { version } = JSON.parse(manifest) as { version: string };
+    expect(await run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  test.each([
+    [['codgen'], 'there is no command `codgen` (did you mean `codegen`?); '],
+    [['deploy'], 'there is no command `deploy`; '],
+    [['constructor'], 'there is no command `constructor`; '],
+    [['--verison'], 'has no option `--verison` (did you mean `--version`?); '],
+    [['codegen', '--chek'], '`stepwright codegen` has no option `--chek` (did you mean `--check`?); '],
+    [['codegen', '--toString'], 'has no option `--toString`; '],
+    [['codegen', '--check=yes'], 'option `--check` of `stepwright codegen` takes no value'],
+    [['codegen', '--root'], 'option `--root` of `stepwright codegen` needs a value'],
+    [['codegen', '--root='], 'option `--root` of `stepwright codegen` needs a value'],
+    [['codegen', '--root', '--check'], 'option `--root` of `stepwright codegen` needs a value'],
+    [['codegen', 'src'], 'takes no argument, and was given `src`'],
+    [['codegen', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
+  ])('answers %j with one line and exit code 2', async (args, text) => {
+    const { code, out, err } = await run(...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(text);
+    expect(err).toMatch(/^stepwright: [^\n]+\n$/);
+  });
+
+  test('codegen --help names its options', async () => {
+    const { code, out } = await run('codegen', '--help');
+    expect(code).toBe(0);
+    for (const option of ['--check', '--root DIR', '--config FILE']) expect(out).toContain(option);
+  });
+});

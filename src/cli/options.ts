@@ -1,0 +1,63 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearestName } from '../graph/suggest.js';
+import { texts } from './texts.js';
+
+/** The options of a command, by their long names. */
+export type OptionTable = Readonly<Record<string, { readonly type: 'boolean' | 'string' }>>;
+
+type Values<T extends OptionTable> = {
+  readonly [K in keyof T]?: T[K]['type'] extends 'string' ? string : boolean;
+};
+
+export type ParsedOptions<T extends OptionTable> =
+  | { readonly kind: 'options'; readonly values: Values<T> }
+  /** One line that says what is wrong. */
+  | { readonly kind: 'fault'; readonly text: string };
+
+/**
+ * Reads the options of a command that takes no further arguments. The first fault is reported; it never throws.
+ *
+ * @param command - as the user typed it, for the texts: `stepwright codegen`.
+ */
+export function parseOptions<T extends OptionTable>(
+  command: string,
+  args: readonly string[],
+  table: T,
+): ParsedOptions<T> {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: table as ParseArgsConfig['options'] & object,
+    // What is wrong is said in our words, below.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: Record<string, string | boolean> = {};
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') return fault(texts.needlessArgument(command, token.value));
+    const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (option === undefined) {
+      const suggestion = nearestName(token.name, Object.keys(table));
+      return fault(
+        texts.unknownOption(command, token.rawName, suggestion === undefined ? undefined : `--${suggestion}`),
+      );
+    }
+    if (option.type === 'boolean') {
+      if (token.value !== undefined) return fault(texts.needlessValue(command, token.rawName));
+      values[token.name] = true;
+    } else {
+      // Without an `=` the next word was taken, whatever it is.
+      const isOption = token.inlineValue === false && token.value.startsWith('-');
+      if (token.value === undefined || token.value === '' || isOption) {
+        return fault(texts.missingValue(command, token.rawName));
+      }
+      values[token.name] = token.value;
+    }
+  }
+  return { kind: 'options', values: values as Values<T> };
+}
+
+function fault<T extends OptionTable>(text: string): ParsedOptions<T> {
+  return { kind: 'fault', text };
+}

@@ -1,0 +1,26 @@
+import { type CheckEnvironment, checkGraph, type ToolSignature } from '../graph/check/check-graph.js';
+import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Declarations, LinkedWorkflow } from './declarations.js';
+import type { ToolReading, ToolSchemas } from './schemas/read-schemas.js';
+
+/** A tool whose schema could not be read has been reported; nothing that is said of its calls would be certain. */
+const UNKNOWN: ToolSignature = { inputSchema: {} };
+
+/** Checks every workflow against the tools and resources that are declared beside it. */
+export function checkWorkflows(
+  workflows: readonly LinkedWorkflow[],
+  declarations: Declarations,
+  schemas: ToolSchemas,
+): readonly Diagnostic[] {
+  const environment: CheckEnvironment = {
+    tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(schemas.tools.get(tool))])),
+    resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
+  };
+  return workflows.flatMap(({ graph }) => checkGraph(graph, environment));
+}
+
+function signatureOf(reading: ToolReading | undefined): ToolSignature {
+  if (reading === undefined) return UNKNOWN;
+  const { inputSchema, outputSchema } = reading;
+  return outputSchema === undefined ? { inputSchema } : { inputSchema, outputSchema };
+}

@@ -1,0 +1,147 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
+import { sortDiagnostics } from '../graph/diagnostics/order.js';
+import { assemble } from './assemble.js';
+import { checkWorkflows } from './check.js';
+import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
+import type { Declarations } from './declarations.js';
+import { emitRegistry } from './emit/registry.js';
+import { extract } from './extract/extract.js';
+import { link } from './link/link.js';
+import { readSchemas } from './schemas/read-schemas.js';
+import { openSourceHost } from './source-host.js';
+import { type OutputFile, outputState, writeOutput } from './writer.js';
+
+export interface CodegenOptions {
+  /** The project's folder. Default: the working directory. */
+  readonly root?: string;
+  /** Configuration file, relative to the root. Default: `stepwright.config.json`, if it is there. */
+  readonly configFile?: string;
+  /** Compares instead of writing: a registry that is not current is an error. Default false. */
+  readonly check?: boolean;
+  /** For importing the modules of one registry, in milliseconds. Default 10 000. */
+  readonly timeoutMs?: number;
+}
+
+/** What a run found and did. Paths are relative to the root, with `/`. */
+export interface CodegenResult {
+  /** In the order of their places; those of the whole run first. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Files whose bytes have changed. */
+  readonly written: readonly string[];
+  /** Files that were right already. */
+  readonly current: readonly string[];
+  /** How many tools, resources and workflows were found, over all registries. */
+  readonly found: { readonly tools: number; readonly resources: number; readonly workflows: number };
+  /** Text of a file that a diagnostic names, for its frame. */
+  readSource(file: string): string | undefined;
+}
+
+/**
+ * Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
+ *
+ * The author's faults come back as diagnostics; it rejects for faults of our own alone, and for a root that is not
+ * there.
+ */
+export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenResult> {
+  // Node names modules by their real paths.
+  const root = realpathSync(options.root ?? '.');
+  const { configFile, check = false, timeoutMs } = options;
+  const plan = await planCodegen({ root, ...(configFile === undefined ? {} : { configFile }) });
+  const diagnostics: Diagnostic[] = [...plan.diagnostics];
+  const outputs: OutputFile[] = [];
+  const found = { tools: 0, resources: 0, workflows: 0 };
+  for (const registry of plan.value?.registries ?? []) {
+    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, timeoutMs);
+    diagnostics.push(...compiled.diagnostics);
+    if (compiled.text !== undefined) outputs.push({ file: registry.out, text: compiled.text });
+    found.tools += compiled.declarations.tools.length;
+    found.resources += compiled.declarations.resources.length;
+    found.workflows += compiled.declarations.workflows.length;
+  }
+  const settled = hasErrors(diagnostics)
+    ? { diagnostics: [], written: [], current: [] }
+    : await settleOutputs(root, outputs, check);
+  return {
+    diagnostics: sortDiagnostics([...diagnostics, ...settled.diagnostics]),
+    written: settled.written,
+    current: settled.current,
+    found,
+    readSource: (file) => readText(path.join(root, file)),
+  };
+}
+
+interface CompiledRegistry {
+  readonly declarations: Declarations;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Missing where there are errors. */
+  readonly text?: string;
+}
+
+async function compileRegistry(
+  root: string,
+  { tsconfig, experimentalDecorators }: CodegenPlan,
+  { files, out }: RegistryPlan,
+  timeoutMs: number | undefined,
+): Promise<CompiledRegistry> {
+  const host = openSourceHost({ root, files, ...(tsconfig === undefined ? {} : { tsconfig }) });
+  const syntax = host.sourceFiles();
+  const declared = extract(syntax);
+  const declarations = declared.value;
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  // The modules load in a process of their own while the workflows are linked here.
+  const broken = new Set(syntax.filter(({ faults }) => faults.length > 0).map(({ file }) => file));
+  const reading = readSchemas(declarations, { root, experimentalDecorators, broken, ...limit });
+  const linked = link(declarations);
+  const schemas = await reading;
+  const faults = checkWorkflows(linked.value, declarations, schemas.value);
+  const diagnostics = [...[declared, linked, schemas].flatMap((phase) => phase.diagnostics), ...faults];
+  if (hasErrors(diagnostics)) return { declarations, diagnostics };
+  const content = assemble(declarations, schemas.value, linked.value);
+  return { declarations, diagnostics, text: emitRegistry(content, out) };
+}
+
+type Settled = Pick<CodegenResult, 'diagnostics' | 'written' | 'current'>;
+
+/** Looks at all outputs before it writes the first one: a run that cannot finish changes nothing. */
+async function settleOutputs(root: string, outputs: readonly OutputFile[], check: boolean): Promise<Settled> {
+  const diagnostics: Diagnostic[] = [];
+  const current: string[] = [];
+  const outdated: OutputFile[] = [];
+  for (const output of outputs) {
+    const { file } = output;
+    const state = await outputState(root, output);
+    switch (state) {
+      case 'current':
+        current.push(file);
+        break;
+      case 'foreign':
+        diagnostics.push(diagnostic('SW9004', undefined, { file }));
+        break;
+      case 'stale':
+      case 'missing':
+        if (check) diagnostics.push(diagnostic('SW9001', undefined, { file, state }));
+        else outdated.push(output);
+        break;
+      default:
+        state satisfies never;
+    }
+  }
+  const written: string[] = [];
+  if (diagnostics.length > 0) return { diagnostics, written, current };
+  for (const output of outdated) {
+    const fault = await writeOutput(root, output);
+    if (fault === undefined) written.push(output.file);
+    else diagnostics.push(fault);
+  }
+  return { diagnostics, written, current };
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch {
+    return undefined;
+  }
+}

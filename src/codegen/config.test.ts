@@ -1,0 +1,179 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { formatPlace } from '../graph/place.js';
+import { planCodegen } from './config.js';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'stepwright-config-'));
+});
+afterEach(async () => {
+  await rm(root, { recursive: true, force: true });
+});
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+    await writeFile(path.join(root, file), text);
+  }
+}
+
+const config = (value: unknown) => ({ 'stepwright.config.json': JSON.stringify(value) });
+
+async function faults(): Promise<readonly string[]> {
+  const { value, diagnostics } = await planCodegen({ root });
+  expect(value).toBeUndefined();
+  return diagnostics.map(
+    ({ code, message, place }) => `${place === undefined ? '' : `${formatPlace(place)} `}${code} ${message}`,
+  );
+}
+
+describe('planCodegen with a configuration', () => {
+  test('finds the files, sorted, without registries, declarations, tests and packages', async () => {
+    await write({
+      ...config({ registries: [{ include: ['src/**', 'generated/**'], out: 'generated/registry.ts' }] }),
+      'tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true } }',
+      'src/b.ts': '',
+      'src/a.mts': '',
+      'src/deep/c.tsx': '',
+      'src/notes.md': '',
+      'src/types.d.ts': '',
+      'src/a.test.ts': '',
+      'src/node_modules/p/index.ts': '',
+      'generated/registry.ts': 'not even (TypeScript',
+    });
+    const { value, diagnostics } = await planCodegen({ root });
+    expect(diagnostics).toEqual([]);
+    expect(value).toEqual({
+      tsconfig: 'tsconfig.json',
+      experimentalDecorators: true,
+      registries: [{ out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'] }],
+    });
+  });
+
+  test('takes `exclude` in place of its defaults', async () => {
+    await write({
+      ...config({ registries: [{ include: ['src/**'], exclude: ['src/old/**'], out: './registry.ts' }] }),
+      'src/a.test.ts': '',
+      'src/old/b.ts': '',
+    });
+    expect((await planCodegen({ root })).value).toEqual({
+      experimentalDecorators: false,
+      registries: [{ out: 'registry.ts', files: ['src/a.test.ts'] }],
+    });
+  });
+
+  test('does not follow links out of the project', async () => {
+    await write({ ...config({ registries: [{ include: ['**'], out: 'registry.ts' }] }), 'src/a.ts': '' });
+    await symlink(tmpdir(), path.join(root, 'src/out'), 'dir');
+    expect((await planCodegen({ root })).value?.registries[0]?.files).toEqual(['src/a.ts']);
+  });
+
+  test('reads comments, and a file of another name', async () => {
+    await write({
+      'other.json': '{ // why not\n"registries": [{ "include": ["*.ts"], "out": "r.ts" }], }',
+      'a.ts': '',
+    });
+    const { value } = await planCodegen({ root, configFile: 'other.json' });
+    expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'] }]);
+  });
+
+  test('says where a setting is wrong, and all that are', async () => {
+    const text = [
+      '{',
+      '  "registrys": [],',
+      '  "registries": [',
+      '    { "include": "src/**", "out": "../up.ts" }',
+      '  ]',
+      '}',
+    ];
+    await write({ 'stepwright.config.json': text.join('\n') });
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:4:18 SW9002 .*`\/registries\/0\/include`: .*array/),
+      expect.stringMatching(
+        /^stepwright\.config\.json:4:35 SW9002 .*`\/registries\/0\/out`: .*leave the project/,
+      ),
+      expect.stringMatching(/^stepwright\.config\.json:2:3 SW9002 .*`\/registrys` is no setting/),
+    ]);
+  });
+
+  test.each([
+    ['{ "registries": ', 'SW9002'],
+    ['[]', '`/`: '],
+    ['', 'SW9002'],
+    ['{ "registries": [] }', '`/registries`'],
+    ['{ "registries": [{ "include": ["/etc/**"], "out": "r.ts" }] }', '`/registries/0/include/0`'],
+    ['{ "registries": [{ "include": ["a\\\\b.ts"], "out": "r.ts" }] }', '`/registries/0/include/0`'],
+    ['{ "registries": [{ "include": ["a.ts"], "out": "r.js" }] }', 'must end in .ts'],
+    ['{ "registries": [{ "include": ["a.ts"], "out": 1 }] }', '`/registries/0/out`'],
+  ])('refuses %s', async (text, expected) => {
+    await write({ 'stepwright.config.json': text });
+    const found = await faults();
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(expected);
+    expect(found[0]).toMatch(/^stepwright\.config\.json:1:\d+ /);
+  });
+
+  test('refuses two registries in one file', async () => {
+    await write({
+      ...config({
+        registries: [
+          { include: ['a.ts'], out: 'gen/r.ts' },
+          { include: ['a.ts'], out: 'gen/../gen/r.ts' },
+        ],
+      }),
+      'a.ts': '',
+    });
+    expect(await faults()).toEqual([expect.stringContaining('two registries are written to `gen/r.ts`')]);
+  });
+
+  test('reports patterns that match nothing, and a tsconfig that is not there', async () => {
+    await write(config({ tsconfig: 'ts.json', registries: [{ include: ['lib/**', 'x.ts'], out: 'r.ts' }] }));
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:1:\d+ SW9002 .*there is no file `ts.json`/),
+      expect.stringMatching(
+        /^stepwright\.config\.json:1:\d+ SW9003 no source file matches `lib\/\*\*`, `x.ts`/,
+      ),
+    ]);
+  });
+
+  test('reports faults of the tsconfig', async () => {
+    await write({
+      ...config({ registries: [{ include: ['*.ts'], out: 'r.ts' }] }),
+      'a.ts': '',
+      'tsconfig.json': '{ "compilerOptions": { "target": "ES1" } }',
+    });
+    expect(await faults()).toEqual([expect.stringContaining('SW9002 configuration `tsconfig.json`')]);
+  });
+
+  test('reports a configuration that was named and is not there', async () => {
+    const { diagnostics } = await planCodegen({ root, configFile: 'gone.json' });
+    expect(diagnostics).toMatchObject([{ code: 'SW9002', message: expect.stringContaining('no such file') }]);
+  });
+});
+
+describe('planCodegen without a configuration', () => {
+  test('takes the files of tsconfig.json, without tests and build output', async () => {
+    await write({
+      'tsconfig.json': '{ "extends": "./base.json", "include": ["**/*"] }',
+      'base.json': '{ "compilerOptions": { "experimentalDecorators": true } }',
+      'src/b.ts': '',
+      'src/a.ts': '',
+      'src/a.spec.ts': '',
+      'src/t.d.ts': '',
+      'dist/a.ts': '',
+      'generated/registry.ts': '',
+    });
+    expect((await planCodegen({ root })).value).toEqual({
+      tsconfig: 'tsconfig.json',
+      experimentalDecorators: true,
+      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'] }],
+    });
+  });
+
+  test('says what is missing in an empty folder', async () => {
+    expect(await faults()).toEqual([expect.stringMatching(/^SW9003 .*both missing/)]);
+  });
+});

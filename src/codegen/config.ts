@@ -1,0 +1,211 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { glob } from 'tinyglobby';
+import { z } from 'zod';
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Phase } from './declarations.js';
+import { compareText } from './emit/order.js';
+import { type JsonDocument, jsonPointer, parseJsonDocument } from './source-host/json.js';
+import { readTsconfig, type Tsconfig } from './source-host/tsconfig.js';
+
+/** The name of the configuration, looked for in the project's root. */
+export const CONFIG_FILE = 'stepwright.config.json';
+
+/** One registry to write, with the files it is made from. */
+export interface RegistryPlan {
+  /** Relative to the root, with `/`. */
+  readonly out: string;
+  /** Relative to the root, with `/`, sorted. */
+  readonly files: readonly string[];
+}
+
+/** What a run of codegen is to do. */
+export interface CodegenPlan {
+  /** Relative to the root; missing where the project has none. */
+  readonly tsconfig?: string;
+  readonly experimentalDecorators: boolean;
+  readonly registries: readonly RegistryPlan[];
+}
+
+export interface PlanOptions {
+  /** Absolute path of the project. */
+  readonly root: string;
+  /** Relative to the root. Default: `stepwright.config.json`, if it is there. */
+  readonly configFile?: string;
+}
+
+const insideRoot = z
+  .string()
+  .min(1)
+  .refine(
+    (text) => !path.posix.isAbsolute(text) && !/^[A-Za-z]:|\\/.test(text),
+    'write a path relative to the root, with `/`',
+  )
+  .refine((text) => !path.posix.normalize(text).startsWith('..'), 'must not leave the project');
+
+const configSchema = z.strictObject({
+  $schema: z.string().optional(),
+  tsconfig: insideRoot.default('tsconfig.json'),
+  registries: z
+    .array(
+      z.strictObject({
+        include: z.array(insideRoot).min(1),
+        exclude: z.array(insideRoot).optional(),
+        out: insideRoot
+          .regex(/\.m?ts$/, 'must end in .ts or .mts')
+          .transform((out) => path.posix.normalize(out)),
+      }),
+    )
+    .min(1),
+});
+
+type Config = z.output<typeof configSchema>;
+
+/** What is never a source, whatever the patterns say. */
+const NEVER = ['**/node_modules/**', '**/*.d.ts', '**/*.d.mts', '**/*.d.cts'];
+
+/** What `exclude` is where it is left out. */
+const EXCLUDED_BY_DEFAULT = ['**/dist/**', '**/*.test.*', '**/*.spec.*'];
+
+const SOURCE_FILE = /\.[cm]?tsx?$/;
+
+/**
+ * Reads the configuration and finds the files of each registry.
+ *
+ * Without a configuration there is one registry, `generated/registry.ts`, made from the files of `tsconfig.json`;
+ * build output and tests are left out.
+ */
+export async function planCodegen({
+  root,
+  configFile,
+}: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
+  const file = configFile ?? CONFIG_FILE;
+  if (configFile === undefined && !existsSync(path.join(root, file))) return planByTsconfig(root);
+  const read = readConfig(root, file);
+  if (read.value === undefined) return { value: undefined, diagnostics: read.diagnostics };
+  const { config, document } = read.value;
+  const diagnostics: Diagnostic[] = [];
+
+  const tsconfig = readTsconfig(root, config.tsconfig);
+  if (tsconfig === undefined && document.has('/tsconfig')) {
+    const problem = `there is no file \`${config.tsconfig}\``;
+    diagnostics.push(diagnostic('SW9002', document.placeOf('/tsconfig'), { file, problem }));
+  }
+  diagnostics.push(...tsconfigFaults(config.tsconfig, tsconfig));
+
+  const outs = config.registries.map(({ out }) => out);
+  const registries: RegistryPlan[] = [];
+  for (const [i, registry] of config.registries.entries()) {
+    if (outs.indexOf(registry.out) < i) {
+      const problem = `two registries are written to \`${registry.out}\``;
+      diagnostics.push(diagnostic('SW9002', document.placeOf(`/registries/${i}/out`), { file, problem }));
+    }
+    const files = await matchingFiles(root, registry, outs);
+    if (files.length === 0) {
+      const patterns = registry.include.map((pattern) => `\`${pattern}\``).join(', ');
+      diagnostics.push(diagnostic('SW9003', document.placeOf(`/registries/${i}/include`), { patterns }));
+    }
+    registries.push({ out: registry.out, files });
+  }
+  if (diagnostics.length > 0) return { value: undefined, diagnostics };
+  return { value: planOf(config.tsconfig, tsconfig, registries), diagnostics };
+}
+
+function planByTsconfig(root: string): Phase<CodegenPlan | undefined> {
+  const file = 'tsconfig.json';
+  const out = 'generated/registry.ts';
+  const tsconfig = readTsconfig(root, file);
+  const faults = tsconfigFaults(file, tsconfig);
+  if (faults.length > 0) return { value: undefined, diagnostics: faults };
+  const files = (tsconfig?.files ?? []).filter((name) => name !== out && isSourceByDefault(name));
+  if (files.length === 0) {
+    const patterns =
+      tsconfig === undefined ? `\`${CONFIG_FILE}\` or \`${file}\`, which are both missing` : `\`${file}\``;
+    return { value: undefined, diagnostics: [diagnostic('SW9003', undefined, { patterns })] };
+  }
+  return { value: planOf(file, tsconfig, [{ out, files }]), diagnostics: [] };
+}
+
+function planOf(
+  file: string,
+  tsconfig: Tsconfig | undefined,
+  registries: readonly RegistryPlan[],
+): CodegenPlan {
+  return {
+    ...(tsconfig === undefined ? {} : { tsconfig: file }),
+    experimentalDecorators: tsconfig?.experimentalDecorators ?? false,
+    registries,
+  };
+}
+
+function tsconfigFaults(file: string, tsconfig: Tsconfig | undefined): Diagnostic[] {
+  return (tsconfig?.faults ?? []).map((problem) => diagnostic('SW9002', undefined, { file, problem }));
+}
+
+function isSourceByDefault(file: string): boolean {
+  const folders = file.split('/').slice(0, -1);
+  if (folders.some((folder) => folder === '..' || folder === 'node_modules' || folder === 'dist'))
+    return false;
+  return SOURCE_FILE.test(file) && !/\.d\.[cm]?ts$|\.(test|spec)\./.test(file);
+}
+
+/** A registry is no source: it would be read although it is about to be replaced. */
+async function matchingFiles(
+  root: string,
+  { include, exclude = EXCLUDED_BY_DEFAULT }: Config['registries'][number],
+  outs: readonly string[],
+): Promise<readonly string[]> {
+  const found = await glob(include, {
+    cwd: root,
+    ignore: [...NEVER, ...exclude],
+    onlyFiles: true,
+    followSymbolicLinks: false,
+    expandDirectories: false,
+  });
+  return found.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file)).sort(compareText);
+}
+
+interface ReadConfig {
+  readonly config: Config;
+  readonly document: JsonDocument;
+}
+
+function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
+  const fault = (problem: string, place?: Diagnostic['place']): Diagnostic =>
+    diagnostic('SW9002', place, { file, problem });
+  let text: string;
+  try {
+    text = readFileSync(path.resolve(root, file), 'utf8');
+  } catch (error) {
+    const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+    return {
+      value: undefined,
+      diagnostics: [fault(code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`)],
+    };
+  }
+  const document = parseJsonDocument(file, text);
+  // What follows a syntax error is mostly its echo.
+  const [syntax] = document.faults;
+  if (syntax !== undefined) return { value: undefined, diagnostics: [fault(syntax.message, syntax.place)] };
+  const parsed = configSchema.safeParse(document.value);
+  if (parsed.success) return { value: { config: parsed.data, document }, diagnostics: [] };
+  return {
+    value: undefined,
+    diagnostics: parsed.error.issues.flatMap((issue) => issueFaults(issue, document, fault)),
+  };
+}
+
+function issueFaults(
+  issue: z.core.$ZodIssue,
+  document: JsonDocument,
+  fault: (problem: string, place: Diagnostic['place']) => Diagnostic,
+): readonly Diagnostic[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const pointer = jsonPointer([...issue.path, key]);
+      return fault(`\`${pointer}\` is no setting`, document.keyPlaceOf(pointer));
+    });
+  }
+  const pointer = jsonPointer(issue.path);
+  return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, document.placeOf(pointer))];
+}

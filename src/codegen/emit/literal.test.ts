@@ -1,0 +1,73 @@
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../graph/json.js';
+import { Identifier, printLiteral, printString } from './literal.js';
+
+// The realm of another context has its own `Object`; the text says the same in ours.
+const evaluate = (text: string): unknown =>
+  JSON.parse(JSON.stringify(runInNewContext(`(${text})`)) ?? 'null');
+
+describe('printLiteral', () => {
+  test('evaluates to the value it was given', () => {
+    const key = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('__proto__', 'constructor', 'a-b', "it's"),
+    );
+    const { value } = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom(null, true, false),
+        fc.integer(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.string({ unit: 'binary' }),
+        fc.lorem({ maxCount: 30 }).map((text) => text.replaceAll(' ', '\n')),
+        fc.array(tie('value')),
+        fc.array(fc.tuple(key, tie('value'))).map((entries) => Object.fromEntries(entries)),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (json) => {
+        expect(evaluate(printLiteral(json))).toEqual(JSON.parse(JSON.stringify(json)));
+      }),
+    );
+  });
+
+  test('keeps `__proto__` a property', () => {
+    const value = JSON.parse('{ "__proto__": { "a": 1 } }') as Json;
+    expect(printLiteral(value)).toBe("{ ['__proto__']: { a: 1 } }");
+  });
+
+  test('breaks what does not fit on a line, and ends every line without a space', () => {
+    const text = printLiteral({
+      list: Array.from({ length: 60 }, (_, i) => `item ${i}`),
+      'no-name': { a: 'b' },
+    });
+    expect(text.split('\n').slice(0, 3)).toEqual(['{', '  list: [', "    'item 0',"]);
+    expect(text).toContain("\n  'no-name': { a: 'b' },\n}");
+    expect(text).not.toMatch(/ \n/);
+  });
+
+  test('gives long text one piece per line', () => {
+    const line = 'x'.repeat(70);
+    expect(printLiteral({ text: `${line}\n${line}\n`, after: 1 })).toBe(
+      `{\n  text:\n    '${line}\\n' +\n    '${line}\\n',\n  after: 1,\n}`,
+    );
+  });
+
+  test('leaves out undefined members and prints identifiers as they are', () => {
+    expect(printLiteral({ class: new Identifier('AddTask'), title: undefined })).toBe('{ class: AddTask }');
+  });
+});
+
+describe('printString', () => {
+  test('quotes as little as it can', () => {
+    expect(printString('say "hi" \\ bye')).toBe(`'say "hi" \\\\ bye'`);
+    expect(printString("it's")).toBe(`"it's"`);
+    expect(printString(`it's "so"`)).toBe(`"it's \\"so\\""`);
+  });
+
+  test('makes visible what an editor would hide or turn around', () => {
+    expect(printString('a\u202eb\u2028c\ufeffd\u0085')).toBe("'a\\u202eb\\u2028c\\ufeffd\\u0085'");
+  });
+});

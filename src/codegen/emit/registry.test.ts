@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { registryChecksum } from '../../decorators/registry-format.js';
+import type { Graph } from '../../graph/model.js';
+import type { ClassHandle } from '../declarations.js';
+import { emitRegistry, REGISTRY_HEADER, type RegistryContent } from './registry.js';
+
+const handle = (file: string, className: string, exportName = className): ClassHandle => ({
+  file,
+  className,
+  exportName,
+  place: { file, span: [3, 14, 3, 20] },
+});
+
+const graph: Graph = {
+  graphVersion: 1,
+  name: 'add-task',
+  description: "add a task to today's journal",
+  inputs: [{ name: 'task', description: 'What needs doing', schema: { type: 'string' }, required: true }],
+  instructions: [],
+  nodes: [
+    {
+      id: 'added',
+      kind: 'call',
+      tool: 'add-line',
+      input: {
+        kind: 'dict',
+        entries: [
+          { key: 'line', value: { kind: 'ref', root: 'inputs', path: ['task'], at: [9, 40, 9, 49] } },
+          { key: 'source', value: { kind: 'literal', value: { source: 'kept' } } },
+        ],
+      },
+      after: [],
+      join: 'none_failed',
+      executor: 'server',
+      source: { file: 'src/add-task.ts', span: [9, 3, 9, 60] },
+    },
+  ],
+  source: { file: 'src/add-task.ts', span: [5, 14, 5, 21] },
+};
+
+const content: RegistryContent = {
+  tools: [
+    {
+      name: 'list-pages',
+      handle: handle('src/tools.ts', 'List'),
+      data: { description: 'Lists', inputSchema: { type: 'object', properties: {} }, fingerprint: 'f1' },
+    },
+    {
+      name: 'add-line',
+      handle: handle('src/tools.ts', 'Add'),
+      data: {
+        title: undefined,
+        description: 'Adds\na line',
+        inputSchema: { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] },
+        annotations: { readOnlyHint: false },
+        fingerprint: 'f2',
+      },
+    },
+  ],
+  resources: [
+    {
+      name: 'intro',
+      handle: handle('src/intro.ts', 'Intro', 'default'),
+      data: { uri: 'resource://x/intro', mimeType: 'text/markdown', text: '# Intro\n', fingerprint: 'f3' },
+    },
+  ],
+  workflows: [
+    {
+      name: 'add-task',
+      handle: handle('src/add-task.ts', 'Add'),
+      data: { graph, hash: 'h', fingerprint: 'f4' } as { readonly graph: Graph },
+    },
+  ],
+};
+
+describe('emitRegistry', () => {
+  test('prints this module', async () => {
+    await expect(emitRegistry(content, 'generated/registry.ts')).toMatchFileSnapshot(
+      '../../../test/codegen-back/fixtures/registry.golden',
+    );
+  });
+
+  test('gives the same bytes for the same content in any order', () => {
+    const expected = emitRegistry(content, 'generated/registry.ts');
+    const shuffled = fc.record({
+      tools: fc.shuffledSubarray([...content.tools], { minLength: content.tools.length }),
+      resources: fc.shuffledSubarray([...content.resources], { minLength: content.resources.length }),
+      workflows: fc.shuffledSubarray([...content.workflows], { minLength: content.workflows.length }),
+    });
+    fc.assert(
+      fc.property(shuffled, (reordered) => {
+        expect(emitRegistry(reordered, 'generated/registry.ts')).toBe(expected);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('is the same wherever in its file a workflow stands', () => {
+    const moved = JSON.parse(
+      JSON.stringify(graph).replaceAll('[9,', '[99,').replaceAll('[5,', '[55,'),
+    ) as Graph;
+    const [entry] = content.workflows;
+    const workflows = [{ ...entry!, data: { ...entry!.data, graph: moved } }];
+    expect(emitRegistry({ ...content, workflows }, 'r.ts')).toBe(emitRegistry(content, 'r.ts'));
+  });
+
+  test('has a checksum over everything but the classes', () => {
+    const text = emitRegistry({ ...content, workflows: [] }, 'generated/registry.ts');
+    const table = (entries: RegistryContent['tools']) =>
+      Object.fromEntries(entries.map(({ name, data }) => [name, { class: class {}, ...data }]));
+    const checksum = registryChecksum({
+      tools: table(content.tools),
+      resources: table(content.resources),
+      workflows: {},
+    });
+    expect(text).toContain(`checksum: '${checksum}'`);
+  });
+
+  test('names nothing where there is nothing', () => {
+    const text = emitRegistry({ tools: [], resources: [], workflows: [] }, 'generated/registry.ts');
+    expect(text.startsWith(`${REGISTRY_HEADER}\n`)).toBe(true);
+    expect(text).toContain('export type ToolName = never;');
+    expect(text).toContain('export type WorkflowName = never;');
+  });
+});

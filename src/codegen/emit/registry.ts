@@ -1,0 +1,139 @@
+import { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-format.js';
+import { canonicalGraph } from '../../graph/canonical.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { ClassHandle } from '../declarations.js';
+import { importClasses } from './imports.js';
+import { Identifier, type LiteralObject, printLiteral, printString } from './literal.js';
+import { compareText } from './order.js';
+
+/** The first line of every registry; a file without it is never overwritten. */
+export const REGISTRY_HEADER =
+  '// Written by `stepwright codegen`: run it again instead of editing this file.';
+
+/** One entry of a registry: the class, and everything of `ToolEntry` and its like but the class. */
+export interface EntryContent<Data extends object = object> {
+  readonly name: string;
+  readonly handle: ClassHandle;
+  readonly data: Data;
+}
+
+/** Everything that goes into a registry, in any order. */
+export interface RegistryContent {
+  readonly tools: readonly EntryContent[];
+  readonly resources: readonly EntryContent[];
+  readonly workflows: readonly EntryContent<{ readonly graph: Graph }>[];
+}
+
+/** Names the emitted module declares or imports itself. */
+const OWN_NAMES = [
+  'defineRegistry',
+  'registry',
+  'ArgsOf',
+  'ResultOf',
+  'ResourceName',
+  'ToolName',
+  'WorkflowName',
+  'WorkflowArgs',
+  'WorkflowResult',
+  'Workflows',
+  'InstanceType',
+];
+
+/**
+ * Prints a registry as a TypeScript module. The same content gives the same text, whatever order it comes in; nothing
+ * of the machine, the day or the place of the project is in it.
+ *
+ * @param out - the module's path relative to the project's root.
+ */
+export function emitRegistry(content: RegistryContent, out: string): string {
+  const tools = byName(content.tools);
+  const resources = byName(content.resources);
+  const workflows = byName(content.workflows.map(withoutPlaces));
+  const imports = importClasses(
+    [...tools, ...resources, ...workflows].map(({ handle }) => handle),
+    out,
+    OWN_NAMES,
+  );
+  const table = (entries: readonly EntryContent[]): LiteralObject =>
+    Object.fromEntries(
+      entries.map(({ name, handle, data }) => [
+        name,
+        { class: new Identifier(imports.nameOf(handle)), ...(data as JsonObject) },
+      ]),
+    );
+  const registry: LiteralObject = {
+    registryVersion: REGISTRY_VERSION,
+    checksum: checksumOf(tools, resources, workflows),
+    tools: table(tools),
+    resources: table(resources),
+    workflows: table(workflows),
+  };
+  return [
+    REGISTRY_HEADER,
+    "import type { ArgsOf, ResultOf } from 'stepwright';",
+    "import { defineRegistry } from 'stepwright/runtime';",
+    ...imports.statements,
+    '',
+    '/** Everything a server offers. */',
+    `export const registry = defineRegistry(${printLiteral(registry, 0, 'export const registry = defineRegistry('.length)});`,
+    '',
+    '/** The names of the tools. */',
+    `export type ToolName = ${unionOf(tools)};`,
+    '',
+    '/** The names of the resources. */',
+    `export type ResourceName = ${unionOf(resources)};`,
+    '',
+    '/** The names of the workflows. */',
+    `export type WorkflowName = ${unionOf(workflows)};`,
+    '',
+    'interface Workflows {',
+    ...workflows.map(({ name, handle }) => `  readonly ${printString(name)}: ${imports.nameOf(handle)};`),
+    '}',
+    '',
+    '/** What a caller of workflow `N` supplies. */',
+    'export type WorkflowArgs<N extends WorkflowName> = ArgsOf<Workflows[N]>;',
+    '',
+    '/** What workflow `N` hands back. */',
+    'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',
+    '',
+  ].join('\n');
+}
+
+function byName<E extends EntryContent>(entries: readonly E[]): readonly E[] {
+  return [...entries].sort((a, b) => compareText(a.name, b.name));
+}
+
+/** With places in it, a registry would be stale whenever a line above a workflow is added. */
+function withoutPlaces(entry: EntryContent<{ readonly graph: Graph }>): EntryContent {
+  const graph = leadingFirst(JSON.parse(canonicalGraph(entry.data.graph)) as Json);
+  return { ...entry, data: { ...entry.data, graph } };
+}
+
+/** What a reader looks for first stands first; canonical JSON has sorted the rest. */
+const LEADING = ['graphVersion', 'name', 'id', 'key', 'kind', 'root'];
+
+function leadingFirst(value: Json): Json {
+  if (Array.isArray(value)) return value.map(leadingFirst);
+  if (!isJsonObject(value)) return value;
+  const rank = (key: string): number => (LEADING.includes(key) ? LEADING.indexOf(key) : LEADING.length);
+  const keys = Object.keys(value).sort((a, b) => rank(a) - rank(b));
+  return Object.fromEntries(keys.map((key) => [key, leadingFirst(value[key] ?? null)]));
+}
+
+function checksumOf(
+  tools: readonly EntryContent[],
+  resources: readonly EntryContent[],
+  workflows: readonly EntryContent[],
+): string {
+  const table = (entries: readonly EntryContent[]): Record<string, object> =>
+    Object.fromEntries(entries.map(({ name, data }) => [name, data]));
+  return registryChecksum({ tools: table(tools), resources: table(resources), workflows: table(workflows) });
+}
+
+function unionOf(entries: readonly EntryContent[]): string {
+  if (entries.length === 0) return 'never';
+  const names = entries.map(({ name }) => printString(name));
+  const line = names.join(' | ');
+  return line.length <= 80 ? line : names.map((name) => `\n  | ${name}`).join('');
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { readClass } from './class-reading.js';
+import { isCommonJs, requireModule } from './commonjs.js';
+import type { ChildMessage, ClassReading, ModuleRequest, ReadRequest } from './protocol.js';
+import { importFailure } from './reason.js';
+
+/** The process that imports tool and resource modules and reports what their classes declare. */
+
+process.on('disconnect', () => process.exit(1));
+// A module's timers and rejections are its own business: its classes can be read all the same.
+process.on('uncaughtException', print);
+process.on('unhandledRejection', print);
+process.once('message', (request) => void answer(request as ReadRequest));
+
+function print(error: unknown): void {
+  process.stderr.write(`${inspect(error)}\n`);
+}
+
+async function answer(request: ReadRequest): Promise<void> {
+  for (const module of request.modules) await report(request.root, module);
+  // Servers and timers that a module has opened would keep this process alive for ever.
+  process.exit(0);
+}
+
+async function report(root: string, { file, classes }: ModuleRequest): Promise<void> {
+  // Waits until the message is out: a module that blocks the thread would keep it in here.
+  await send({ kind: 'importing', file });
+  const path = join(root, file);
+  let exports: Readonly<Record<string, unknown>>;
+  try {
+    exports = (await load(path)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    await send({ kind: 'failed', file, ...importFailure(error, root) });
+    return;
+  }
+  const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));
+  await send({ kind: 'imported', file, classes: readings });
+}
+
+/** `import` of a CommonJS module finds its exports by their JavaScript text, which a TypeScript file has not. */
+function load(path: string): unknown {
+  return isCommonJs(path) ? requireModule(path) : import(pathToFileURL(path).href);
+}
+
+function send(message: ChildMessage): Promise<void> {
+  return new Promise((done) => {
+    if (process.send === undefined) done();
+    else process.send(message, undefined, undefined, () => done());
+  });
+}

@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_EMBEDDED_BYTES, readContent } from './content.js';
+
+let parent: string;
+let root: string;
+beforeAll(async () => {
+  parent = await mkdtemp(path.join(tmpdir(), 'stepwright-content-'));
+  root = path.join(parent, 'project');
+  await mkdir(path.join(root, 'src/docs'), { recursive: true });
+  await writeFile(path.join(parent, 'secret.md'), 'secret');
+  await writeFile(path.join(root, 'top.md'), 'top');
+  await writeFile(path.join(root, 'src/docs/intro.md'), '\ufeff# Intro\r\n');
+  await writeFile(path.join(root, 'src/full.txt'), 'x'.repeat(MAX_EMBEDDED_BYTES));
+  await writeFile(path.join(root, 'src/over.txt'), 'x'.repeat(MAX_EMBEDDED_BYTES + 1));
+  await writeFile(path.join(root, 'src/binary.md'), Buffer.from([0x68, 0xff, 0xfe]));
+  await symlink(path.join(parent, 'secret.md'), path.join(root, 'src/link.md'));
+});
+afterAll(async () => {
+  await rm(parent, { recursive: true, force: true });
+});
+
+const read = (file: string) => readContent(root, 'src/intro.resource.ts', file);
+
+describe('readContent', () => {
+  test('reads text beside the class, without a byte order mark', async () => {
+    expect(await read('./docs/intro.md')).toEqual({ kind: 'text', text: '# Intro\r\n' });
+    expect(await read('../top.md')).toEqual({ kind: 'text', text: 'top' });
+  });
+
+  test('embeds 64 KiB and not one byte more', async () => {
+    expect(await read('full.txt')).toMatchObject({ kind: 'text' });
+    expect(await read('over.txt')).toEqual({
+      kind: 'unreadable',
+      why: expect.stringContaining('65537 bytes'),
+    });
+  });
+
+  test.each([
+    ['../../secret.md', 'outside'],
+    ['link.md', 'outside'],
+    ['..', 'outside'],
+    ['/etc/hostname', 'relative'],
+    ['nothing.md', 'no such file'],
+    ['docs', 'folder'],
+    ['binary.md', 'UTF-8'],
+    ['nul\0.md', ''],
+  ])('refuses %j', async (file, why) => {
+    expect(await read(file)).toEqual({ kind: 'unreadable', why: expect.stringContaining(why) });
+  });
+});

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, parse } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** What decides how the child compiles the author's modules. */
+export interface LaunchOptions {
+  /** Absolute path of the project; the child's working directory. */
+  readonly root: string;
+  /** The author's decorator flag: legacy decorators when true, TC39 ones otherwise. */
+  readonly experimentalDecorators: boolean;
+}
+
+/**
+ * Starts the process that imports tool and resource modules: away from ours, so that a module may throw, exit, hang
+ * or print without touching codegen. Its output goes to our stderr, since stdout may carry a protocol.
+ */
+export function launchChild({ root, experimentalDecorators }: LaunchOptions): ChildProcess {
+  return spawn(
+    process.execPath,
+    [
+      ...nodeFlags(process.execArgv),
+      '--enable-source-maps',
+      '--disable-warning=DEP0180',
+      '--import',
+      registerHooks(),
+      childEntry(),
+    ],
+    {
+      cwd: root,
+      env: childEnvironment(process.env, root, experimentalDecorators),
+      stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc'],
+    },
+  );
+}
+
+/** From source the child is TypeScript like the rest of us, and the package's own name resolves to source too. */
+const suffix = extname(fileURLToPath(import.meta.url));
+
+function childEntry(): string {
+  return join(dirname(fileURLToPath(import.meta.url)), `child${suffix}`);
+}
+
+/** The conditions this process resolves packages by, so that the child meets the same modules. */
+export function nodeFlags(execArgv: readonly string[]): string[] {
+  const flags: string[] = suffix === '.ts' ? ['--conditions=@stepwright/source'] : [];
+  execArgv.forEach((argument, i) => {
+    if (argument.startsWith('--conditions=')) flags.push(argument);
+    const next = execArgv[i + 1];
+    if ((argument === '-C' || argument === '--conditions') && next !== undefined)
+      flags.push(`--conditions=${next}`);
+  });
+  // Node's own type stripping would take `.ts` files before the loader does, and knows no decorators.
+  if (Reflect.get(process.features, 'typescript')) flags.push('--no-experimental-strip-types');
+  return [...new Set(flags)];
+}
+
+/** Registers ts-node's hooks from a data URL: no file of ours has to exist in two forms. */
+function registerHooks(): string {
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('ts-node/esm')).href;
+  const source = `import { register } from 'node:module'; register(${JSON.stringify(loader)});`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+function childEnvironment(
+  inherited: NodeJS.ProcessEnv,
+  root: string,
+  experimentalDecorators: boolean,
+): NodeJS.ProcessEnv {
+  const own = Object.entries(inherited).filter(([name]) => !name.startsWith('TS_NODE_'));
+  return {
+    ...Object.fromEntries(own),
+    STEPWRIGHT_CODEGEN: '1',
+    TS_NODE_TRANSPILE_ONLY: 'true',
+    // The author's tsconfig may need a compiler other than ours; only its decorator flag changes what a module means.
+    TS_NODE_SKIP_PROJECT: 'true',
+    TS_NODE_COMPILER: bundledCompiler(),
+    TS_NODE_COMPILER_OPTIONS: JSON.stringify({
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      target: 'ES2022',
+      rootDir: parse(root).root,
+      experimentalDecorators,
+      emitDecoratorMetadata: false,
+      useDefineForClassFields: true,
+      verbatimModuleSyntax: false,
+      esModuleInterop: true,
+      strict: false,
+      types: [],
+    }),
+  };
+}
+
+/** The compiler inside ts-morph: always there and always of a version with a JavaScript API. */
+function bundledCompiler(): string {
+  const fromHere = createRequire(import.meta.url);
+  return createRequire(fromHere.resolve('ts-morph')).resolve('@ts-morph/common/dist/typescript.js');
+}

@@ -1,0 +1,41 @@
+import type { SchemaReading } from './json-schema.js';
+import type { ImportFailure } from './reason.js';
+
+/** What the parent asks for, once per child. */
+export interface ReadRequest {
+  /** Absolute path of the project. */
+  readonly root: string;
+  readonly modules: readonly ModuleRequest[];
+}
+
+/** One source file and the classes wanted from it. */
+export interface ModuleRequest {
+  /** Relative to the root, with `/`. */
+  readonly file: string;
+  readonly classes: readonly ClassRequest[];
+}
+
+export interface ClassRequest {
+  readonly kind: 'tool' | 'resource';
+  readonly exportName: string;
+}
+
+/** What the child says. `importing` comes before each module, so that a child that hangs has named the culprit. */
+export type ChildMessage =
+  | { readonly kind: 'importing'; readonly file: string }
+  | { readonly kind: 'imported'; readonly file: string; readonly classes: readonly ClassReading[] }
+  | ({ readonly kind: 'failed'; readonly file: string } & ImportFailure);
+
+/** What one class turned out to be, in the order it was asked for. */
+export type ClassReading =
+  | {
+      readonly kind: 'tool';
+      readonly exportName: string;
+      readonly fingerprint: string;
+      /** Missing where the tool declares none. */
+      readonly input?: SchemaReading;
+      readonly output?: SchemaReading;
+    }
+  | { readonly kind: 'resource'; readonly exportName: string; readonly fingerprint: string }
+  /** The module has no such export, or the class carries other metadata than its source says. */
+  | { readonly kind: 'missing'; readonly exportName: string; readonly reason: string };

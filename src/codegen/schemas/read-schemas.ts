@@ -1,0 +1,200 @@
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { JsonSchema } from '../../graph/json.js';
+import type {
+  ClassHandle,
+  Declarations,
+  Phase,
+  ResourceDeclaration,
+  ToolDeclaration,
+} from '../declarations.js';
+import { compareText } from '../emit/order.js';
+import { readContent } from './content.js';
+import { importModules } from './import-modules.js';
+import type { SchemaReading, SchemaSide } from './json-schema.js';
+import type { ClassReading, ModuleRequest } from './protocol.js';
+import { texts } from './texts.js';
+
+/** How the modules are read. */
+export interface ReadSchemasOptions {
+  /** Absolute path of the project, links resolved. */
+  readonly root: string;
+  /** Whether the author's tsconfig asks for legacy decorators. Default false: TC39 ones. */
+  readonly experimentalDecorators?: boolean;
+  /** For all modules together, once the process runs, in milliseconds. Default 10 000. */
+  readonly timeoutMs?: number;
+  /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
+  readonly broken?: ReadonlySet<string>;
+}
+
+/** What running the modules told about their classes. A class that could not be read is missing. */
+export interface ToolSchemas {
+  readonly tools: ReadonlyMap<ToolDeclaration, ToolReading>;
+  readonly resources: ReadonlyMap<ResourceDeclaration, ResourceReading>;
+}
+
+export interface ToolReading {
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly fingerprint: string;
+}
+
+export interface ResourceReading {
+  readonly text?: string;
+  readonly fingerprint: string;
+}
+
+/** What a tool without a schema and without a parameter accepts. */
+const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+
+/**
+ * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema.
+ *
+ * A module that fails says so (SW6001) and does not keep the others from being read; a child that ends early is
+ * started again without the module it ended in. After the limit it is killed (SW6005).
+ */
+export async function readSchemas(
+  declared: Pick<Declarations, 'tools' | 'resources'>,
+  { root, experimentalDecorators = false, timeoutMs = 10_000, broken = new Set() }: ReadSchemasOptions,
+): Promise<Phase<ToolSchemas>> {
+  const diagnostics: Diagnostic[] = [];
+  const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
+  const outcomes = await importModules(modules, { root, experimentalDecorators, timeoutMs });
+  // A module that fails by what it imports is no fault of its own, where that one is reported itself.
+  const isBlamed = (file: string): boolean => {
+    const outcome = outcomes.get(file);
+    return broken.has(file) || (outcome?.kind === 'failed' && (outcome.culprit ?? file) === file);
+  };
+  const tools = new Map<ToolDeclaration, ToolReading>();
+  const resources = new Map<ResourceDeclaration, ResourceReading>();
+  const readings = new Map<string, ClassReading>();
+
+  for (const { file, handles } of modules) {
+    const outcome = outcomes.get(file);
+    const place = handles[0]?.place;
+    switch (outcome?.kind) {
+      case 'failed': {
+        const { reason, culprit = file } = outcome;
+        if (culprit === file || !isBlamed(culprit))
+          diagnostics.push(diagnostic('SW6001', place, { file, reason }));
+        break;
+      }
+      case 'timedOut':
+        diagnostics.push(diagnostic('SW6005', place, { seconds: timeoutMs / 1000 }));
+        break;
+      case 'imported':
+        for (const reading of outcome.classes) readings.set(classKey(file, reading.exportName), reading);
+        break;
+      case undefined:
+        break;
+      default:
+        outcome satisfies never;
+    }
+  }
+  for (const tool of declared.tools) {
+    const reading = readings.get(classKey(tool.file, tool.exportName));
+    if (reading === undefined) continue;
+    const read = toolReading(tool, reading);
+    diagnostics.push(...read.diagnostics);
+    if (read.value !== undefined) tools.set(tool, read.value);
+  }
+  for (const resource of declared.resources) {
+    const read = await resourceReading(
+      root,
+      resource,
+      readings.get(classKey(resource.file, resource.exportName)),
+    );
+    diagnostics.push(...read.diagnostics);
+    if (read.value !== undefined) resources.set(resource, read.value);
+  }
+  return { value: { tools, resources }, diagnostics };
+}
+
+interface ModuleGroup extends ModuleRequest {
+  readonly handles: readonly ClassHandle[];
+}
+
+const classKey = (file: string, exportName: string | undefined): string => `${file}#${exportName ?? ''}`;
+
+/** In the order of the file names, whatever order the declarations came in. */
+function groupByFile({
+  tools,
+  resources,
+}: Pick<Declarations, 'tools' | 'resources'>): readonly ModuleGroup[] {
+  const groups = new Map<
+    string,
+    { handles: ClassHandle[]; classes: { kind: 'tool' | 'resource'; exportName: string }[] }
+  >();
+  const add = (kind: 'tool' | 'resource', handle: ClassHandle): void => {
+    if (handle.exportName === undefined) return;
+    const group = groups.get(handle.file) ?? { handles: [], classes: [] };
+    group.handles.push(handle);
+    group.classes.push({ kind, exportName: handle.exportName });
+    groups.set(handle.file, group);
+  };
+  for (const tool of tools) add('tool', tool);
+  for (const resource of resources) add('resource', resource);
+  return [...groups].map(([file, group]) => ({ file, ...group })).sort((a, b) => compareText(a.file, b.file));
+}
+
+function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
+  if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
+  const diagnostics: Diagnostic[] = [];
+  const accept = (which: SchemaSide, schema: SchemaReading): JsonSchema | undefined => {
+    switch (schema.kind) {
+      case 'schema':
+        return schema.schema;
+      case 'unrepresentable':
+        diagnostics.push(diagnostic('SW6002', tool.place, { tool: tool.name, which, reason: schema.reason }));
+        return undefined;
+      case 'notAnObject':
+        diagnostics.push(diagnostic('SW6006', tool.place, { tool: tool.name, which }));
+        return undefined;
+      default:
+        return schema satisfies never;
+    }
+  };
+  const outputSchema = reading.output === undefined ? undefined : accept('output', reading.output);
+  let inputSchema: JsonSchema | undefined;
+  if (reading.input !== undefined) inputSchema = accept('input', reading.input);
+  else if (tool.inputType === undefined) inputSchema = NO_INPUT;
+  else diagnostics.push(diagnostic('SW6003', tool.place, { tool: tool.name }));
+  if (inputSchema === undefined || diagnostics.length > 0) return { value: undefined, diagnostics };
+  return {
+    value: {
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      fingerprint: reading.fingerprint,
+    },
+    diagnostics,
+  };
+}
+
+async function resourceReading(
+  root: string,
+  resource: ResourceDeclaration,
+  reading: ClassReading | undefined,
+): Promise<Phase<ResourceReading | undefined>> {
+  const diagnostics: Diagnostic[] = [];
+  if (reading !== undefined && reading.kind !== 'resource')
+    diagnostics.push(notRead(resource, reading, 'resource'));
+  let text: string | undefined;
+  if (resource.contentFile !== undefined) {
+    const content = await readContent(root, resource.file, resource.contentFile);
+    if (content.kind === 'text') text = content.text;
+    else {
+      const params = { resource: resource.name, file: resource.contentFile };
+      const place = resource.contentFilePlace ?? resource.place;
+      diagnostics.push(diagnostic('SW6004', place, params, { hint: content.why }));
+    }
+  }
+  if (reading?.kind !== 'resource' || diagnostics.length > 0) return { value: undefined, diagnostics };
+  return {
+    value: { ...(text === undefined ? {} : { text }), fingerprint: reading.fingerprint },
+    diagnostics,
+  };
+}
+
+function notRead(handle: ClassHandle, reading: ClassReading, expected: 'tool' | 'resource'): Diagnostic {
+  const reason = reading.kind === 'missing' ? reading.reason : texts.otherKind(reading.kind, expected);
+  return diagnostic('SW6007', handle.place, { className: handle.className, reason });
+}

@@ -1,0 +1,52 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { importFailure } from './reason.js';
+
+const root = '/home/me/project';
+
+const thrown = (message: string, stack: string): Error => Object.assign(new TypeError(message), { stack });
+
+describe('importFailure', () => {
+  test('is one line: the name, the first line of the message, the first frame of the project', () => {
+    const error = thrown(
+      'boom\nand more',
+      [
+        'TypeError: boom',
+        '    at internal (node:internal/modules/run:1:2)',
+        `    at lib (file://${root}/node_modules/lib/index.js:3:4)`,
+        '    at other (/home/me/project-two/src/x.ts:5:6)',
+        `    at load (file://${root}/src/my%20tool.ts:7:8)`,
+        `    at file://${root}/src/later.ts:9:10`,
+      ].join('\n'),
+    );
+    expect(importFailure(error, root)).toEqual({
+      reason: 'TypeError: boom (src/my tool.ts:7:8)',
+      culprit: 'src/my tool.ts',
+    });
+  });
+
+  test('shortens paths of the project', () => {
+    const error = thrown(`Cannot find module '${root}/src/gone.js' imported from ${root}/src/a.ts`, '');
+    expect(importFailure(error, root)).toEqual({
+      reason: "TypeError: Cannot find module 'src/gone.js' imported from src/a.ts",
+    });
+  });
+
+  test('takes the printed form of an error that lost its message between threads', () => {
+    const lost = Object.assign(Object.create(null), {
+      [inspect.custom]: () => 'src/a.ts(1,2): error TS1110: Type expected.',
+    });
+    expect(importFailure(lost, root)).toEqual({
+      reason: 'src/a.ts(1,2): error TS1110: Type expected.',
+      culprit: 'src/a.ts',
+    });
+  });
+
+  test.each([
+    ['text', 'it threw text'],
+    [undefined, 'it threw undefined'],
+    [new Error(''), 'Error:'],
+  ])('says something of %j', (error, text) => {
+    expect(importFailure(error, root).reason).toContain(text);
+  });
+});

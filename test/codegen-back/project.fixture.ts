@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const repository = path.resolve(import.meta.dirname, '../..');
+
+/** A project of an author, as small as it can be, in which `stepwright` is an installed package. */
+export interface Project {
+  /** Absolute. */
+  readonly root: string;
+  write(files: Readonly<Record<string, string>>): Promise<void>;
+  read(file: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+const tsconfig = {
+  compilerOptions: {
+    target: 'ES2022',
+    module: 'NodeNext',
+    lib: ['ES2023'],
+    types: ['node'],
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noUnusedLocals: true,
+    verbatimModuleSyntax: true,
+    experimentalDecorators: true,
+    skipLibCheck: true,
+    customConditions: ['@stepwright/source'],
+  },
+  include: ['src', 'generated'],
+};
+
+/** Makes a project inside the repository, where `zod` resolves. Files replace the usual ones. */
+export async function createProject(files: Readonly<Record<string, string>>): Promise<Project> {
+  const parent = path.join(repository, 'test/.tmp');
+  await mkdir(parent, { recursive: true });
+  const root = await mkdtemp(path.join(parent, 'project-'));
+  const project: Project = {
+    root,
+    async write(more) {
+      for (const [file, text] of Object.entries(more)) {
+        await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+        await writeFile(path.join(root, file), text);
+      }
+    },
+    read: (file) => readFile(path.join(root, file), 'utf8'),
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+  await mkdir(path.join(root, 'node_modules'));
+  await symlink(repository, path.join(root, 'node_modules/stepwright'), 'dir');
+  await project.write({
+    'package.json': JSON.stringify({ name: 'author', type: 'module' }),
+    'tsconfig.json': JSON.stringify(tsconfig),
+    ...files,
+  });
+  return project;
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs this Node with arguments. */
+export function run(args: readonly string[], cwd: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const env = {
+      ...process.env,
+      NO_COLOR: '1',
+      NODE_OPTIONS: '',
+      // Our own sources are compiled as the repository says, whatever folder the command runs in.
+      TS_NODE_PROJECT: path.join(repository, 'tsconfig.json'),
+    };
+    const child = spawn(process.execPath, args, { cwd, env });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += String(chunk);
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk);
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+const fromSource = [
+  '--conditions=@stepwright/source',
+  '--import',
+  new URL('../../scripts/register.mjs', import.meta.url).href,
+];
+
+/** Runs the command line from source. */
+export function stepwright(args: readonly string[], cwd: string): Promise<Ran> {
+  return run([...fromSource, path.join(repository, 'src/cli/main.ts'), ...args], cwd);
+}
+
+/** Type-checks the project. */
+export function tsc(project: Project): Promise<Ran> {
+  return run([path.join(repository, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], project.root);
+}
+
+/** Runs a module of the project. */
+export function runModule(project: Project, file: string): Promise<Ran> {
+  return run([...fromSource, path.join(project.root, file)], project.root);
+}

@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
+import { type ReadSchemasOptions, readSchemas } from '../../src/codegen/schemas/read-schemas.js';
+import { fingerprint } from '../../src/decorators/fingerprint.js';
+import type { Place } from '../../src/graph/place.js';
+import { createProject, type Project } from './project.fixture.js';
+
+let project: Project;
+afterEach(() => project.remove());
+
+const place = (file: string): Place => ({ file, span: [4, 14, 4, 20] });
+
+function tool(file: string, exportName = 'T', more: Partial<ToolDeclaration> = {}): ToolDeclaration {
+  return {
+    file,
+    className: 'T',
+    exportName,
+    place: place(file),
+    name: 'some-tool',
+    namePlace: place(file),
+    description: 'A tool',
+    hasInputSchema: true,
+    ...more,
+  };
+}
+
+function resource(file: string, more: Partial<ResourceDeclaration> = {}): ResourceDeclaration {
+  const uri = 'resource://x/y';
+  return { ...tool(file, 'R'), name: 'some-resource', uri, uriPlace: place(file), ...more };
+}
+
+const source = (body: string, head = '') => `
+import { z } from 'zod';
+import { Resource, Tool, type ToolContext } from 'stepwright';
+${head}
+@Tool({ name: 'some-tool', description: 'A tool', ${body} })
+export class T { async execute(_input: never, _context: ToolContext) { return {}; } }
+`;
+
+const plain = source('input: z.object({ a: z.string() })');
+
+async function read(
+  files: Readonly<Record<string, string>>,
+  { tools = [], resources = [], ...options }: ReadArguments = {},
+) {
+  project = await createProject(files);
+  const all = tools.length + resources.length > 0 ? tools : Object.keys(files).map((file) => tool(file));
+  const { value, diagnostics } = await readSchemas(
+    { tools: all, resources },
+    { root: project.root, experimentalDecorators: true, timeoutMs: 30_000, ...options },
+  );
+  return {
+    tools: Object.fromEntries([...value.tools].map(([declared, reading]) => [declared.file, reading])),
+    resources: [...value.resources.values()],
+    faults: diagnostics.map(({ code, message, place: at }) => ({ at: at?.file, text: `${code} ${message}` })),
+  };
+}
+
+interface ReadArguments extends Partial<Omit<ReadSchemasOptions, 'root'>> {
+  readonly tools?: readonly ToolDeclaration[];
+  readonly resources?: readonly ResourceDeclaration[];
+}
+
+const inputSchema = {
+  type: 'object',
+  properties: { a: { type: 'string' } },
+  required: ['a'],
+  additionalProperties: false,
+};
+
+// Each test starts a Node process with a compiler in it.
+describe('readSchemas', { timeout: 120_000 }, () => {
+  test.each([
+    ['legacy', true],
+    ['TC39', false],
+  ])(
+    'reads tools and resources under %s decorators, default exports too',
+    async (_, experimentalDecorators) => {
+      const file = source(
+        'input: z.object({ a: z.string() }), output: z.object({ b: z.number() })',
+        `@Resource({ name: 'some-resource', description: 'R' }) class Hidden { static readonly uri = 'resource://x/y'; }
+       export { Hidden as R };`,
+      ).replace('export class T', 'export default class T');
+      const found = await read(
+        { 'a.ts': file },
+        { tools: [tool('a.ts', 'default')], resources: [resource('a.ts')], experimentalDecorators },
+      );
+      expect(found.faults).toEqual([]);
+      expect(found.tools).toEqual({
+        'a.ts': {
+          inputSchema,
+          outputSchema: expect.objectContaining({ properties: { b: { type: 'number' } } }),
+          fingerprint: fingerprint({ kind: 'tool', options: { name: 'some-tool', description: 'A tool' } }),
+        },
+      });
+      expect(found.resources).toHaveLength(1);
+    },
+  );
+
+  test('reads on past modules that throw, end the process, leave handles open or print', async () => {
+    const found = await read({
+      '1-throws.ts': `const load = (): never => { throw new RangeError('no graph\\nat all'); };\nload();\n${plain}`,
+      '2-exits.ts': `process.exit(3);\n${plain}`,
+      '3-open.ts': `import { createServer } from 'node:net';\ncreateServer().listen(0); setInterval(() => {}, 1000);\n${plain}`,
+      '4-prints.ts': `console.log('printed by a module');\n${plain}`,
+      '5-rejects.ts': `void Promise.reject(new Error('rejected by a module'));\n${plain}`,
+      '6-missing.ts': `import './gone.js';\n${plain}`,
+      '7-fine.ts': plain,
+    });
+    expect(found.faults).toEqual([
+      {
+        at: '1-throws.ts',
+        text: 'SW6001 `1-throws.ts` cannot be imported: RangeError: no graph (1-throws.ts:1:35)',
+      },
+      { at: '2-exits.ts', text: expect.stringMatching(/^SW6001 .*exit code 3/) },
+      { at: '6-missing.ts', text: expect.stringMatching(/^SW6001 .*Cannot find module .*gone\.js/) },
+    ]);
+    expect(Object.keys(found.tools)).toEqual(['3-open.ts', '4-prints.ts', '5-rejects.ts', '7-fine.ts']);
+    expect(found.tools['7-fine.ts']?.inputSchema).toEqual(inputSchema);
+  });
+
+  test.each([
+    ['loops', 'while (true) {}'],
+    ['waits', 'setInterval(() => {}, 1000); await new Promise(() => {});'],
+  ])('stops at the limit when a module %s, and names it', async (_, code) => {
+    const found = await read({ 'b-never.ts': `${code}\n${plain}`, 'c-after.ts': plain }, { timeoutMs: 2500 });
+    expect(found.faults).toEqual([
+      { at: 'b-never.ts', text: 'SW6005 the tool modules were not read within 2.5 s' },
+    ]);
+    expect(found.tools).toEqual({});
+  });
+
+  test('reports schemas that cannot stand in a registry', async () => {
+    const found = await read(
+      {
+        'a.ts': source('input: z.object({ when: z.date() })'),
+        'b.ts': source('input: z.object({}), output: z.array(z.string())'),
+        'c.ts': source(''),
+        'd.ts': source(''),
+      },
+      {
+        tools: [
+          tool('a.ts'),
+          tool('b.ts'),
+          tool('c.ts', 'T', { inputType: { kind: 'object', properties: [] } }),
+          tool('d.ts'),
+        ],
+      },
+    );
+    expect(found.faults).toEqual([
+      { at: 'a.ts', text: expect.stringMatching(/^SW6002 the input schema .*Date.*`when`/) },
+      { at: 'b.ts', text: 'SW6006 the output schema of tool `some-tool` is not an object schema' },
+      { at: 'c.ts', text: 'SW6003 tool `some-tool` takes input but declares no schema' },
+    ]);
+    expect(found.tools).toEqual({
+      'd.ts': {
+        inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+        fingerprint: expect.any(String),
+      },
+    });
+  });
+
+  test('reports classes that are not what their source says', async () => {
+    const found = await read(
+      { 'a.ts': 'export class T {}', 'b.ts': 'export const other = 1;', 'c.ts': plain },
+      { tools: [tool('a.ts'), tool('b.ts')], resources: [{ ...resource('c.ts'), exportName: 'T' }] },
+    );
+    expect(found.faults.map(({ text }) => text.slice(0, 6))).toEqual(['SW6007', 'SW6007', 'SW6007']);
+  });
+
+  test('loads CommonJS modules, and what they import', async () => {
+    const found = await read(
+      {
+        'package.json': '{ "type": "commonjs" }',
+        'a.ts': `import { Base } from './base.js';\nexport class T extends Base {}`,
+        'base.ts': 'export abstract class Base { declare readonly kept: string; }',
+      },
+      { tools: [tool('a.ts')] },
+    );
+    // It was loaded and found; it has no decorator because a package of TypeScript sources cannot be required.
+    expect(found.faults).toEqual([
+      { at: 'a.ts', text: expect.stringMatching(/^SW6007 .*no decorator of stepwright/) },
+    ]);
+  });
+
+  test('reports modules that blame each other', async () => {
+    const found = await read(
+      {
+        'package.json': '{ "type": "commonjs" }',
+        'a.ts': `import { b } from './b.js';\nexport const a = { b: b.a };`,
+        'b.ts': `import { a } from './a.js';\nexport const b = { a: a.b };`,
+      },
+      { tools: [tool('a.ts'), tool('b.ts')] },
+    );
+    expect(found.faults).toEqual([
+      { at: 'a.ts', text: expect.stringMatching(/^SW6001 .*\(b\.ts:2:\d+\)$/) },
+      { at: 'b.ts', text: expect.stringMatching(/^SW6001 .*\(a\.ts:2:\d+\)$/) },
+    ]);
+  });
+
+  test('embeds the file of a resource, and reports one that cannot be read', async () => {
+    const files = {
+      'src/r.ts': `import { Resource } from 'stepwright';
+        @Resource({ name: 'r', file: './r.md' }) export class R { static readonly uri = 'resource://x/y'; }`,
+      'src/r.md': '# Text\n',
+    };
+    const good = resource('src/r.ts', { contentFile: './r.md' });
+    const bad = { ...good, contentFile: './s.md' };
+    const found = await read(files, { resources: [good, bad] });
+    expect(found.resources).toEqual([{ text: '# Text\n', fingerprint: expect.any(String) }]);
+    expect(found.faults).toEqual([{ at: 'src/r.ts', text: expect.stringMatching(/^SW6004 .*`\.\/s\.md`/) }]);
+  });
+
+  test('blames the module that fails, not those that import it, and no file that was reported', async () => {
+    const found = await read(
+      {
+        'a.ts': `import './b.js';\n${plain}`,
+        'b.ts': `throw new Error('b alone');\n${plain}`,
+        'c.ts': `import './broken.js';\n${plain}`,
+        'broken.ts': `export const half = ;\n${plain}`,
+      },
+      { broken: new Set(['broken.ts']) },
+    );
+    expect(found.faults).toEqual([
+      { at: 'b.ts', text: 'SW6001 `b.ts` cannot be imported: Error: b alone (b.ts:1:7)' },
+    ]);
+    expect(found.tools).toEqual({});
+  });
+
+  test('starts no process where there is nothing to import', async () => {
+    const found = await read({}, { timeoutMs: 0 });
+    expect(found).toEqual({ tools: {}, resources: [], faults: [] });
+  });
+});
