@@ -1,0 +1,135 @@
+import { lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { appendAtomically, NotAPlainFile } from './atomic-append.js';
+import { type Block, type BlockPlace, lineOfBlock, printBlock } from './block.js';
+import { type Page, pageOf, samePageName } from './page.js';
+
+/** Thrown when the folder is missing or is no graph. The message says what to do. */
+export class GraphNotFound extends Error {
+  override readonly name = 'GraphNotFound';
+  readonly code = 'E_GRAPH_NOT_FOUND';
+
+  constructor(folder: string, problem: string) {
+    super(
+      `No Logseq graph at '${folder}': ${problem}. Start the server with the path of a graph folder as its argument, or set LOGSEQ_GRAPH.`,
+    );
+  }
+}
+
+/**
+ * A Logseq graph: a folder with `pages/*.md` and `journals/yyyy_mm_dd.md`.
+ *
+ * No name that a caller gives is ever made part of a path: pages are found by comparing names with what the folder
+ * holds, and a journal's file name is built from a checked date. Symbolic links are not followed. Nothing is read
+ * before it is needed, so a server starts and explains itself even when the folder is missing.
+ */
+export class LogseqGraph {
+  readonly #folder: string;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  /** @param folder Path of the graph; not read yet. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** All pages, in the order of their names. */
+  async pages(): Promise<Page[]> {
+    const folder = await this.#subfolder('pages');
+    const pages: Page[] = [];
+    // One after the other: a large graph has more files than a process may have open.
+    for (const file of await filesIn(folder)) {
+      const page = pageOf(file, await readFile(join(folder, file), 'utf8'));
+      if (page !== undefined) pages.push(page);
+    }
+    return pages.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  /** The page with this name, else the one with this alias; case does not matter. */
+  async findPage(name: string): Promise<Page | undefined> {
+    const pages = await this.pages();
+    return (
+      pages.find((page) => samePageName(page.name, name)) ??
+      pages.find((page) => page.aliases.some((alias) => samePageName(alias, name)))
+    );
+  }
+
+  /** The page at a path that an earlier {@link findPage} gave out. */
+  async pageAt(path: string): Promise<Page | undefined> {
+    return (await this.pages()).find((page) => page.path === path);
+  }
+
+  /**
+   * Adds a block at the end of a day's journal, and creates the journal where there is none. A block whose id stands
+   * in a journal already is not written again: its place is returned. Calls on one graph run one after the other.
+   *
+   * @param day `yyyy-mm-dd`.
+   * @param signal Aborted before its turn, the call writes nothing and rejects with the signal's reason.
+   * @throws {GraphNotFound}
+   * @throws {NotAPlainFile} when the journal is a symbolic link.
+   */
+  appendToJournal(day: string, block: Block, signal?: AbortSignal): Promise<BlockPlace> {
+    const write = this.#lastWrite.then(async () => {
+      signal?.throwIfAborted();
+      return (await this.#findBlock(block.id)) ?? (await this.#append(journalFile(day), block));
+    });
+    this.#lastWrite = write.catch(() => undefined);
+    return write;
+  }
+
+  async #findBlock(id: string): Promise<BlockPlace | undefined> {
+    const folder = await this.#subfolder('journals');
+    for (const file of await filesIn(folder)) {
+      const line = lineOfBlock(await readFile(join(folder, file), 'utf8'), id);
+      if (line !== undefined) return { file: `journals/${file}`, line };
+    }
+    return undefined;
+  }
+
+  async #append(file: string, block: Block): Promise<BlockPlace> {
+    const folder = await this.#subfolder('journals');
+    let line = 1;
+    await appendAtomically(join(folder, file), (before) => {
+      const lineEnd = before.includes('\r\n') ? '\r\n' : '\n';
+      const gap = before === '' || before.endsWith('\n') ? '' : lineEnd;
+      line = `${before}${gap}`.split('\n').length;
+      return gap + printBlock(block, lineEnd);
+    });
+    return { file: `journals/${file}`, line };
+  }
+
+  async #subfolder(name: 'pages' | 'journals'): Promise<string> {
+    const root = await realpath(this.#folder).catch(() => {
+      throw new GraphNotFound(this.#folder, 'the folder does not exist');
+    });
+    if (!(await isFolder(join(root, 'pages'))))
+      throw new GraphNotFound(this.#folder, 'it has no folder `pages`');
+    const folder = join(root, name);
+    if (name === 'journals') {
+      await mkdir(folder, { recursive: true });
+      if (!(await isFolder(folder))) throw new NotAPlainFile('`journals` is a symbolic link');
+    }
+    return folder;
+  }
+}
+
+/** `2026-01-12` → `2026_01_12.md`. */
+function journalFile(day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`'${day}' is not a day of the form yyyy-mm-dd`);
+  return `${day.replaceAll('-', '_')}.md`;
+}
+
+/** Plain Markdown files only: links, folders and hidden files are left out. */
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}
