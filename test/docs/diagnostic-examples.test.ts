@@ -1,0 +1,81 @@
+import { type CodegenResult, runCodegen } from 'stepwright/codegen';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
+import { applyRepair, diagnosticExamples, printed, sharedClasses } from './diagnostic-examples.js';
+import { fencesOf, page } from './fences.js';
+import { type TempProject, tempProject, typeErrors } from './temp-project.js';
+
+const examples = diagnosticExamples();
+
+describe('the examples of the diagnostics', () => {
+  let project: TempProject;
+  let faulty: CodegenResult;
+  let repaired: CodegenResult;
+
+  beforeAll(async () => {
+    project = await tempProject();
+    for (const kind of ['faulty', 'repaired'] as const) {
+      const registry = { include: [`${kind}/*.ts`], out: `generated/${kind}.ts` };
+      await project.write(`${kind}.json`, JSON.stringify({ registries: [registry] }));
+      await project.write(`${kind}/tools.ts`, sharedClasses());
+      for (const example of examples) await project.write(`${kind}/${example.code}.ts`, example[kind]);
+    }
+    faulty = await runCodegen({ root: project.root, configFile: 'faulty.json' });
+    repaired = await runCodegen({ root: project.root, configFile: 'repaired.json' });
+  }, 300_000);
+
+  afterAll(() => project.remove());
+
+  test.each(examples)('$code is what codegen says', ({ code, said }) => {
+    const own = faulty.diagnostics.filter((diagnostic) => diagnostic.place?.file === `faulty/${code}.ts`);
+    expect(own.map((diagnostic) => diagnostic.code)).toContain(code);
+    expect(printed(own)).toBe(said);
+  });
+
+  test('every fault has its place in an example', () => {
+    const elsewhere = faulty.diagnostics.filter(
+      ({ place }) => !/^faulty\/SW\d+\.ts$/.test(place?.file ?? ''),
+    );
+    expect(elsewhere).toEqual([]);
+    expect(faulty.written).toEqual([]);
+  });
+
+  test('after their repairs nothing is wrong', () => {
+    expect(repaired.diagnostics).toEqual([]);
+    expect(repaired.written).toEqual(['generated/repaired.ts']);
+    const files = ['tools', ...examples.map(({ code }) => code)].map((name) => `repaired/${name}.ts`);
+    expect(typeErrors(project.root, [...files, 'generated/repaired.ts'])).toEqual([]);
+  });
+});
+
+test.each([
+  diagnostic('SW3002', undefined, { name: 'txt', suggestion: 'text' }),
+  diagnostic('SW4001', undefined, { workflow: 'note', tool: 'add-line' }),
+  diagnostic('SW4002', undefined, { workflow: 'note', resource: 'guide' }),
+  diagnostic('SW4010', undefined, { id: 'sure', kind: 'ask' }),
+  diagnostic('SW4011', undefined, {
+    problem: '`/nodes/0/tool`: invalid input: expected string, received undefined',
+  }),
+  diagnostic('SW6005', undefined, { seconds: 10 }),
+  diagnostic('SW6007', undefined, {
+    className: 'AddLine',
+    reason: 'no decorator of stepwright has recorded anything on it',
+  }),
+  diagnostic('SW9001', undefined, { file: 'generated/registry.ts' }),
+  diagnostic('SW9002', undefined, {
+    file: 'stepwright.config.json',
+    problem: '`/registries/0/in` is no setting',
+  }),
+  diagnostic('SW9003', undefined, { patterns: '`src/**/*.tool.ts`' }),
+  diagnostic('SW9004', undefined, { file: 'src/main.ts' }),
+  diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: 'EACCES' }),
+])('$code, which no source file causes, is shown as it is printed', (fault) => {
+  const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());
+  expect(said).toEqual([printed([fault])]);
+});
+
+test('a repair that does not fit its example is an error', () => {
+  expect(applyRepair('a\nb\n', '-b\n+c\n+d\n')).toBe('a\nc\nd\n');
+  expect(() => applyRepair('a\n', '-b\n+c\n')).toThrow('stands not exactly once in the example: b');
+  expect(() => applyRepair('a a\n', '-a\n+c\n')).toThrow('stands not exactly once');
+});

@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { ROOT } from './fences.js';
+
+/** As the tutorial has it; the condition stands for a package that has been built. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'ES2022',
+    module: 'NodeNext',
+    strict: true,
+    experimentalDecorators: true,
+    types: ['node'],
+    customConditions: ['@stepwright/source'],
+  },
+};
+
+const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk'];
+
+/** A project of an author in a folder of its own, with this checkout as its `stepwright`. */
+export interface TempProject {
+  readonly root: string;
+  write(file: string, text: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Makes an empty project. The caller removes it. */
+export async function tempProject(): Promise<TempProject> {
+  const root = await mkdtemp(join(tmpdir(), 'stepwright-docs-'));
+  const link = async (name: string, target: string): Promise<void> => {
+    await mkdir(dirname(join(root, 'node_modules', name)), { recursive: true });
+    await symlink(target, join(root, 'node_modules', name), 'junction');
+  };
+  await link('stepwright', ROOT);
+  for (const name of PACKAGES) await link(name, join(ROOT, 'node_modules', name));
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text);
+  };
+  await write('package.json', '{ "type": "module" }\n');
+  await write('tsconfig.json', JSON.stringify(TSCONFIG));
+  return { root, write, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** What tsc has to say about these files of a project, as `file: message`. */
+export function typeErrors(root: string, files: readonly string[]): string[] {
+  const { options } = ts.convertCompilerOptionsFromJson(TSCONFIG.compilerOptions, root);
+  const program = ts.createProgram(
+    files.map((file) => join(root, file)),
+    { ...options, noEmit: true, skipLibCheck: true },
+  );
+  return files.flatMap((file) => {
+    const source = program.getSourceFile(join(root, file));
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+      (fault) => `${file}: ${ts.flattenDiagnosticMessageText(fault.messageText, ' ')}`,
+    );
+  });
+}

@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fencesOf, page, ROOT } from './fences.js';
+
+const fences = fencesOf(page('docs/tutorial.md'));
+const textOf = (file: string): string => {
+  const [fence, ...others] = fences.filter((candidate) => candidate.file === file);
+  if (fence === undefined || others.length > 0)
+    throw new Error(`the tutorial shows ${file} not exactly once`);
+  return fence.body;
+};
+
+/** Lays out what `npm install` of the packed product would: the built package, its dependencies, the commands. */
+function install(root: string): void {
+  const modules = join(root, 'node_modules');
+  const product = join(modules, 'stepwright');
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  mkdirSync(product);
+  cpSync(`${ROOT}package.json`, join(product, 'package.json'));
+  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
+  const built = spawnSync(
+    process.execPath,
+    [tsc, '-p', `${ROOT}tsconfig.build.json`, '--outDir', join(product, 'dist')],
+    { encoding: 'utf8' },
+  );
+  if (built.status !== 0) throw new Error(`the product does not build:\n${built.stdout}`);
+  const { dependencies } = JSON.parse(page('package.json')) as { dependencies: Record<string, string> };
+  for (const name of [...Object.keys(dependencies), 'typescript', '@types/node']) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(`${ROOT}node_modules/${name}`, join(modules, name), 'junction');
+  }
+  for (const [name, target] of [
+    ['stepwright', 'stepwright/dist/cli/main.js'],
+    ['tsc', 'typescript/bin/tsc'],
+  ] as const) {
+    chmodSync(join(modules, target), 0o755);
+    symlinkSync(join(modules, target), join(modules, '.bin', name));
+  }
+}
+
+describe('the tutorial works as it is written', () => {
+  let root = '';
+
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  };
+  /** Carries out a command of the page, the local way `npx` does. */
+  const type = (command: string): { status: number | null; stdout: string; stderr: string } => {
+    expect(fences.some((fence) => fence.language === 'sh' && fence.body === `${command}\n`)).toBe(true);
+    const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
+    const local = command.replaceAll('npx ', '');
+    return spawnSync('sh', ['-c', local], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH: path },
+    });
+  };
+  const takeNote = async (text: string): Promise<string> => {
+    const client = new Client({ name: 'tutorial', version: '0.1.0' });
+    const args = ['dist/src/main.js'];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root }));
+    const { messages } = await client.getPrompt({ name: 'take-note', arguments: { text } });
+    await client.close();
+    return messages
+      .map(({ role, content }) => `[${role}] ${content.type === 'text' ? content.text.trimEnd() : ''}\n`)
+      .join('\n');
+  };
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'stepwright-tutorial-'));
+    install(root);
+    write('package.json', '{ "type": "module" }\n');
+    const files = ['tsconfig.json', 'stepwright.config.json', 'src/tools.ts', 'src/take-note.workflow.ts'];
+    for (const file of files) write(file, textOf(file));
+  }, 300_000);
+
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test('codegen, a mistake, and a server', { timeout: 300_000 }, async () => {
+    expect(type('npx stepwright codegen')).toMatchObject({
+      status: 0,
+      stdout: 'wrote generated/registry.ts\n',
+    });
+    const registry = readFileSync(join(root, 'generated/registry.ts'), 'utf8');
+
+    const workflow = textOf('src/take-note.workflow.ts');
+    write('src/take-note.workflow.ts', workflow.replace('this.list.notes', 'this.list.note'));
+    expect(type('npx stepwright codegen')).toMatchObject({ status: 1, stderr: textOf('broken') });
+    expect(readFileSync(join(root, 'generated/registry.ts'), 'utf8')).toBe(registry);
+
+    write('src/take-note.workflow.ts', workflow);
+    write('src/main.ts', textOf('src/main.ts'));
+    expect(type('npx stepwright codegen && npx tsc')).toMatchObject({ status: 0, stderr: '' });
+    expect(await takeNote('Buy bread')).toBe(textOf('trace'));
+    expect(readFileSync(join(root, 'notes.txt'), 'utf8')).toBe('Buy bread\n');
+    expect(await takeNote('Buy bread')).toContain("'Buy bread' is noted already");
+  });
+});

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { importFault, undeclaredPackage } from './rooms.js';
+import { type Import, importsOf, isTest, ROOT, sourceFiles } from './source-files.js';
+
+describe('the product', () => {
+  const imports = sourceFiles('src')
+    .filter((source) => !isTest(source.file))
+    .flatMap(importsOf);
+
+  test('has imports to look at', () => {
+    expect(imports.length).toBeGreaterThan(20);
+  });
+
+  test('imports no package that its users would not get', () => {
+    const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+      dependencies: object;
+    };
+    const names = Object.keys(dependencies);
+    const undeclared = imports
+      .map((link) => undeclaredPackage(link, names))
+      .filter((fault) => fault !== undefined);
+    expect(undeclared).toEqual([]);
+    expect(undeclaredPackage({ from: 'src/a.ts', to: 'zod-extra', how: 'value' }, names)).toContain(
+      'zod-extra',
+    );
+  });
+
+  test('imports only rooms above, and packages where they belong', () => {
+    expect(imports.map(importFault).filter((fault) => fault !== undefined)).toEqual([]);
+  });
+});
+
+test('examples use the product by its name alone, as its users do', () => {
+  const inside = sourceFiles('examples')
+    .flatMap(importsOf)
+    .filter((link) => link.to.startsWith('src/'));
+  expect(inside).toEqual([]);
+});
+
+describe('the rule', () => {
+  const cases: readonly [from: string, code: string, fault: string | undefined][] = [
+    ['src/graph/a.ts', "import { b } from './b.js';", undefined],
+    ['src/graph/a.ts', "import { z } from 'zod';", undefined],
+    ['src/graph/a.ts', "import { sha256 } from '@noble/hashes/sha2.js';", undefined],
+    ['src/graph/a.ts', "import { readFile } from 'node:fs';", 'runs where there is no Node'],
+    [
+      'src/graph/a.ts',
+      "import type { Tool } from '../decorators/tool.js';",
+      'src/decorators stands below src/graph',
+    ],
+    ['src/graph/a.ts', "type T = import('../codegen/syntax.js').S;", 'src/codegen stands below src/graph'],
+    ['src/runtime/engine/a.ts', "import { z } from 'zod';", 'uses no packages'],
+    ['src/runtime/engine/a.ts', "export * from '../../graph/model.js';", undefined],
+    ['src/runtime/catalogue/a.ts', "import type { Failure } from '../engine/contract.js';", undefined],
+    ['src/runtime/catalogue/a.ts', "import { start } from '../engine/start.js';", 'knows no run'],
+    [
+      'src/runtime/hosts/a.ts',
+      "import { emit } from '../../codegen/emit.js';",
+      'nothing at run time loads codegen',
+    ],
+    [
+      'src/runtime/index.ts',
+      "export { emit } from '../codegen/emit.js';",
+      'nothing at run time loads codegen',
+    ],
+    [
+      'src/runtime/hosts/a.ts',
+      "const e = await import('../../codegen/emit.js');",
+      'nothing at run time loads codegen',
+    ],
+    [
+      'src/runtime/server/a.ts',
+      "import { s } from '../protocol/sdk1/stdio.js';",
+      'stands below src/runtime/server',
+    ],
+    [
+      'src/runtime/server/a.ts',
+      "import type { Tool } from '@modelcontextprotocol/sdk/types.js';",
+      'has one adapter',
+    ],
+    [
+      'src/runtime/protocol/sdk1/a.ts',
+      "import { Server } from '@modelcontextprotocol/sdk/server/index.js';",
+      undefined,
+    ],
+    ['src/codegen/extract/a.ts', "import { Project } from 'ts-morph';", 'has one adapter'],
+    ['src/codegen/source-host/a.ts', "import { Project } from 'ts-morph';", undefined],
+    ['src/codegen/source-host.ts', "import { Project } from 'ts-morph';", undefined],
+    ['src/cli/main.ts', "import { run } from '../codegen/index.js';", 'with import()'],
+    ['src/cli/main.ts', "import { check } from './commands/check.js';", 'with import()'],
+    ['src/cli/main.ts', "import type { Run } from '../codegen/index.js';", undefined],
+    ['src/cli/main.ts', "const c = await import('./commands/check.js');", undefined],
+    ['src/cli/commands/check.ts', "import { run } from '../../codegen/codegen.js';", undefined],
+    ['src/graph/a.ts', "import { x } from '../index.js';", 'entry stands below src/graph'],
+    ['src/testing/a.ts', "import { x } from '../index.js';", undefined],
+    ['src/decorators/a.ts', "import { x } from '../cli/main.js';", 'src/cli stands below src/decorators'],
+    ['src/decorators/a.ts', "import { call } from 'stepwright';", 'import each other by path'],
+    ['src/helpers/a.ts', "import { z } from 'zod';", 'stands in no room'],
+    ['src/graph/a.ts', "import { x } from '../misc.js';", 'stands in no room'],
+  ];
+
+  test.each(cases)('in %s: %s', (file, text, fault) => {
+    const [link] = importsOf({ file, text });
+    expect(link).toBeDefined();
+    const found = importFault(link as Import);
+    if (fault === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(fault);
+  });
+});

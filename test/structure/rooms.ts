@@ -1,0 +1,99 @@
+import type { Import } from './source-files.js';
+
+/**
+ * The rooms of ARCHITECTURE.md. A room imports only rooms above it. `entry` stands for the files that assemble what
+ * a package entry point offers: the command line and the test kit use the product as its users do.
+ */
+export const ROOMS = [
+  'src/graph',
+  'src/decorators',
+  'src/formats',
+  'src/codegen',
+  'src/runtime/engine',
+  'src/runtime/catalogue',
+  'src/runtime/hosts',
+  'src/runtime/observers',
+  'src/runtime/server',
+  'src/runtime/protocol/sdk1',
+  'entry',
+  'src/testing',
+  'src/eslint',
+  'src/cli',
+] as const;
+
+export type Room = (typeof ROOMS)[number];
+
+const ENTRY_POINTS = new Set(['src/index.ts', 'src/runtime/index.ts', 'src/codegen/index.ts']);
+
+/** Rooms that run in places without Node: the packages they may use. */
+const PURE: Partial<Record<Room, readonly string[]>> = {
+  'src/graph': ['zod', '@noble/hashes'],
+  'src/runtime/engine': [],
+};
+
+/** Packages that one place in the product adapts, so that everything else is free of them. */
+const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
+  { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
+  { name: 'ts-morph', place: /^src\/codegen\/source-host(\/|[^/]*\.ts$)/ },
+];
+
+const COMMANDS = 'src/cli/commands/';
+
+/** What `--help` must not wait for. */
+const HEAVY = /^src\/(cli\/commands|codegen|runtime)\//;
+
+/** The room a file of the product stands in, or `undefined` where it stands in none. */
+export function roomOf(file: string): Room | undefined {
+  if (ENTRY_POINTS.has(file)) return 'entry';
+  return ROOMS.find((room) => file.startsWith(`${room}/`));
+}
+
+/** What is wrong with an import of the product's own code, as a sentence, or `undefined`. */
+export function importFault(link: Import): string | undefined {
+  const room = roomOf(link.from);
+  if (room === undefined) return `${link.from} stands in no room`;
+  return link.to.startsWith('src/') ? roomFault(link, room) : packageFault(link, room);
+}
+
+function roomFault(link: Import, room: Room): string | undefined {
+  const target = roomOf(link.to);
+  const said = `${link.from} imports ${link.to}`;
+  if (target === undefined) return `${said}, which stands in no room`;
+  if (ROOMS.indexOf(target) > ROOMS.indexOf(room)) return `${said}: ${target} stands below ${room}`;
+  if (link.from.startsWith('src/runtime/') && link.to.startsWith('src/codegen/')) {
+    return `${said}: nothing at run time loads codegen`;
+  }
+  if (
+    room === 'src/runtime/catalogue' &&
+    target === 'src/runtime/engine' &&
+    !link.to.endsWith('/contract.ts')
+  ) {
+    return `${said}: the catalogue knows no run, only the engine's contract`;
+  }
+  if (room === 'src/cli' && link.how === 'value' && !link.from.startsWith(COMMANDS) && HEAVY.test(link.to)) {
+    return `${said}: a command is loaded when it runs, with import()`;
+  }
+  return undefined;
+}
+
+function packageFault(link: Import, room: Room): string | undefined {
+  const said = `${link.from} imports ${link.to}`;
+  if (isOf('stepwright', link.to)) return `${said}: the product's own files import each other by path`;
+  const adapted = ADAPTED.find((entry) => isOf(entry.name, link.to));
+  if (adapted !== undefined && !adapted.place.test(link.from)) return `${said}, which has one adapter`;
+  const allowed = PURE[room];
+  if (allowed !== undefined && !allowed.some((name) => isOf(name, link.to))) {
+    return `${said}: ${room} runs where there is no Node, and uses ${allowed.join(', ') || 'no packages'}`;
+  }
+  return undefined;
+}
+
+/** Names a package that the product imports and its users would not get, or `undefined`. */
+export function undeclaredPackage(link: Import, dependencies: readonly string[]): string | undefined {
+  if (link.to.startsWith('src/') || link.to.startsWith('node:')) return undefined;
+  return dependencies.some((name) => isOf(name, link.to)) ? undefined : `${link.from} imports ${link.to}`;
+}
+
+function isOf(name: string, specifier: string): boolean {
+  return specifier === name || specifier.startsWith(`${name}/`);
+}
