@@ -1,4 +1,5 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { uriFault } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { DecoratedClass } from './collected.js';
 import { checkName } from './names.js';
@@ -56,6 +57,11 @@ function readUri({
   const uriPlace = field.initializer.place;
   if (typeof read.value !== 'string') {
     report(diagnostic('SW1012', uriPlace, { decorator: 'Resource', option: 'uri', expected: 'text' }));
+    return undefined;
+  }
+  const why = uriFault(read.value);
+  if (why !== undefined) {
+    report(diagnostic('SW4007', uriPlace, { uri: read.value, why }));
     return undefined;
   }
   return { uri: read.value, uriPlace };
