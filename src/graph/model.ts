@@ -87,7 +87,10 @@ export interface Retry {
   readonly jitter: number;
 }
 
-/** What happens when a node has failed for good: another node takes over, or a value stands in. */
+/**
+ * What happens when a node has failed for good: another node takes over, or a value stands in, and the node ends
+ * succeeded with it. In `value` the root `error` holds the failure: `code`, `message`, `attempts`, `node`.
+ */
 export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };
 
 /** How to undo a node that succeeded. `output` in the input is the node's own result. */
@@ -103,6 +106,10 @@ interface NodeBase {
   readonly title?: string;
   /** What a model should know about this step, with values filled in. */
   readonly guidance?: Expr;
+  /** False where observers show the address of a resource and not its text. Default true. */
+  readonly embed?: boolean;
+  /** The result in short, for observers: evaluated when the node has succeeded, of the inputs and the node's own value. */
+  readonly summary?: Expr;
   /** Ids this node waits for. Data references order as well, and are not repeated here. */
   readonly after: readonly string[];
   /** How the states of `after` decide whether this node runs. */
@@ -135,6 +142,22 @@ export interface ResourceNode extends NodeBase {
   readonly kind: 'resource';
   readonly resource: string;
   readonly uri: Expr;
+}
+
+/** An exported pure function beside the graph: the registry imports it, a host runs it, the engine never does. */
+export interface FunctionRef {
+  /** The name it is exported by. */
+  readonly name: string;
+  /** sha256 of its source, 64 hexadecimal digits: another body is another graph. */
+  readonly hash: string;
+}
+
+/** A computed value: that of `value`, or, with `function`, what the function makes of the arguments `value` lists. */
+export interface ComputeNode extends NodeBase {
+  readonly kind: 'compute';
+  /** With `function` a `list` without spreads, one item for each argument; an absent argument is passed as null. */
+  readonly value: Expr;
+  readonly function?: FunctionRef;
 }
 
 /** The first case whose condition holds runs; otherwise `else`. */
@@ -237,6 +260,7 @@ export interface Scope {
 export type Node =
   | CallNode
   | ResourceNode
+  | ComputeNode
   | BranchNode
   | ParallelNode
   | ForeachNode

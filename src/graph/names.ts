@@ -4,6 +4,9 @@ export const NAME_RULE = /^[a-z][a-z0-9_-]{0,61}$/;
 /** What steps and arguments may be called; parts of a derived id are joined by dots. */
 export const BINDING_RULE = /^[\p{ID_Start}_$][\p{ID_Continue}$.-]{0,127}$/u;
 
+/** What an exported function may be called: an identifier, which is no key that means something else to half the world. */
+export const FUNCTION_NAME_RULE = /^(?!__proto__$)[\p{ID_Start}_$][\p{ID_Continue}$]{0,127}$/u;
+
 /** True for a name of a tool, resource, workflow or prompt. */
 export function isValidName(name: string): boolean {
   return NAME_RULE.test(name);

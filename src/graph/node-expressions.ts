@@ -14,6 +14,7 @@ export function valueExpressions(node: Node): Expr[] {
     case 'resource':
       return [node.uri];
     case 'return':
+    case 'compute':
       return [node.value];
     case 'error':
       return [node.message];
@@ -40,9 +41,14 @@ export function valueExpressions(node: Node): Expr[] {
   }
 }
 
-/** The condition and the guidance of a node. What they name only orders. */
+/** The condition and the guidance of a node, and the value that stands in for its failure. What they name only orders. */
 export function sideExpressions(node: Node): Expr[] {
-  return present(node.when, node.guidance);
+  return present(node.when, node.guidance, fallbackValue(node));
+}
+
+/** What stands in for the value of a node that failed; the only expression that may name the `error`. */
+export function fallbackValue({ onError }: Node): Expr | undefined {
+  return onError !== undefined && 'value' in onError ? onError.value : undefined;
 }
 
 function present(...parts: readonly (Expr | undefined)[]): Expr[] {

@@ -1,6 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dict, literal, ref, text } from './expression/build.fixture.js';
+import {
+  arithmetic,
+  ask,
+  bound,
+  call,
+  dict,
+  list,
+  literal,
+  local,
+  map,
+  method,
+  optional,
+  ref,
+  slice,
+  text,
+} from './expression/build.fixture.js';
 import { MAX_EXPRESSION_DEPTH } from './expression/evaluate.js';
 import type { Expr } from './expression/tree.js';
 import { parseGraph } from './schema.js';
@@ -47,6 +62,13 @@ describe('parseGraph', () => {
       { kind: 'dict', entries: [{ key: '__proto__', value: x }, { spread: x }] },
       { kind: 'call', fn: 'coalesce', args: [x, x] },
       text('display', 'a', x),
+      slice(x, x, x),
+      optional(slice(x)),
+      arithmetic(x, 'mod.js', { kind: 'negate', of: x }),
+      optional(map(x, 'a', local('a', 0), 'i')),
+      ask('every', x, 'a', local('a')),
+      bound('a', x, local('a')),
+      optional(method('split.js', x, x, x)),
     ];
     const source = { file: 'a.ts', span: at, pointer: '/x' };
     const data = graphOf(
@@ -67,6 +89,16 @@ describe('parseGraph', () => {
           uri: literal('a:b'),
           when: x,
           guidance: text('display', x),
+          onError: { value: ref('error', 'code') },
+        },
+        { kind: 'compute', id: 'p', ...base, value: x, summary: ref('steps', 'p') },
+        {
+          kind: 'compute',
+          id: 'f',
+          ...base,
+          value: list(x, x),
+          function: { name: 'slugify', hash: 'a1'.repeat(32) },
+          onError: { value: literal(null) },
         },
         {
           kind: 'error',
@@ -145,12 +177,50 @@ describe('parseGraph', () => {
     expect(faults(graphOf([{ ...node, onError: { value: literal(1) } }]))).toEqual([
       'SW4011 `/nodes/0/onError`: this version knows no such property',
     ]);
+    const call = { kind: 'call', id: 'c', ...base, tool: 't', input: dict({}) };
+    expect(faults(graphOf([{ ...call, onError: { fallbackNode: 'r' } }]))).toEqual([
+      'SW4011 `/nodes/0/onError/value`: invalid input: expected object, received undefined',
+      'SW4011 `/nodes/0/onError/fallbackNode`: this version knows no such property',
+    ]);
     expect(faults(graphOf([{ ...node, executor: 'client' }]))).toHaveLength(1);
     expect(faults(graphOf([node], { state: [] }))).toHaveLength(1);
   });
 
+  test('takes a function by its name and hash, with a list of its arguments', () => {
+    const hash = '0'.repeat(64);
+    const compute = (value: Expr, called: object): string[] =>
+      faults(graphOf([{ kind: 'compute', id: 'c', ...base, value, function: called }]));
+    expect(compute(list(literal(1)), { name: 'ok', hash })).toEqual([]);
+    expect(compute(literal([1]), { name: 'ok', hash })).toEqual([
+      'SW4011 `/nodes/0/value`: the arguments of a function are a list without spreads',
+    ]);
+    expect(compute(list([literal([1])]), { name: 'ok', hash })).toHaveLength(1);
+    for (const called of [
+      { name: 'a b', hash },
+      { name: '__proto__', hash },
+      { name: 'ok', hash: '0' },
+      {},
+    ]) {
+      expect(compute(list(), called).length).toBeGreaterThan(0);
+    }
+  });
+
   test.each([
-    [{ kind: 'slice', of: literal([]) }, '/kind`: '],
+    [{ kind: 'slice', of: literal([]) }, '/style`: '],
+    [{ ...slice(literal([])), step: literal(1) }, '/step`: this version knows no such property'],
+    [{ kind: 'arithmetic', op: 'add.py', left: literal(1), right: literal(1) }, '/op`: '],
+    [
+      { ...map(literal([]), 'x', literal(1)), truth: 'boolean' },
+      '/truth`: this version knows no such property',
+    ],
+    [{ kind: 'each', mode: 'filter', as: 'x', in: literal([]), body: literal(1) }, '/truth`: '],
+    [map(literal([]), '', literal(1)), '/as`: '],
+    [{ kind: 'let', name: '', value: literal(1), body: literal(1) }, '/name`: '],
+    [
+      { ...call('coalesce', literal(1)), optional: true },
+      '`: `coalesce` is no method, and cannot be optional',
+    ],
+    [{ kind: 'ref', root: 'item', path: ['a'] }, '/root`: '],
     [{ kind: 'literal', value: Number.NaN }, '/value`: not a JSON value'],
     [{ kind: 'literal', value: new Date(0) }, '/value`: not a JSON value'],
     [{ kind: 'literal', value: undefined }, '/value`: not a JSON value'],

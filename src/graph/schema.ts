@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { type Diagnostic, diagnostic } from './diagnostics/diagnostic.js';
 import { dictSchema, exprSchema, jsonSchema, spanSchema } from './expression/schema.js';
+import type { Expr } from './expression/tree.js';
 import { isJsonObject, type JsonSchema } from './json.js';
 import { GRAPH_VERSION, type Graph, type Node, type NodeKind } from './model.js';
+import { FUNCTION_NAME_RULE } from './names.js';
 import type { Place } from './place.js';
 
 /** Documents nested deeper than this are refused before recursion meets the end of the stack. */
@@ -31,6 +33,8 @@ const nodeBase = {
   id: z.string(),
   title: z.string().exactOptional(),
   guidance: exprSchema.exactOptional(),
+  embed: z.boolean().exactOptional(),
+  summary: exprSchema.exactOptional(),
   after: z.array(z.string()),
   join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
   when: exprSchema.exactOptional(),
@@ -40,9 +44,30 @@ const nodeBase = {
   ...source,
 };
 
+/** What nodes have that may fail for good and be stood in for. */
+const fallible = { ...nodeBase, onError: z.strictObject({ value: exprSchema }).exactOptional() };
+
+const functionRef = z.strictObject({
+  name: z.string().regex(FUNCTION_NAME_RULE),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'not a sha256 in hexadecimal' }),
+});
+
+const computeSchema = z
+  .strictObject({
+    kind: z.literal('compute'),
+    ...fallible,
+    value: exprSchema,
+    function: functionRef.exactOptional(),
+  })
+  .refine(({ value, function: called }) => called === undefined || isArgumentList(value), {
+    path: ['value'],
+    error: 'the arguments of a function are a list without spreads',
+  });
+
 const nodeSchema: z.ZodType<Node> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('call'), ...nodeBase, tool: z.string(), input: dictSchema }),
-  z.strictObject({ kind: z.literal('resource'), ...nodeBase, resource: z.string(), uri: exprSchema }),
+  z.strictObject({ kind: z.literal('call'), ...fallible, tool: z.string(), input: dictSchema }),
+  z.strictObject({ kind: z.literal('resource'), ...fallible, resource: z.string(), uri: exprSchema }),
+  computeSchema,
   z.strictObject({ kind: z.literal('return'), ...nodeBase, value: exprSchema }),
   z.strictObject({ kind: z.literal('error'), ...nodeBase, message: exprSchema }),
 ]);
@@ -82,10 +107,15 @@ const graphSchema: z.ZodType<Graph> = z.strictObject({
   ...source,
 });
 
+function isArgumentList(value: Expr): boolean {
+  return value.kind === 'list' && value.items.every((item) => item.spread === undefined);
+}
+
 /** Every kind of the model, and whether this version runs it. A kind that is missing here is a type error. */
 const nodeKinds: Readonly<Record<NodeKind, boolean>> = {
   call: true,
   resource: true,
+  compute: true,
   return: true,
   error: true,
   branch: false,

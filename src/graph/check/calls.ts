@@ -1,40 +1,27 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import { dataPath } from '../expression/paths.js';
 import type { Expr } from '../expression/tree.js';
 import type { CallNode } from '../model.js';
 import { nearestName } from '../suggest.js';
 import type { CheckEnvironment, ToolSignature } from './environment.js';
-import { viewAtPath } from './outputs.js';
+import { typesOf } from './known.js';
 import { placeOfExpr, placeOfNode, type Subject } from './places.js';
-import {
-  type JsonType,
-  requiredKeys,
-  type SchemaView,
-  stepInto,
-  typeOfJson,
-  typesIn,
-  viewOf,
-} from './schema-view.js';
+import { type JsonType, requiredKeys, type SchemaView, stepInto, typesIn, viewOf } from './schema-view.js';
+import { type Names, typeOf } from './type-of.js';
 
 /** SW4001 unknown tools, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of a type that cannot fit. */
-export function checkCalls(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
+export function checkCalls(subject: Subject, environment: CheckEnvironment, names: Names): Diagnostic[] {
   const { graph } = subject;
   return graph.nodes.flatMap((node) => {
     if (node.kind !== 'call') return [];
     const tool = environment.tools.get(node.tool);
-    if (tool !== undefined) return checkInput(node, tool, subject, environment);
+    if (tool !== undefined) return checkInput(node, tool, subject, names);
     const suggestion = nearestName(node.tool, environment.tools.keys());
     const params = { workflow: graph.name, tool: node.tool, suggestion };
     return [diagnostic('SW4001', placeOfNode(node, graph), params)];
   });
 }
 
-function checkInput(
-  node: CallNode,
-  tool: ToolSignature,
-  subject: Subject,
-  environment: CheckEnvironment,
-): Diagnostic[] {
+function checkInput(node: CallNode, tool: ToolSignature, subject: Subject, names: Names): Diagnostic[] {
   const source = placeOfNode(node, subject.graph);
   const view = viewOf(tool.inputSchema);
   const found: Diagnostic[] = [];
@@ -54,7 +41,7 @@ function checkInput(
       found.push(diagnostic('SW4004', place, { ...about, suggestion: nearestName(entry.key, step.known) }));
       continue;
     }
-    const mismatch = typeMismatch(entry.value, step.view, subject, environment);
+    const mismatch = typeMismatch(entry.value, step.view, names);
     if (mismatch !== undefined) found.push(diagnostic('SW4012', place, { ...about, ...mismatch }));
   }
   if (mayGiveMore) return found;
@@ -69,11 +56,10 @@ function checkInput(
 function typeMismatch(
   expr: Expr,
   view: SchemaView,
-  subject: Subject,
-  environment: CheckEnvironment,
+  names: Names,
 ): { expected: string; actual: string } | undefined {
   const expected = typesIn(view);
-  const actual = typesOfExpr(expr, subject, environment);
+  const actual = typesOf(typeOf(expr, names));
   if (expected === undefined || actual === undefined || expected.size === 0 || actual.size === 0)
     return undefined;
   if ([...actual].some((type) => fits(type, expected))) return undefined;
@@ -87,34 +73,6 @@ function fits(type: JsonType, expected: ReadonlySet<JsonType>): boolean {
     (type === 'integer' && expected.has('number')) ||
     (type === 'number' && expected.has('integer'))
   );
-}
-
-function typesOfExpr(
-  expr: Expr,
-  subject: Subject,
-  environment: CheckEnvironment,
-): ReadonlySet<JsonType> | undefined {
-  switch (expr.kind) {
-    case 'literal':
-      return expr.value === undefined ? undefined : new Set([typeOfJson(expr.value)]);
-    case 'text':
-      return new Set(['string']);
-    case 'list':
-      return new Set(['array']);
-    case 'dict':
-      return new Set(['object']);
-    case 'not':
-    case 'compare':
-      return new Set(['boolean']);
-    case 'ref':
-    case 'get': {
-      const path = dataPath(expr);
-      const view = path === undefined ? undefined : viewAtPath(path, subject, environment);
-      return view === undefined ? undefined : typesIn(view);
-    }
-    default:
-      return undefined;
-  }
 }
 
 const articles: Readonly<Record<JsonType, string>> = {

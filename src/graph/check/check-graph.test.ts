@@ -1,101 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import { call, dict, get, literal, ref, text } from '../expression/build.fixture.js';
 import type { DictExpr, Expr, RefExpr } from '../expression/tree.js';
-import type { JsonSchema } from '../json.js';
-import type { CallNode, ErrorNode, Graph, Input, Node, ResourceNode, ReturnNode } from '../model.js';
-import type { Place } from '../place.js';
-import { type CheckEnvironment, checkGraph } from './check-graph.js';
-
-const FILE = 'add-task.workflow.ts';
-
-/** A place in the workflow's file, one column wide. */
-function place(line: number, column = 1): Place {
-  return { file: FILE, span: [line, column, line, column + 1] };
-}
-
-/** Puts an expression at a line, column 20. */
-function at<T extends Expr>(line: number, expr: T): T {
-  return { ...expr, at: place(line, 20).span };
-}
-
-const common = { after: [], join: 'none_failed', executor: 'server' } as const;
-
-function step(
-  line: number,
-  id: string,
-  tool: string,
-  input: Record<string, Expr> = {},
-  more: Partial<CallNode> = {},
-): CallNode {
-  return { kind: 'call', id, tool, input: dict(input) as DictExpr, ...common, source: place(line), ...more };
-}
-
-function returns(line: number, value: Expr): ReturnNode {
-  return { kind: 'return', id: 'output', value, ...common, source: place(line) };
-}
-
-function fails(line: number, message: Expr, more: Partial<ErrorNode> = {}): ErrorNode {
-  return { kind: 'error', id: 'stop', message, ...common, source: place(line), ...more };
-}
-
-function reads(line: number, resource: string, uri: Expr): ResourceNode {
-  return { kind: 'resource', id: 'doc', resource, uri, ...common, source: place(line) };
-}
-
-function argument(name: string, schema: JsonSchema = { type: 'string' }): Input {
-  return { name, description: `The ${name}`, schema, required: true, source: place(2) };
-}
-
-function graphOf(nodes: readonly Node[], more: Partial<Graph> = {}): Graph {
-  return {
-    graphVersion: 1,
-    name: 'add-task',
-    description: 'Adds a task',
-    inputs: [argument('task'), argument('project')],
-    instructions: [],
-    nodes,
-    source: place(1),
-    ...more,
-  };
-}
-
-const closed = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-});
-
-const environment: CheckEnvironment = {
-  tools: new Map([
-    [
-      'list-pages',
-      {
-        inputSchema: closed({ limit: { type: 'integer' } }, []),
-        outputSchema: closed({
-          pages: { type: 'array', items: closed({ title: { type: 'string' } }) },
-          total: { type: 'number' },
-        }),
-      },
-    ],
-    ['add-task', { inputSchema: closed({ task: { type: 'string' }, page: { type: ['string', 'null'] } }) }],
-  ]),
-  resources: new Map([['intro', { uri: 'resource://logseq/intro' }]]),
-};
-
-/** `code line:column message`, then its related places and its hint. */
-function shown({ code, place: where, message, related, hint }: Diagnostic): string {
-  return [
-    `${code} ${where?.span.slice(0, 2).join(':')} ${message}`,
-    ...related.map((other) => `${other.message} ${other.place.span.slice(0, 2).join(':')}`),
-    ...(hint === undefined ? [] : [hint]),
-  ].join(' | ');
-}
-
-function check(nodes: readonly Node[], more: Partial<Graph> = {}): string[] {
-  return checkGraph(graphOf(nodes, more), environment).map(shown);
-}
+import type { Node } from '../model.js';
+import {
+  argument,
+  at,
+  check,
+  common,
+  environment,
+  fails,
+  graphOf,
+  place,
+  reads,
+  returns,
+  step,
+} from './check-graph.fixture.js';
+import { checkGraph } from './check-graph.js';
 
 describe('a sound graph', () => {
   test('has nothing to report', () => {
@@ -259,7 +179,7 @@ describe('calls', () => {
       literal(),
       ref('steps', 'first', 'total'),
       ref('steps', 'other', 'x'),
-      call('coalesce', literal('a')),
+      call('coalesce', literal('a'), ref('steps', 'other', 'x')),
     ];
     const nodes = values.map((value, index) => step(4 + index, `s${index}`, 'list-pages', { limit: value }));
     expect(
@@ -290,7 +210,8 @@ describe('resources', () => {
       `SW4007 4:1 \`5\` is not an absolute URI: it is not text | ${hint}`,
     ]);
     const registered = { ...environment, resources: new Map([['intro', { uri: 'not a uri' }]]) };
-    expect(checkGraph(graphOf([reads(4, 'intro', literal('not a uri'))]), registered)).toEqual([]);
+    const graph = graphOf([reads(4, 'intro', literal('not a uri'))], { inputs: [] });
+    expect(checkGraph(graph, registered)).toEqual([]);
   });
 });
 
@@ -383,7 +304,7 @@ test('all faults of a graph are reported at once, without places too', () => {
     },
     { kind: 'resource', id: 'c', resource: 'gone', uri: literal('x'), ...common },
   ];
-  const { source: _, ...graph } = graphOf(nodes, { description: '' });
+  const { source: _, ...graph } = graphOf(nodes, { description: '', inputs: [] });
   const found = checkGraph(graph, environment);
   expect(found.map(({ code }) => code).sort()).toEqual([
     'SW3002',

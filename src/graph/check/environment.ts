@@ -13,4 +13,6 @@ export interface ToolSignature {
   readonly inputSchema: JsonSchema;
   /** Without it nothing is known about the output. */
   readonly outputSchema?: JsonSchema;
+  /** What the tool says of its effects. Without them it may change something, and a second call may do so again. */
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean };
 }

@@ -25,7 +25,7 @@ export function checkOrder(subject: Subject): Diagnostic[] {
 }
 
 /** What each step waits for: `after`, and the steps it names. Forward references are SW3004 and no edges here. */
-function dependencies({ graph, nodes }: Subject): Map<string, Set<string>> {
+export function dependencies({ graph, nodes }: Subject): Map<string, Set<string>> {
   const edges = new Map<string, Set<string>>();
   for (const [index, node] of graph.nodes.entries()) {
     const targets = edges.get(node.id) ?? new Set();

@@ -43,6 +43,21 @@ export function stepInto(view: SchemaView, key: string | number): Step {
   };
 }
 
+/** What every item of a list of this view is; nothing where that is not known, or depends on its place. */
+export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
+  if (shapes === 'unknown') return undefined;
+  const items: JsonSchema[] = [];
+  for (const shape of shapes) {
+    const own =
+      shape.type === 'array' && shape.prefixItems === undefined
+        ? expand(shape.items, root, new Set())
+        : 'unknown';
+    if (own === 'unknown') return undefined;
+    items.push(...own);
+  }
+  return { root, shapes: items };
+}
+
 /** The types a value of this view may have; nothing where that is not known. */
 export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
   if (shapes === 'unknown') return undefined;

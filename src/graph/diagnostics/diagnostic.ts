@@ -13,6 +13,8 @@ export interface Diagnostic {
   readonly place?: Place;
   readonly related: readonly { readonly message: string; readonly place: Place }[];
   readonly hint?: string;
+  /** What the message was made from; see `diagnosticTable`. For programs, which do not read sentences. */
+  readonly params?: Readonly<Record<string, unknown>>;
 }
 
 export interface DiagnosticDetails {
@@ -41,6 +43,7 @@ export function diagnostic<C extends DiagnosticCode>(
     ...(place === undefined ? {} : { place }),
     related: details.related ?? [],
     ...(hint === undefined ? {} : { hint }),
+    params,
   };
 }
 

@@ -14,9 +14,17 @@ const error = <P = Record<never, never>>(
   hint?: (params: P) => string | undefined,
 ): Entry<P> => ({ severity: 'error', message, ...(hint === undefined ? {} : { hint }) });
 
+const warning = <P = Record<never, never>>(
+  message: (params: P) => string,
+  hint?: (params: P) => string | undefined,
+): Entry<P> => ({ ...error(message, hint), severity: 'warning' });
+
 /** ``did you mean `x`?``, or nothing where no known name is near. */
 const nearest = (p: { suggestion?: string | undefined }): string | undefined =>
   p.suggestion === undefined ? undefined : `did you mean \`${p.suggestion}\`?`;
+
+/** A decorator as `@Step`, a verb, whose name is in lower case, as `call`. */
+const owner = (name: string): string => (/^[a-z]/.test(name) ? `\`${name}\`` : `@${name}`);
 
 export const diagnosticTable = {
   SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
@@ -26,7 +34,7 @@ export const diagnosticTable = {
   ),
   SW1003: error(
     (p: { decorator: string; option: string }) =>
-      `option \`${p.option}\` of @${p.decorator} is not a literal`,
+      `option \`${p.option}\` of ${owner(p.decorator)} is not a literal`,
     () => 'codegen reads options without running code: write the value here, not a name or a call',
   ),
   SW1004: error(
@@ -60,12 +68,12 @@ export const diagnosticTable = {
   ),
   SW1011: error(
     (p: { decorator: string; option: string; suggestion?: string | undefined }) =>
-      `@${p.decorator} has no option \`${p.option}\``,
+      `${owner(p.decorator)} has no option \`${p.option}\``,
     nearest,
   ),
   SW1012: error(
     (p: { decorator: string; option: string; expected: string }) =>
-      `option \`${p.option}\` of @${p.decorator} must be ${p.expected}`,
+      `option \`${p.option}\` of ${owner(p.decorator)} must be ${p.expected}`,
   ),
   SW1013: error(
     (p: { className: string }) => `class \`${p.className}\` has arguments or steps but no @Workflow`,
@@ -95,6 +103,30 @@ export const diagnosticTable = {
     (p) =>
       p.suggestion === undefined ? "import it from 'stepwright'" : `did you mean \`@${p.suggestion}\`?`,
   ),
+  SW1020: error(
+    (p: { option: string; first: string; second: string }) =>
+      `\`${p.option}\` is given twice: to ${p.first} and to ${p.second}`,
+    () => 'leave one of them out',
+  ),
+  SW1021: error(
+    (p: { decorator: string; option: string; takes: string; name: string }) =>
+      `option \`${p.option}\` of ${owner(p.decorator)} goes with ${p.takes}, which \`${p.name}\` is not`,
+    () => 'leave it out',
+  ),
+  SW1022: error(
+    (p: { className: string; method: string }) => `class \`${p.className}\` has no method \`${p.method}\``,
+    (p) => `add \`${p.method}\` to the class`,
+  ),
+  SW1023: error(
+    (p: { name: string; decorator: string; cycle: string }) =>
+      `\`${p.name}\` may not exist yet when @${p.decorator} names it: ${p.cycle}`,
+    () =>
+      'let one of these modules import the other no longer: what both need goes into a third one, and types are imported with `import type`',
+  ),
+  SW1024: error(
+    (p: { template: string; why: string }) => `\`${p.template}\` is not a URI template: ${p.why}`,
+    () => 'write a template such as `notes://pages/{name}`',
+  ),
   SW2001: error(
     (p: { what: string }) => `${p.what} cannot be stored in a workflow`,
     () => 'move the computation into a tool and call it as a step',
@@ -106,6 +138,15 @@ export const diagnosticTable = {
   SW2003: error(
     (p: { verb: string }) => `\`${p.verb}\` cannot stand here`,
     () => 'give it a step of its own: `@Step() name = …`, then use `this.name`',
+  ),
+  SW2004: error(
+    (p: { name: string; why: string }) => `function \`${p.name}\` cannot be part of a workflow: ${p.why}`,
+    () => 'export it at the top level of its module',
+  ),
+  SW2005: error(
+    (p: { what: 'list' | 'object' }) =>
+      `as a condition, ${p.what === 'list' ? 'a list' : 'an object'} says no more than that it is there`,
+    (p) => (p.what === 'list' ? 'ask for `.length > 0`, or for `!== undefined`' : 'ask for `!== undefined`'),
   ),
   SW3001: error(
     (p: { name: string; suggestion?: string | undefined }) => `nothing here is bound to \`${p.name}\``,
@@ -136,6 +177,29 @@ export const diagnosticTable = {
   SW3007: error(
     (p: { className: string }) => `\`${p.className}\` cannot be resolved to a class`,
     () => 'import it',
+  ),
+  SW3008: error(
+    (p: { resource: string; variable: string; suggestion?: string | undefined }) =>
+      `the address of resource \`${p.resource}\` has no variable \`${p.variable}\``,
+    nearest,
+  ),
+  SW3009: error(
+    (p: { resource: string; verb: string; variable: string }) =>
+      `\`${p.verb}\` gives the address of resource \`${p.resource}\` no \`${p.variable}\``,
+    (p) => `add \`${p.variable}\` to the variables: \`${p.verb}(…, { ${p.variable}: … })\``,
+  ),
+  SW3010: warning(
+    (p: { step: string; what: string }) => `\`${p.step}\` is never used: the step only ${p.what}`,
+    (p) => `use \`this.${p.step}\`, or remove the step`,
+  ),
+  SW3011: warning(
+    (p: { name: string; workflow: string }) =>
+      `argument \`${p.name}\` of workflow \`${p.workflow}\` is never used`,
+    (p) => `use \`this.${p.name}\`, or remove the argument`,
+  ),
+  SW3012: error(
+    (p: { step: string }) => `step \`${p.step}\` names the failure of a step outside of its fallback`,
+    () => 'only the function that `attempt` takes knows the failure: use it there',
   ),
   SW4001: error(
     (p: { workflow: string; tool: string; suggestion?: string | undefined }) =>
@@ -183,6 +247,21 @@ export const diagnosticTable = {
     (p: { step: string; input: string; tool: string; expected: string; actual: string }) =>
       `\`${p.input}\` of tool \`${p.tool}\` takes ${p.expected}, and step \`${p.step}\` gives ${p.actual}`,
   ),
+  SW4013: warning(
+    (p: { step: string; end: string }) =>
+      `step \`${p.step}\` is never reached: \`${p.end}\` always ends the run`,
+    (p) => `give \`${p.end}\` a condition, or remove \`${p.step}\``,
+  ),
+  SW4014: warning(
+    (p: { step: string; tool: string }) =>
+      `step \`${p.step}\` is tried again on failure, and tool \`${p.tool}\` is not idempotent`,
+    (p) =>
+      `if calling \`${p.tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`,
+  ),
+  SW4015: error(
+    (p: { what: string; option: string; range: string; value: number }) =>
+      `\`${p.option}\` of ${p.what} must be ${p.range}, not ${p.value}`,
+  ),
   SW6001: error(
     (p: { file: string; reason: string }) => `\`${p.file}\` cannot be imported: ${p.reason}`,
     () => 'codegen imports tool modules to read their schemas; keep side effects out of the top level',
@@ -193,7 +272,7 @@ export const diagnosticTable = {
   ),
   SW6003: error(
     (p: { tool: string }) => `tool \`${p.tool}\` takes input but declares no schema`,
-    () => 'add `input: z.object({ … })` to @Tool',
+    () => 'give the parameter of `execute` a type, or add `input: z.object({ … })` to @Tool',
   ),
   SW6004: error(
     (p: { resource: string; file: string }) =>
@@ -213,6 +292,16 @@ export const diagnosticTable = {
       `\`${p.className}\` differs from its source when it is loaded: ${p.reason}`,
     () => 'is a second copy of stepwright installed? `npm ls stepwright` shows it',
   ),
+  SW6008: error(
+    (p: { tool: string; path: string; type: string }) =>
+      `\`${p.path}\` of tool \`${p.tool}\` is of the type \`${p.type}\`, which has no JSON form`,
+    () =>
+      'callers send and get JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+  ),
+  SW6009: error(
+    (p: { tool: string; path: string; tag: string; problem: string }) =>
+      `\`@${p.tag}\` of \`${p.path}\` of tool \`${p.tool}\` ${p.problem}`,
+  ),
   SW9001: error(
     (p: { file: string; state?: 'stale' | 'missing' }) => `\`${p.file}\` is ${p.state ?? 'stale'}`,
     () => 'run `stepwright codegen` and commit the result',
@@ -224,6 +313,22 @@ export const diagnosticTable = {
     () => 'name another file in `out`, or delete this one',
   ),
   SW9005: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be written: ${p.reason}`),
+  SW9010: error(
+    (p: { code: string; suggestion?: string | undefined }) => `there is no diagnostic \`${p.code}\``,
+    nearest,
+  ),
+  SW9011: error(
+    (p: { code: string; wanted: string }) => `\`${p.code}\` is an error, and cannot be made ${p.wanted}`,
+    () => 'only warnings can be turned off or changed',
+  ),
+  SW9012: error(
+    (p: { problem: string }) => `the comment \`stepwright-ignore\` ${p.problem}`,
+    () => 'write `// stepwright-ignore SW3010: why it is right here`',
+  ),
+  SW9013: warning(
+    (p: { code: string }) => `nothing here is reported as \`${p.code}\`: the comment silences nothing`,
+    () => 'remove the comment, or move it above the line that is reported',
+  ),
 } as const;
 
 export type DiagnosticCode = keyof typeof diagnosticTable;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { arithmetic, ask, bound, get, list, literal, local, map, method, slice } from './build.fixture.js';
 import type { Expr } from './tree.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -74,11 +75,15 @@ describe('in a bare context', () => {
             ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 1 } }],
           },
         },
+        { key: 'text', value: method('toUpperCase.js', method('join.js', x, key('ß'))) },
+        { key: 'parts', value: method('split.js', key('a-b-c'), key('-'), literal(2)) },
+        { key: 'each', value: ask('filter', map(slice(x, literal(-2)), 'v', local('v')), 'v', local('v')) },
+        { key: 'sum', value: bound('n', literal(2), arithmetic(local('n'), 'pow', literal(5))) },
         { key: '__proto__', value: { kind: 'not', truth: 'truthy.js', of: x } },
       ],
     };
     expect(JSON.stringify(evaluate(expr, { inputs: { x: [1, null] } }))).toBe(
-      '{"value":{"js":"<1,>","display":"[1,null]","or":[1,null],"list":[1,null,null],"is":false,"__proto__":false}}',
+      '{"value":{"js":"<1,>","display":"[1,null]","or":[1,null],"list":[1,null,null],"is":false,"text":"1SS","parts":["a","b"],"each":[1],"sum":32,"__proto__":false}}',
     );
   });
 
@@ -90,9 +95,20 @@ describe('in a bare context', () => {
       expect(evaluate(twice, { inputs: { x: {} } })).toEqual({ code: 'E_NOT_AN_OBJECT' });
       expect(evaluate(twice, { inputs: { x: 'text' } })).toEqual({ code: 'E_NOT_AN_OBJECT' });
       expect(evaluate({ kind: 'ref', root: 'inputs', path: [name] }, { inputs: {} })).toEqual({});
-      expect(evaluate({ kind: 'call', fn: name, args: [] }, { inputs: {} })).toEqual({
-        code: 'E_UNKNOWN_FUNCTION',
+      for (const fn of [name, `${name}.js`]) {
+        expect(evaluate({ kind: 'call', fn, args: [] }, { inputs: {} })).toEqual({
+          code: 'E_UNKNOWN_FUNCTION',
+        });
+      }
+      const inherited = get(map(list(x), 'o', get(local('o'), key(name))), 0);
+      expect(evaluate(inherited, { inputs: { x: {} } })).toEqual({});
+      expect(evaluate(map(list(x), 'o', local(name)), { inputs: { x: {} } })).toEqual({
+        code: 'E_UNKNOWN_NAME',
       });
+      expect(evaluate(get(list(x), key(name)), { inputs: { x: {} } })).toEqual({});
+      expect(evaluate(get(method('split.js', x), key(name)), { inputs: { x: 'a' } })).toEqual({});
+      const own = bound(name, literal({ [name]: 1 }), local(name, name));
+      expect(evaluate(own, { inputs: {} })).toEqual({ value: 1 });
     },
   );
 

@@ -1,14 +1,16 @@
 import { unreachable } from '../unreachable.js';
-import type { Expr } from './tree.js';
+import type { EachExpr, Expr } from './tree.js';
 
 /** A part of a tree, and whether its position provides for the absence of what it names. */
 export interface Child {
   readonly expr: Expr;
   /**
    * True for the test of a condition, every operand of `and`/`or` but the last, every argument of `coalesce` but the
-   * last, the argument of `isNullish`, and what an optional `get` reads from.
+   * last, the argument of `isNullish`, and the subject of an optional link.
    */
   readonly guarded: boolean;
+  /** The local names that are known in this part because of the tree it is in. */
+  readonly binds?: readonly string[];
 }
 
 /** The direct parts of a tree, in written order. */
@@ -18,9 +20,9 @@ export function childrenOf(expr: Expr): Child[] {
     case 'ref':
       return [];
     case 'get':
-      return [{ expr: expr.of, guarded: expr.optional === true }, ...plain(expr.key)];
+      return [subject(expr.of, expr), ...plain(expr.key)];
     case 'slice':
-      return plain(expr.of, expr.start, expr.end, expr.step);
+      return [subject(expr.of, expr), ...plain(expr.start, expr.end, expr.step)];
     case 'compare':
       return plain(expr.left, ...expr.ops.map((link) => link.right));
     case 'and':
@@ -40,17 +42,28 @@ export function childrenOf(expr: Expr): Child[] {
     case 'call': {
       const named = plain(...(expr.named ?? []).map((arg) => arg.value));
       if (expr.fn === 'coalesce') return [...allButLast(expr.args), ...named];
-      return [...expr.args.map((arg) => ({ expr: arg, guarded: expr.fn === 'isNullish' })), ...named];
+      const [first, ...others] = expr.args;
+      if (first === undefined) return named;
+      const isGuarded = expr.fn === 'isNullish' || expr.optional === true;
+      return [{ expr: first, guarded: isGuarded }, ...plain(...others), ...named];
     }
     case 'text':
       return plain(...expr.parts.filter((part) => typeof part !== 'string'));
     case 'each':
-      return plain(expr.in, expr.where, expr.body);
+      return [subject(expr.in, expr), { expr: expr.body, guarded: false, binds: localsOf(expr) }];
     case 'let':
-      return plain(expr.value, expr.body);
+      return [...plain(expr.value), { expr: expr.body, guarded: false, binds: [expr.name] }];
     default:
       return unreachable(expr);
   }
+}
+
+function subject(expr: Expr, link: { readonly optional?: true }): Child {
+  return { expr, guarded: link.optional === true };
+}
+
+function localsOf({ as, indexAs }: EachExpr): readonly string[] {
+  return indexAs === undefined ? [as] : [as, indexAs];
 }
 
 function plain(...parts: readonly (Expr | undefined)[]): Child[] {

@@ -4,7 +4,7 @@ import { unreachable } from '../unreachable.js';
 import type { Budget } from './budget.js';
 import { expressionError } from './error.js';
 import type { CompareOp } from './tree.js';
-import { describeKind } from './value.js';
+import { describeKind, isComposite } from './value.js';
 
 /** One link of a comparison. @throws ExpressionError `E_COMPARE_TYPES`, `E_BUDGET`, `E_UNSUPPORTED` */
 export function compare(op: CompareOp, left: Value, right: Value, budget: Budget, at?: Span): boolean {
@@ -58,10 +58,6 @@ function order(op: CompareOp, left: Value, right: Value, budget: Budget, at?: Sp
 function sign<T extends number | string>(left: T, right: T): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
-}
-
-function isComposite(value: Value): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 function incomparable(op: CompareOp, left: Value, right: Value, at?: Span): Error {

@@ -14,6 +14,19 @@ const messages = {
   E_NOT_A_BOOLEAN: (p: { found: string }) => `a condition must be true or false, not ${p.found}`,
   /** A value that is poured into a list is no list. */
   E_NOT_A_LIST: (p: { found: string }) => `only a list can be spread into a list, not ${p.found}`,
+  /** A calculation met something that is no number. */
+  E_OPERAND_TYPES: (p: { op: string; found: string }) => `\`${p.op}\` cannot calculate with ${p.found}`,
+  /** A calculation has no result in numbers: a division by zero, or too large a power. */
+  E_NUMBER: (p: { op: string; value: number }) =>
+    `\`${p.op}\` gives ${p.value}, which is not a finite number`,
+  /** A whole number so large that its neighbours can no longer be told from it. */
+  E_UNSAFE_INTEGER: (p: { op: string; value: number }) =>
+    `\`${p.op}\` meets ${p.value}, and whole numbers beyond 2^53 - 1 are not exact`,
+  /** A function or method was given a value of another kind. */
+  E_ARGUMENT_TYPE: (p: { fn: string; takes: string; found: string }) =>
+    `\`${p.fn}\` takes ${p.takes}, not ${p.found}`,
+  /** A local name that nothing around it binds. */
+  E_UNKNOWN_NAME: (p: { name: string }) => `nothing here is named \`${p.name}\``,
   E_UNKNOWN_FUNCTION: (p: { fn: string }) => `there is no function \`${p.fn}\``,
   E_ARITY: (p: { fn: string; takes: string; given: number }) =>
     `\`${p.fn}\` takes ${p.takes}, and ${p.given} were given`,

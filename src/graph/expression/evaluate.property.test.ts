@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, Value } from '../json.js';
-import { scopeOf } from './build.fixture.js';
+import { arithmetic, ask, bound, literal, local, map, method, scopeOf, slice } from './build.fixture.js';
+import { childrenOf } from './children.js';
 import { Budget, type EvaluationScope, ExpressionError, evaluate } from './evaluate.js';
-import type { CompareOp, Expr } from './tree.js';
+import { isMethodCall } from './functions.js';
+import { javascriptMethods } from './javascript-methods.js';
+import type { ArithmeticOp, CompareOp, Expr, QuestionExpr } from './tree.js';
+import { data, PRELUDE } from './typed-data.fixture.js';
+import { TYPES, typedPair } from './typed-source.fixture.js';
 
 /** A tree and the JavaScript that means the same. */
 interface Pair {
@@ -25,14 +30,16 @@ const INHERITED = [
 /** Inherited names differ from JavaScript on purpose: they are left to the tests about prototypes. */
 const plainKeys = fc.constantFrom('a', 'b', 'c', '0', '1', 'length', 'ключ');
 
-/** JavaScript keeps what JSON drops: absent items become null, absent properties go. */
-const prelude = `
-  const item = (value) => (value === undefined ? null : value);
-  const object = (value) => Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
-`;
-
 /** Where JavaScript converts, or gives meaning to identity, the language has a named error instead. */
-const NAMED = ['E_NOT_AN_OBJECT', 'E_COMPARE_TYPES', 'E_NOT_A_LIST', 'E_KEY_TYPE'];
+const NAMED = [
+  'E_NOT_AN_OBJECT',
+  'E_COMPARE_TYPES',
+  'E_NOT_A_LIST',
+  'E_KEY_TYPE',
+  'E_OPERAND_TYPES',
+  'E_ARGUMENT_TYPE',
+  'E_NUMBER',
+];
 
 function jsonOf(keys: fc.Arbitrary<string>): fc.Arbitrary<Json> {
   return fc.letrec<{ json: Json }>((tie) => ({
@@ -52,6 +59,27 @@ const operators: readonly (readonly [CompareOp, string])[] = [
   ['le.js', '<='],
   ['gt.js', '>'],
   ['ge.js', '>='],
+];
+
+const arithmeticOperators: readonly (readonly [ArithmeticOp, string])[] = [
+  ['add.js', '+'],
+  ['sub', '-'],
+  ['mul', '*'],
+  ['div', '/'],
+  ['mod.js', '%'],
+  ['pow', '**'],
+];
+
+/** With how many arguments each must be called. */
+const methods: readonly (readonly [string, number])[] = [
+  ['trim', 0],
+  ['toLowerCase', 0],
+  ['toUpperCase', 0],
+  ['split', 0],
+  ['join', 0],
+  ['includes', 1],
+  ['startsWith', 1],
+  ['endsWith', 1],
 ];
 
 function pairs(keys: fc.Arbitrary<string>): fc.Arbitrary<Pair> {
@@ -116,7 +144,7 @@ function pairs(keys: fc.Arbitrary<string>): fc.Arbitrary<Pair> {
                 ...(spread ? { spread: true } : {}),
               })),
             },
-            js: `[${items.map(([each, spread]) => (spread ? `...(${each.js})` : `item(${each.js})`)).join(', ')}]`,
+            js: `[${items.map(([each, spread]) => (spread ? `...(${each.js})` : each.js)).join(', ')}]`,
           }),
         ),
         fc.array(fc.tuple(keys, pair, fc.boolean()), { maxLength: 3 }).map(
@@ -127,7 +155,7 @@ function pairs(keys: fc.Arbitrary<string>): fc.Arbitrary<Pair> {
                 spread ? { spread: each.expr } : { key: name, value: each.expr },
               ),
             },
-            js: `object({${entries
+            js: `({${entries
               .map(([name, each, spread]) =>
                 spread ? `...(${each.js})` : `[${JSON.stringify(name)}]: (${each.js})`,
               )
@@ -152,6 +180,50 @@ function pairs(keys: fc.Arbitrary<string>): fc.Arbitrary<Pair> {
             js: `\`${parts.map((each) => `·\${${each.js}}`).join('')}\``,
           }),
         ),
+        fc.tuple(pair, fc.constantFrom(...arithmeticOperators), pair).map(
+          ([left, [op, sign], right]): Pair => ({
+            expr: arithmetic(left.expr, op, right.expr),
+            js: `((${left.js}) ${sign} (${right.js}))`,
+          }),
+        ),
+        pair.map((of): Pair => ({ expr: { kind: 'negate', of: of.expr }, js: `(-(${of.js}))` })),
+        fc.tuple(pair, fc.option(pair), fc.boolean()).map(
+          ([of, start, isOptional]): Pair => ({
+            expr: { ...slice(of.expr, start?.expr), ...(isOptional ? { optional: true } : {}) },
+            js: `${chained(of, isOptional)}.slice(${start?.js ?? ''})`,
+          }),
+        ),
+        fc.tuple(pair, fc.constantFrom('map', 'filter', 'find', 'some', 'every'), pair, fc.boolean()).map(
+          ([of, mode, body, isOptional]): Pair => ({
+            expr: {
+              ...(mode === 'map'
+                ? map(of.expr, 'x', body.expr, 'i')
+                : ask(mode as QuestionExpr['mode'], of.expr, 'x', body.expr, 'i')),
+              ...(isOptional ? { optional: true } : {}),
+            },
+            js: `${chained(of, isOptional)}.${mode}((x, i) => (${body.js}))`,
+          }),
+        ),
+        fc
+          .tuple(pair, fc.constantFrom(...methods), fc.array(pair, { maxLength: 2 }), fc.boolean())
+          .map(([of, [name, min], args, isOptional]): Pair => {
+            const given = [...args, of, of].slice(0, Math.max(min, Math.min(args.length, min + 1)));
+            const known = name === 'trim' || name === 'toLowerCase' || name === 'toUpperCase' ? [] : given;
+            return {
+              expr: {
+                ...method(`${name}.js`, of.expr, ...known.map((each) => each.expr)),
+                ...(isOptional ? { optional: true } : {}),
+              },
+              js: `${chained(of, isOptional)}.${name}(${known.map((each) => each.js).join(', ')})`,
+            };
+          }),
+        fc.constantFrom<Pair>({ expr: local('x'), js: 'x' }, { expr: local('i'), js: 'i' }),
+        fc.tuple(fc.constantFrom('x', 'i'), pair, pair).map(
+          ([name, value, body]): Pair => ({
+            expr: bound(name, value.expr, body.expr),
+            js: `((${name}) => (${body.js}))(${value.js})`,
+          }),
+        ),
       ),
     };
   }).pair;
@@ -161,8 +233,13 @@ function leaf(value: Json): Pair {
   return { expr: { kind: 'literal', value }, js: `(${JSON.stringify(value)})` };
 }
 
-function isChain(of: Pair): boolean {
-  return of.expr.kind === 'get' || of.expr.kind === 'ref';
+function isChain({ expr }: Pair): boolean {
+  return ['get', 'ref', 'slice', 'each'].includes(expr.kind) || (expr.kind === 'call' && isMethodCall(expr));
+}
+
+/** What stands before the dot of a method. */
+function chained(of: Pair, isOptional: boolean): string {
+  return `${isChain(of) ? of.js : `(${of.js})`}${isOptional ? '?' : ''}`;
 }
 
 type Data = {
@@ -188,8 +265,44 @@ function outcome(expr: Expr, scope: EvaluationScope, budget = new Budget(1_000_0
   }
 }
 
-function javascript(js: string, data: Data): unknown {
-  return new Function('inputs', 'steps', `"use strict"; ${prelude} return (${js});`)(data.inputs, data.steps);
+/** What JSON keeps of the value: absent items become null, absent properties go, and so does the sign of zero. */
+function javascript(js: string, data: object, prelude = ''): Value {
+  const run = new Function(
+    ...Object.keys(data),
+    `"use strict"; ${prelude} const x = 'x', i = 0; return (${js});`,
+  );
+  const value: unknown = run(...Object.values(data));
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+/** The names that stand free in generated trees. */
+function closed(expr: Expr): Expr {
+  return bound('x', literal('x'), bound('i', literal(0), expr));
+}
+
+/** The kinds of tree of this version, with their functions and modes. */
+const FORMS: readonly string[] = [
+  ...['literal', 'ref', 'get', 'slice', 'compare', 'and', 'or', 'not', 'arithmetic', 'negate', 'conditional'],
+  ...['list', 'dict', 'text', 'let'],
+  ...['map', 'filter', 'find', 'some', 'every'].map((mode) => `each ${mode}`),
+  ...['coalesce', ...javascriptMethods.map(({ name }) => name)].map((fn) => `call ${fn}`),
+];
+
+function formsOf(expr: Expr): string[] {
+  const detail = expr.kind === 'each' ? ` ${expr.mode}` : expr.kind === 'call' ? ` ${expr.fn}` : '';
+  return [`${expr.kind}${detail}`, ...childrenOf(expr).flatMap((child) => formsOf(child.expr))];
+}
+
+/** The value of JavaScript, or the name of what it threw. */
+function settled(run: () => Value): Outcome {
+  try {
+    return { value: run() };
+  } catch (error) {
+    if (error instanceof TypeError) return { code: 'TypeError' };
+    const { code } = error as { readonly code?: string };
+    if (code === undefined) throw error;
+    return { code };
+  }
 }
 
 describe('evaluate', () => {
@@ -197,7 +310,7 @@ describe('evaluate', () => {
     const seen = { value: 0, error: 0 };
     fc.assert(
       fc.property(pairs(plainKeys), dataOf(plainKeys), ({ expr, js }, data) => {
-        const ours = outcome(expr, scopeOf(data));
+        const ours = outcome(closed(expr), scopeOf(data));
         if ('code' in ours) {
           seen.error++;
           expect(NAMED).toContain(ours.code);
@@ -209,7 +322,30 @@ describe('evaluate', () => {
       { numRuns: 3000 },
     );
     // A generator that only ever meets errors would prove nothing.
-    expect(seen.value).toBeGreaterThan(seen.error);
+    expect(seen.value).toBeGreaterThan(1000);
+  });
+
+  test('gives exactly what sound TypeScript gives, or the error that is named for it', () => {
+    const seen = new Map<string, number>();
+    const forms = new Set<string>();
+    fc.assert(
+      fc.property(fc.constantFrom(...TYPES).chain(typedPair), data, ({ expr, js }, inputs) => {
+        const theirs = settled(() => javascript(js, { inputs }, PRELUDE));
+        const ours = outcome(expr, scopeOf({ inputs }));
+        const code = 'code' in ours ? ours.code : 'value';
+        if (code === 'value') for (const form of formsOf(expr)) forms.add(form);
+        seen.set(code, (seen.get(code) ?? 0) + 1);
+        // Reading from null and absent is a TypeError, whatever the language calls it.
+        const isTypeError = code === 'E_NOT_AN_OBJECT' || code === 'E_ARGUMENT_TYPE';
+        expect(isTypeError ? { code: 'TypeError' } : ours).toEqual(theirs);
+      }),
+      { numRuns: 4000 },
+    );
+    expect(seen.get('value')).toBeGreaterThan(2500);
+    for (const code of ['E_NUMBER', 'E_UNSAFE_INTEGER', 'E_NOT_AN_OBJECT']) {
+      expect(seen.get(code) ?? 0, code).toBeGreaterThan(0);
+    }
+    expect([...FORMS].filter((form) => !forms.has(form))).toEqual([]);
   });
 
   test('gives JSON or nothing, changes no data, and gives the same again', () => {

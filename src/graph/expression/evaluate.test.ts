@@ -1,19 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../json.js';
-import { call, dict, get, literal, ref, run, scopeOf, text } from './build.fixture.js';
+import {
+  arithmetic,
+  ask,
+  bound,
+  call,
+  dict,
+  fault,
+  get,
+  list,
+  literal,
+  local,
+  map,
+  ref,
+  run,
+  scopeOf,
+  slice,
+  text,
+} from './build.fixture.js';
 import { Budget, ExpressionError, evaluate, MAX_EXPRESSION_DEPTH } from './evaluate.js';
 import type { CompareOp, Expr, LogicExpr } from './tree.js';
-
-/** What evaluation throws: code and sentence. */
-function fault(expr: Expr, data?: Parameters<typeof run>[1]): { code: string; message: string; at: unknown } {
-  try {
-    run(expr, data);
-  } catch (error) {
-    if (error instanceof ExpressionError) return { code: error.code, message: error.message, at: error.at };
-    throw error;
-  }
-  throw new Error('nothing was thrown');
-}
 
 function compare(left: Value, op: CompareOp, right: Value): Expr {
   const value = (of: Value): Expr => (of === undefined ? literal() : literal(of));
@@ -307,11 +313,8 @@ describe('text', () => {
 describe('limits', () => {
   test('kinds and operators of later versions are named', () => {
     const later: Expr[] = [
-      { kind: 'slice', of: literal([]) },
-      { kind: 'arithmetic', op: 'sub', left: literal(1), right: literal(1) },
-      { kind: 'negate', of: literal(1) },
-      { kind: 'each', as: 'x', in: literal([]), body: literal(1) },
-      { kind: 'let', name: 'x', value: literal(1), body: literal(1) },
+      { kind: 'slice', style: 'py', of: literal([]) },
+      { kind: 'arithmetic', op: 'floordiv.py', left: literal(1), right: literal(1) },
       compare(1, 'lt.py', 2),
       compare(1, 'eq.deep', 1),
       { kind: 'not', truth: 'truthy.py', of: literal(1) },
@@ -346,6 +349,24 @@ describe('limits', () => {
     const wide = Object.fromEntries([...long].map((_, index) => [`k${index}`, 1]));
     expect(used({ kind: 'dict', entries: [{ spread: literal(wide) }] })).toBeGreaterThan(1000);
     expect(used(literal(long))).toBe(1);
+    expect(used(slice(literal(long)))).toBeGreaterThan(1000);
+    expect(used(arithmetic(literal(long), 'add.js', literal('')))).toBeGreaterThan(1000);
+    expect(used(map(literal([...long]), 'x', literal(1)))).toBeGreaterThan(2000);
+    expect(used(ask('every', literal([...long]), 'x', literal(true)))).toBeGreaterThan(2000);
+    expect(used(slice(literal([...long])))).toBeGreaterThan(1000);
+  });
+
+  test('what stands in a value more than once is charged each time', () => {
+    let doubled: Expr = local('x');
+    for (let depth = 0; depth < 40; depth++) doubled = bound('x', list(local('x'), local('x')), doubled);
+    expect(fault(bound('x', literal(1), doubled)).code).toBe('E_BUDGET');
+    const big = Array.from({ length: 10_000 }, (_, index) => index);
+    const many = literal(Array.from({ length: 1000 }, () => 1));
+    const copies = (value: Value & object): Expr => map(many, 'x', literal(value));
+    expect(fault(copies(big)).code).toBe('E_BUDGET');
+    expect(fault(map(many, 'x', literal('x'.repeat(10_000)))).code).toBe('E_BUDGET');
+    expect(run(list(literal(big), literal(big.slice(1))))).toHaveLength(2);
+    expect(run(dict({ text: literal('x'.repeat(5_000_000)) }))).toHaveProperty('text');
   });
 
   test('deep trees and deep data are refused, not overflown', () => {

@@ -1,22 +1,34 @@
 import type { Json, Value } from '../json.js';
+import type { Span } from '../place.js';
 import { unreachable } from '../unreachable.js';
+import { describeArgument, isOfKind } from './arguments.js';
+import { calculate, negated } from './arithmetic.js';
 import type { Budget } from './budget.js';
 import { compare } from './compare.js';
 import { expressionError } from './error.js';
-import { describeArity, expressionFunctions, takesArguments } from './functions.js';
+import {
+  describeArity,
+  type EagerFunction,
+  expressionFunctions,
+  isMethodCall,
+  takesArguments,
+} from './functions.js';
+import { Made } from './made.js';
 import { toText } from './text.js';
 import type {
   CallExpr,
   CompareExpr,
   DictExpr,
+  EachExpr,
   Expr,
   GetExpr,
   ListExpr,
   LogicExpr,
   RefExpr,
   RefRoot,
+  SliceExpr,
 } from './tree.js';
-import { describeKind, isNullish, isTrue, readProperty } from './value.js';
+import { argumentType, describeKind, isNullish, isTrue, readProperty } from './value.js';
 
 export { Budget } from './budget.js';
 export { ExpressionError, type ExpressionErrorCode } from './error.js';
@@ -30,13 +42,25 @@ export interface EvaluationScope {
   lookup(root: RefRoot, name: string | number): Value;
 }
 
-/** Ends a chain of `get`s as absent; never leaves this file. */
+/** Ends a chain of links as absent; never leaves this file. */
 const CHAIN_ENDED = Symbol('chain ended');
 
 interface Evaluation {
   readonly scope: EvaluationScope;
   readonly budget: Budget;
+  readonly made: Made;
+  /** The names that are bound around the tree, the innermost first. */
+  readonly locals?: Local | undefined;
 }
+
+interface Local {
+  readonly name: string;
+  readonly value: Value;
+  readonly outer: Local | undefined;
+}
+
+/** A part that `?.` may end together with all that follows it. */
+type Link = GetExpr | SliceExpr | EachExpr | CallExpr;
 
 /**
  * Evaluates a tree. Pure: the same tree, scope and budget give the same value. Parts of the scope's data may be
@@ -44,17 +68,22 @@ interface Evaluation {
  * @throws ExpressionError where the expression has no value, and `E_BUDGET` when the budget is used up.
  */
 export function evaluate(expr: Expr, scope: EvaluationScope, budget: Budget): Value {
-  return visit(expr, { scope, budget }, 0);
+  const made = new Made(budget);
+  return made.finish(visit(expr, { scope, budget, made }, 0), expr.at);
 }
 
 function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
+  const { budget } = evaluation;
   enter(expr, evaluation, depth);
   switch (expr.kind) {
     case 'literal':
       return expr.value;
     case 'ref':
       return reference(expr, evaluation);
-    case 'get': {
+    case 'get':
+    case 'slice':
+    case 'each':
+    case 'call': {
       const value = chain(expr, evaluation, depth);
       return value === CHAIN_ENDED ? undefined : value;
     }
@@ -65,6 +94,12 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       return logic(expr, evaluation, depth);
     case 'not':
       return !isTrue(visit(expr.of, evaluation, depth + 1), expr.truth, expr.at);
+    case 'arithmetic': {
+      const left = visit(expr.left, evaluation, depth + 1);
+      return calculate(expr.op, left, visit(expr.right, evaluation, depth + 1), budget, expr.at);
+    }
+    case 'negate':
+      return negated(visit(expr.of, evaluation, depth + 1), expr.at);
     case 'conditional': {
       const chosen = isTrue(visit(expr.test, evaluation, depth + 1), expr.truth, expr.at)
         ? expr.then
@@ -75,22 +110,18 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       return list(expr, evaluation, depth);
     case 'dict':
       return dict(expr, evaluation, depth);
-    case 'call':
-      return call(expr, evaluation, depth);
     case 'text': {
       let text = '';
       for (const part of expr.parts) {
         const value = typeof part === 'string' ? part : visit(part, evaluation, depth + 1);
-        text += toText(value, expr.style, evaluation.budget, expr.at);
+        text += toText(value, expr.style, budget, expr.at);
       }
       return text;
     }
-    case 'slice':
-    case 'arithmetic':
-    case 'negate':
-    case 'each':
-    case 'let':
-      throw expressionError('E_UNSUPPORTED', { what: `\`${expr.kind}\`` }, expr.at);
+    case 'let': {
+      const value = visit(expr.value, evaluation, depth + 1);
+      return visit(expr.body, bind(evaluation, expr.name, value), depth + 1);
+    }
     default:
       return unreachable(expr);
   }
@@ -104,33 +135,114 @@ function enter(expr: Expr, { budget }: Evaluation, depth: number): void {
   }
 }
 
-function reference(expr: RefExpr, { scope, budget }: Evaluation): Value {
+function bind(evaluation: Evaluation, name: string, value: Value): Evaluation {
+  return { ...evaluation, locals: { name, value, outer: evaluation.locals } };
+}
+
+function reference(expr: RefExpr, evaluation: Evaluation): Value {
   const [name, ...rest] = expr.path;
   if (name === undefined)
     throw expressionError('E_UNSUPPORTED', { what: `\`${expr.root}\` as a whole` }, expr.at);
-  budget.charge(rest.length, expr.at);
-  let value = scope.lookup(expr.root, name);
+  evaluation.budget.charge(rest.length, expr.at);
+  let value =
+    expr.root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(expr.root, name);
   for (const [index, key] of rest.entries()) {
     value = readProperty(value, key, () => describePath(expr.root, expr.path.slice(0, index + 1)), expr.at);
   }
   return value;
 }
 
-function chain(expr: GetExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
+function local(name: string | number, expr: RefExpr, { locals }: Evaluation): Value {
+  for (let each = locals; each !== undefined; each = each.outer) if (each.name === name) return each.value;
+  throw expressionError('E_UNKNOWN_NAME', { name: String(name) }, expr.at);
+}
+
+function chain(expr: Link, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
+  switch (expr.kind) {
+    case 'get': {
+      const of = subject(expr.of, expr, evaluation, depth);
+      return of === CHAIN_ENDED ? of : get(expr, of, evaluation, depth);
+    }
+    case 'slice': {
+      const of = subject(expr.of, expr, evaluation, depth);
+      return of === CHAIN_ENDED ? of : slice(expr, of, evaluation, depth);
+    }
+    case 'each': {
+      const items = subject(expr.in, expr, evaluation, depth);
+      return items === CHAIN_ENDED ? items : each(expr, items, evaluation, depth);
+    }
+    case 'call':
+      return call(expr, evaluation, depth);
+    default:
+      return unreachable(expr);
+  }
+}
+
+/** What a link starts from. A chain that has ended before, or ends here, goes on to its end as it is. */
+function subject(of: Expr, link: Link, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
   let value: Value | typeof CHAIN_ENDED;
-  if (expr.of.kind === 'get') {
-    enter(expr.of, evaluation, depth + 1);
-    value = chain(expr.of, evaluation, depth + 1);
+  if (isLink(of)) {
+    enter(of, evaluation, depth + 1);
+    value = chain(of, evaluation, depth + 1);
     if (value === CHAIN_ENDED) return CHAIN_ENDED;
   } else {
-    value = visit(expr.of, evaluation, depth + 1);
+    value = visit(of, evaluation, depth + 1);
   }
-  if (expr.optional && isNullish(value)) return CHAIN_ENDED;
+  return link.optional && isNullish(value) ? CHAIN_ENDED : value;
+}
+
+function isLink(expr: Expr): expr is Link {
+  if (expr.kind === 'call') return isMethodCall(expr);
+  return expr.kind === 'get' || expr.kind === 'slice' || expr.kind === 'each';
+}
+
+function get(expr: GetExpr, of: Value, evaluation: Evaluation, depth: number): Value {
   const key = visit(expr.key, evaluation, depth + 1);
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw expressionError('E_KEY_TYPE', { found: describeKind(key) }, expr.key.at ?? expr.at);
   }
-  return readProperty(value, key, () => describeSource(expr.of), expr.at);
+  return readProperty(of, key, () => describeSource(expr.of), expr.at);
+}
+
+function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number): Value {
+  if (expr.style !== 'js')
+    throw expressionError('E_UNSUPPORTED', { what: `the slice \`${expr.style}\`` }, expr.at);
+  const bound = (part: Expr | undefined): number | undefined => {
+    const value = part === undefined ? undefined : visit(part, evaluation, depth + 1);
+    if (value === undefined || typeof value === 'number') return value;
+    throw argumentType('slice', 'numbers', value, part?.at ?? expr.at);
+  };
+  if (typeof of !== 'string' && !Array.isArray(of))
+    throw argumentType('slice', 'text or a list', of, expr.at);
+  const [start, end] = [bound(expr.start), bound(expr.end)];
+  if (typeof of !== 'string') return evaluation.made.list(of.slice(start, end), expr.at);
+  const part = of.slice(start, end);
+  evaluation.budget.charge(part.length, expr.at);
+  return part;
+}
+
+function each(expr: EachExpr, items: Value, evaluation: Evaluation, depth: number): Value {
+  if (!Array.isArray(items)) throw argumentType(expr.mode, 'a list', items, expr.at);
+  const body = (item: Value, index: number): Value => {
+    evaluation.budget.charge(1, expr.at);
+    const inside = bind(evaluation, expr.as, item);
+    const whole = expr.indexAs === undefined ? inside : bind(inside, expr.indexAs, index);
+    return visit(expr.body, whole, depth + 1);
+  };
+  if (expr.mode === 'map') return evaluation.made.list(items.map(body), expr.at);
+  const holds = (item: Value, index: number): boolean => isTrue(body(item, index), expr.truth, expr.at);
+  switch (expr.mode) {
+    case 'filter':
+      return evaluation.made.list(items.filter(holds), expr.at);
+    case 'find':
+      return items.find(holds);
+    case 'some':
+      return items.some(holds);
+    case 'every':
+      return items.every(holds);
+    default:
+      return unreachable(expr);
+  }
 }
 
 function comparison(expr: CompareExpr, evaluation: Evaluation, depth: number): boolean {
@@ -157,24 +269,23 @@ function logic(expr: LogicExpr, evaluation: Evaluation, depth: number): Value {
 }
 
 function list(expr: ListExpr, evaluation: Evaluation, depth: number): Json {
-  const items: Json[] = [];
+  const items: Value[] = [];
   for (const item of expr.items) {
     const value = visit(item.value, evaluation, depth + 1);
     if (!item.spread) {
-      items.push(value ?? null);
+      items.push(value);
       continue;
     }
     if (!Array.isArray(value)) {
       throw expressionError('E_NOT_A_LIST', { found: describeKind(value) }, item.value.at ?? expr.at);
     }
     evaluation.budget.charge(value.length, expr.at);
-    for (const each of value) items.push(each ?? null);
+    for (const poured of value) items.push(poured);
   }
-  return items;
+  return evaluation.made.list(items, expr.at);
 }
 
 function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
-  // Absent values stay until the end: a later absent one takes an earlier value away.
   const entries = new Map<string, Value>();
   for (const entry of expr.entries) {
     evaluation.budget.charge(1, expr.at);
@@ -190,15 +301,13 @@ function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
     }
     const own = Object.entries(value);
     evaluation.budget.charge(own.length, expr.at);
-    for (const [key, each] of own) entries.set(key, each);
+    for (const [key, poured] of own) entries.set(key, poured);
   }
-  const present: [string, Json][] = [];
-  for (const [key, value] of entries) if (value !== undefined) present.push([key, value]);
-  // Defines own properties, `__proto__` included; assignment would set the prototype.
-  return Object.fromEntries(present);
+  return evaluation.made.object(entries, expr.at);
 }
 
-function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value {
+function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
+  const { budget, made } = evaluation;
   const fn = expressionFunctions.get(expr.fn);
   if (fn === undefined) throw expressionError('E_UNKNOWN_FUNCTION', { fn: expr.fn }, expr.at);
   const given = expr.args.length + (expr.named?.length ?? 0);
@@ -206,12 +315,23 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value {
     throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), given }, expr.at);
   }
   if (fn.lazy) {
-    evaluation.budget.charge(fn.cost(given), expr.at);
+    budget.charge(fn.cost(given), expr.at);
     return fn.apply(expr.args.map((arg) => () => visit(arg, evaluation, depth + 1)));
   }
-  const args = expr.args.map((arg) => visit(arg, evaluation, depth + 1));
-  evaluation.budget.charge(fn.cost(args), expr.at);
-  return fn.apply(args);
+  const args: Value[] = [];
+  for (const [index, arg] of expr.args.entries()) {
+    const isSubject = fn.method === true && index === 0;
+    const value = isSubject ? subject(arg, expr, evaluation, depth) : visit(arg, evaluation, depth + 1);
+    if (value === CHAIN_ENDED) return CHAIN_ENDED;
+    checkArgument(fn, index, value, arg.at ?? expr.at);
+    args.push(value);
+  }
+  return fn.apply(args, { budget, made, at: expr.at });
+}
+
+function checkArgument(fn: EagerFunction, index: number, value: Value, at: Span | undefined): void {
+  const kind = fn.takes[index] ?? 'any';
+  if (!isOfKind(value, kind)) throw argumentType(fn.name, describeArgument(kind), value, at);
 }
 
 /** `steps.list.pages`, for sentences. */

@@ -1,8 +1,21 @@
 import type { Value } from '../json.js';
+import type { Span } from '../place.js';
+import type { ArgumentKind } from './arguments.js';
+import type { Budget } from './budget.js';
+import { javascriptMethods } from './javascript-methods.js';
+import type { Made } from './made.js';
+import type { CallExpr } from './tree.js';
+import { uriFunctions } from './uri-functions.js';
 import { isNullish } from './value.js';
 
+/**
+ * The functions an expression may call. An arrow never is an argument: functions over the items of a list (`map`,
+ * `filter`, `find`, `some`, `every`) are the tree's own kind `each`, which binds the names of the arrow's parameters
+ * and holds its body. `.length` is a `get`, and `.slice` the kind `slice`.
+ */
+
 /** Changes when a function is added or its meaning changes. */
-export const EXPRESSION_FUNCTIONS_VERSION = 1;
+export const EXPRESSION_FUNCTIONS_VERSION = 2;
 
 interface FunctionBase {
   readonly name: string;
@@ -17,11 +30,22 @@ export interface LazyFunction extends FunctionBase {
   readonly apply: (args: readonly (() => Value)[]) => Value;
 }
 
-/** Is given values. `cost` is in budget units, and is charged before the function runs. */
+/** Is given values, which are checked against `takes` before. */
 export interface EagerFunction extends FunctionBase {
   readonly lazy: false;
-  readonly cost: (args: readonly Value[]) => number;
-  readonly apply: (args: readonly Value[]) => Value;
+  /** A method is a link of a chain, and its first argument is what stands before the dot. */
+  readonly method?: true;
+  /** By position. */
+  readonly takes: readonly ArgumentKind[];
+  /** Charges the budget for what it touches and for what it makes, before it does either. */
+  readonly apply: (args: readonly Value[], call: FunctionCall) => Value;
+}
+
+/** What a function works with beside its arguments. */
+export interface FunctionCall {
+  readonly budget: Budget;
+  readonly made: Made;
+  readonly at?: Span | undefined;
 }
 
 export type ExpressionFunction = LazyFunction | EagerFunction;
@@ -47,14 +71,25 @@ const isNullishFunction: EagerFunction = {
   name: 'isNullish',
   arity: { min: 1, max: 1 },
   lazy: false,
-  cost: () => 1,
-  apply: (args) => isNullish(args[0]),
+  takes: ['any'],
+  apply: (args, { budget, at }) => {
+    budget.charge(1, at);
+    return isNullish(args[0]);
+  },
 };
 
 /** Every function an expression may call, by name. Closed: a graph cannot add to it. */
 export const expressionFunctions: ReadonlyMap<string, ExpressionFunction> = new Map(
-  [coalesce, isNullishFunction].map((fn): [string, ExpressionFunction] => [fn.name, fn]),
+  [coalesce, isNullishFunction, ...javascriptMethods, ...uriFunctions].map(
+    (fn): [string, ExpressionFunction] => [fn.name, fn],
+  ),
 );
+
+/** Whether a call is a link of a chain. */
+export function isMethodCall({ fn }: CallExpr): boolean {
+  const known = expressionFunctions.get(fn);
+  return known !== undefined && !known.lazy && known.method === true;
+}
 
 /** Whether a function may be given this many arguments. */
 export function takesArguments(fn: ExpressionFunction, count: number): boolean {

@@ -1,6 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { call, dict, get, literal, ref, text } from './build.fixture.js';
-import { references } from './references.js';
+import {
+  bound,
+  call,
+  dict,
+  get,
+  list,
+  literal,
+  local,
+  map,
+  method,
+  optional,
+  ref,
+  slice,
+  text,
+} from './build.fixture.js';
+import { references, unboundLocals } from './references.js';
 import type { Expr } from './tree.js';
 
 /** `a`, or `?a` for a guarded one. */
@@ -43,13 +57,21 @@ describe('references', () => {
     expect(shown(call('coalesce', dict({ x: text('js', a) }), literal(1)))).toEqual(['?a']);
   });
 
-  test('of the kinds of later versions are found as well', () => {
+  test('are guarded as the subject of an optional link', () => {
+    expect(shown(optional(slice(a, b)))).toEqual(['?a', 'b']);
+    expect(shown(optional(map(a, 'x', b)))).toEqual(['?a', 'b']);
+    expect(shown(optional(method('join.js', a, b)))).toEqual(['?a', 'b']);
+    expect(shown(method('join.js', get(a, 'x', true), b))).toEqual(['?a', 'b']);
+    expect(shown(slice(a))).toEqual(['a']);
+  });
+
+  test('of every other kind are found as well', () => {
     const later: Expr[] = [
-      { kind: 'slice', of: a, start: b, end: c, step: a },
+      { kind: 'slice', style: 'py', of: a, start: b, end: c, step: a },
       { kind: 'arithmetic', op: 'sub', left: a, right: b },
       { kind: 'negate', of: a },
-      { kind: 'each', as: 'x', in: a, where: b, body: ref('local', 'x') },
-      { kind: 'let', name: 'x', value: a, body: ref('local', 'x') },
+      map(a, 'x', list(b, local('x'))),
+      bound('x', a, local('x')),
       { kind: 'call', fn: 'isNullish', args: [], named: [{ name: 'of', value: a }] },
     ];
     expect(later.map(shown)).toEqual([
@@ -60,5 +82,16 @@ describe('references', () => {
       ['a', 'x'],
       ['a'],
     ]);
+  });
+});
+
+describe('unboundLocals', () => {
+  const names = (expr: Expr): string[] => unboundLocals(expr).map(({ path }) => String(path[0]));
+
+  test('are names that nothing around them binds', () => {
+    expect(names(map(local('in'), 'x', list(local('x'), local('i'), local('y')), 'i'))).toEqual(['in', 'y']);
+    expect(names(bound('x', local('x'), local('x')))).toEqual(['x']);
+    expect(names(list(map(a, 'x', local('x')), local('x')))).toEqual(['x']);
+    expect(names(map(a, 'x', map(a, 'y', list(local('x'), local('y')))))).toEqual([]);
   });
 });

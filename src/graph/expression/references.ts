@@ -15,6 +15,14 @@ export function references(expr: Expr): Reference[] {
   return found;
 }
 
+/** The references of a tree to local names that nothing around them binds. */
+export function unboundLocals(expr: Expr, known: ReadonlySet<string> = new Set()): RefExpr[] {
+  if (expr.kind === 'ref') return expr.root === 'local' && !known.has(String(expr.path[0])) ? [expr] : [];
+  return childrenOf(expr).flatMap((child) =>
+    unboundLocals(child.expr, child.binds === undefined ? known : new Set([...known, ...child.binds])),
+  );
+}
+
 function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
   if (expr.kind === 'ref') found.push({ ref: expr, guarded });
   for (const child of childrenOf(expr)) collect(child.expr, guarded || child.guarded, found);

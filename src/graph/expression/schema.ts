@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '../json.js';
-import { describeArity, type ExpressionFunction, expressionFunctions, takesArguments } from './functions.js';
+import {
+  describeArity,
+  type ExpressionFunction,
+  expressionFunctions,
+  isMethodCall,
+  takesArguments,
+} from './functions.js';
 import type { CallExpr, Expr } from './tree.js';
 
 /** `[line, column, endLine, endColumn]`, counted from 1. */
@@ -17,10 +23,13 @@ export const jsonSchema: z.ZodType<Json> = z.custom<Json>(isJson, { error: 'not 
 /** The operators and truths of this version; the names of the others are reserved. */
 const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
 const truth = z.enum(['truthy.js', 'boolean']);
-const root = z.enum(['inputs', 'steps']);
+const root = z.enum(['inputs', 'steps', 'error', 'local']);
+const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
 
 const at = { at: spanSchema.exactOptional() };
 const child: z.ZodType<Expr> = z.lazy(() => exprSchema);
+
+const optional = { optional: z.literal(true).exactOptional() };
 
 const logic = { truth, items: z.array(child).min(1), ...at };
 
@@ -33,11 +42,22 @@ const dictEntry = z.union([
 export const dictSchema = z.strictObject({ kind: z.literal('dict'), entries: z.array(dictEntry), ...at });
 
 const callSchema = z
-  .strictObject({ kind: z.literal('call'), fn: z.string(), args: z.array(child), ...at })
+  .strictObject({ kind: z.literal('call'), fn: z.string(), args: z.array(child), ...optional, ...at })
   .superRefine((call, context) => {
     const problem = callProblem(call);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   });
+
+const localName = z.string().min(1);
+const each = {
+  kind: z.literal('each'),
+  as: localName,
+  indexAs: localName.exactOptional(),
+  in: child,
+  body: child,
+  ...optional,
+  ...at,
+};
 
 /** The expressions this version evaluates. Anything else, unknown keys included, is refused. */
 export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
@@ -52,7 +72,16 @@ export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
     kind: z.literal('get'),
     of: child,
     key: child,
-    optional: z.literal(true).exactOptional(),
+    ...optional,
+    ...at,
+  }),
+  z.strictObject({
+    kind: z.literal('slice'),
+    style: z.literal('js'),
+    of: child,
+    start: child.exactOptional(),
+    end: child.exactOptional(),
+    ...optional,
     ...at,
   }),
   z.strictObject({
@@ -64,6 +93,8 @@ export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('and'), ...logic }),
   z.strictObject({ kind: z.literal('or'), ...logic }),
   z.strictObject({ kind: z.literal('not'), truth, of: child, ...at }),
+  z.strictObject({ kind: z.literal('arithmetic'), op: arithmeticOp, left: child, right: child, ...at }),
+  z.strictObject({ kind: z.literal('negate'), of: child, ...at }),
   z.strictObject({
     kind: z.literal('conditional'),
     truth,
@@ -86,11 +117,17 @@ export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
     parts: z.array(z.union([z.string(), child])),
     ...at,
   }),
+  z.discriminatedUnion('mode', [
+    z.strictObject({ mode: z.literal('map'), ...each }),
+    z.strictObject({ mode: z.enum(['filter', 'find', 'some', 'every']), truth, ...each }),
+  ]),
+  z.strictObject({ kind: z.literal('let'), name: localName, value: child, body: child, ...at }),
 ]);
 
-function callProblem(call: Pick<CallExpr, 'fn' | 'args'>): string | undefined {
+function callProblem(call: CallExpr): string | undefined {
   const fn: ExpressionFunction | undefined = expressionFunctions.get(call.fn);
   if (fn === undefined) return `there is no function \`${call.fn}\``;
+  if (call.optional && !isMethodCall(call)) return `\`${fn.name}\` is no method, and cannot be optional`;
   if (takesArguments(fn, call.args.length)) return undefined;
   return `\`${fn.name}\` takes ${describeArity(fn)}, and ${call.args.length} were given`;
 }

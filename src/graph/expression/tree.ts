@@ -48,18 +48,31 @@ export interface RefExpr extends ExprBase {
 }
 
 /**
- * A property or an array item. Own properties only. A property that is not there is absent; reading from null or
- * absent is the error E_NOT_AN_OBJECT, unless `optional` (`?.`), which ends the whole chain of `get`s as absent.
+ * A link of a chain: `get`, `slice`, `each`, and the call of a method (see `functions.ts`). Its subject is what stands
+ * before the dot: `of`, `in`, the first of `args`. Where an `optional` link (`?.`) meets null or absent, the whole
+ * chain of links ends as absent, and nothing behind it is evaluated.
  */
-export interface GetExpr extends ExprBase {
-  readonly kind: 'get';
-  readonly of: Expr;
-  readonly key: Expr;
+interface LinkBase extends ExprBase {
   readonly optional?: true;
 }
 
-export interface SliceExpr extends ExprBase {
+/**
+ * A property or an array item. Own properties only. A property that is not there is absent; reading from null or
+ * absent is the error E_NOT_AN_OBJECT, unless `optional`.
+ */
+export interface GetExpr extends LinkBase {
+  readonly kind: 'get';
+  readonly of: Expr;
+  readonly key: Expr;
+}
+
+/**
+ * A part of a list or text. `js` is JavaScript's `slice`: text by UTF-16 code units, negative bounds count from the
+ * end, absent bounds are the ends, and there is no `step`.
+ */
+export interface SliceExpr extends LinkBase {
   readonly kind: 'slice';
+  readonly style: 'js' | 'py';
   readonly of: Expr;
   readonly start?: Expr;
   readonly end?: Expr;
@@ -119,6 +132,11 @@ export type ArithmeticOp =
   | 'floordiv.py'
   | 'concat.py';
 
+/**
+ * `add.js` adds two numbers, or joins text with text or any other scalar; all others take numbers only. A result that
+ * is not finite is the error E_NUMBER, a whole number beyond 2^53 - 1 on either side E_UNSAFE_INTEGER. There is no
+ * negative zero.
+ */
 export interface ArithmeticExpr extends ExprBase {
   readonly kind: 'arithmetic';
   readonly op: ArithmeticOp;
@@ -140,13 +158,16 @@ export interface ConditionalExpr extends ExprBase {
   readonly else?: Expr;
 }
 
-/** An array. Absent items become null; `spread` items must be arrays and are poured in. */
+/**
+ * An array; `spread` items must be arrays and are poured in. An absent item stays absent while the tree is evaluated,
+ * and is null in its value.
+ */
 export interface ListExpr extends ExprBase {
   readonly kind: 'list';
   readonly items: readonly { readonly value: Expr; readonly spread?: true }[];
 }
 
-/** An object, in written order. A key whose value is absent is left out; a later key replaces an earlier one. */
+/** An object, in written order. A key whose value is absent is left out in the end; a later key replaces an earlier one. */
 export interface DictExpr extends ExprBase {
   readonly kind: 'dict';
   readonly entries: readonly DictEntry[];
@@ -154,8 +175,8 @@ export interface DictExpr extends ExprBase {
 
 export type DictEntry = { readonly key: string; readonly value: Expr } | { readonly spread: Expr };
 
-/** A function of the closed table in `functions.ts`. */
-export interface CallExpr extends ExprBase {
+/** A function of the closed table in `functions.ts`. Only methods are links, and only they may be `optional`. */
+export interface CallExpr extends LinkBase {
   readonly kind: 'call';
   readonly fn: string;
   readonly args: readonly Expr[];
@@ -172,15 +193,36 @@ export interface TextExpr extends ExprBase {
   readonly parts: readonly (string | Expr)[];
 }
 
-export interface EachExpr extends ExprBase {
+interface EachBase extends LinkBase {
   readonly kind: 'each';
+  /** The local name of the item in `body`. */
   readonly as: string;
+  /** The local name of the item's place, counted from 0. */
   readonly indexAs?: string;
+  /** What is gone through; anything but a list is the error E_ARGUMENT_TYPE. */
   readonly in: Expr;
-  readonly where?: Expr;
+  /** Evaluated once for each item, in order. */
   readonly body: Expr;
 }
 
+/** The list of the bodies' values. */
+export interface MapExpr extends EachBase {
+  readonly mode: 'map';
+}
+
+/**
+ * Puts a question to each item: `filter` is the list of the items whose body counts as true, `find` the first of them
+ * or else absent, `some` and `every` whether one or all do. All but `filter` end as soon as the answer is known.
+ */
+export interface QuestionExpr extends EachBase {
+  readonly mode: 'filter' | 'find' | 'some' | 'every';
+  readonly truth: Truth;
+}
+
+/** The one form of a function over a list; its arrow is `as`, `indexAs` and `body`. */
+export type EachExpr = MapExpr | QuestionExpr;
+
+/** A name for a value, known in `body` as `local`. An inner name hides an outer one. */
 export interface LetExpr extends ExprBase {
   readonly kind: 'let';
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Value } from '../json.js';
+import type { Json, JsonObject, Value } from '../json.js';
 import type { Span } from '../place.js';
 import { unreachable } from '../unreachable.js';
 import type { Budget } from './budget.js';
@@ -10,6 +10,11 @@ export const MAX_DATA_DEPTH = 1000;
 
 export function isNullish(value: Value): value is null | undefined {
   return value === null || value === undefined;
+}
+
+/** True for a list or an object. */
+export function isComposite(value: Value): value is readonly Json[] | JsonObject {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Names a value's kind as a sentence needs it: `absent`, `null`, `a list`, `text`. */
@@ -59,11 +64,16 @@ export function readProperty(value: Value, key: string | number, of: () => strin
   if (typeof value === 'string') {
     if (key === 'length') return value.length;
     const index = Number(key);
-    if (Number.isInteger(index) && String(index) === String(key)) {
-      return index >= 0 && index < value.length ? value[index] : undefined;
+    if (typeof key === 'number' || (Number.isInteger(index) && String(index) === key)) {
+      return Number.isInteger(index) && index >= 0 && index < value.length ? value[index] : undefined;
     }
   }
   throw expressionError('E_NOT_AN_OBJECT', { key: String(key), of: of(), found: describeKind(value) }, at);
+}
+
+/** The error of a function that was given a value of another kind. */
+export function argumentType(fn: string, takes: string, value: Value, at?: Span): Error {
+  return expressionError('E_ARGUMENT_TYPE', { fn, takes, found: describeKind(value) }, at);
 }
 
 /** Charges for every item, entry and character of a value. @throws ExpressionError `E_BUDGET`, `E_DEPTH` */

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { Place } from '../place.js';
+import { type Diagnostic, diagnostic } from './diagnostic.js';
+import { formatGithub } from './format-github.js';
+import { formatJson } from './format-json.js';
+
+const bound: Place = { file: 'src/add-todo.workflow.ts', span: [14, 11, 14, 16] };
+const found: readonly Diagnostic[] = [
+  diagnostic(
+    'SW3011',
+    { file: 'src/b.ts', span: [2, 3, 4, 1], pointer: '/inputs/0' },
+    { name: 'x', workflow: 'w' },
+  ),
+  diagnostic(
+    'SW3004',
+    { file: 'src/add-todo.workflow.ts', span: [10, 93, 10, 98] },
+    { name: 'later', step: 'a' },
+    { related: [{ message: 'bound here', place: bound }] },
+  ),
+  diagnostic('SW6005', undefined, { seconds: 10 }),
+];
+/** Everything that means something to one of the formats. */
+const hostile = diagnostic(
+  'SW1001',
+  { file: 'a,b:c%.ts', span: [1, 1, 1, 2] },
+  { message: '100%\r\n::error::"x"\u2028 ü' },
+);
+
+describe('formatJson', () => {
+  test('prints one object a line, sorted by place', () => {
+    expect(formatJson(found)).toBe(
+      [
+        '{"code":"SW6005","severity":"error","message":"the tool modules were not read within 10 s","hint":"a module waits or loops at its top level","related":[]}',
+        '{"code":"SW3004","severity":"error","message":"`later` is bound after `a`","file":"src/add-todo.workflow.ts","line":10,"column":93,"endLine":10,"endColumn":98,"hint":"move `later` above `a`","related":[{"message":"bound here","file":"src/add-todo.workflow.ts","line":14,"column":11,"endLine":14,"endColumn":16}]}',
+        '{"code":"SW3011","severity":"warning","message":"argument `x` of workflow `w` is never used","file":"src/b.ts","line":2,"column":3,"endLine":4,"endColumn":1,"pointer":"/inputs/0","hint":"use `this.x`, or remove the argument","related":[]}',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('keeps every diagnostic on its line, as it is', () => {
+    const [line, ...rest] = formatJson([hostile]).split('\n');
+    expect(rest).toEqual(['']);
+    expect(JSON.parse(line ?? '')).toMatchObject({ file: 'a,b:c%.ts', message: hostile.message });
+    expect(formatJson([])).toBe('');
+  });
+});
+
+describe('formatGithub', () => {
+  test('prints one command a line, with columns where the span is on one line', () => {
+    expect(formatGithub(found)).toBe(
+      [
+        '::error title=SW6005::the tool modules were not read within 10 s%0Ahint: a module waits or loops at its top level',
+        '::error file=src/add-todo.workflow.ts,line=10,col=93,endColumn=98,title=SW3004::`later` is bound after `a`%0Abound here: src/add-todo.workflow.ts:14:11%0Ahint: move `later` above `a`',
+        '::warning file=src/b.ts,line=2,endLine=4,title=SW3011::argument `x` of workflow `w` is never used%0Ahint: use `this.x`, or remove the argument',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('escapes what would end a property or a command', () => {
+    expect(formatGithub([hostile])).toBe(
+      '::error file=a%2Cb%3Ac%25.ts,line=1,col=1,endColumn=2,title=SW1001::syntax error: 100%25%0D%0A::error::"x"\u2028 ü\n',
+    );
+    expect(formatGithub([])).toBe('');
+  });
+});
