@@ -1,11 +1,69 @@
 import 'reflect-metadata';
 
 export { Arg, type ArgMark, type ArgOptions } from './decorators/arg.js';
-export type { AuthInfo, ToolContext } from './decorators/context.js';
+export type { JsonTypeName, ValueRules } from './decorators/arg-rules.js';
+export type {
+  AuthInfo,
+  CompletionContext,
+  RequestContext,
+  ResourceContext,
+  ToolContext,
+} from './decorators/context.js';
 export { WorkflowNotRunnableError } from './decorators/faults.js';
-export { Resource, type ResourceClass, type ResourceOptions } from './decorators/resource.js';
+export { Prompt, type PromptClass, type PromptOptions } from './decorators/prompt.js';
+export {
+  type AudioContent,
+  assistant,
+  audio,
+  type EmbeddedResource,
+  type Handle,
+  type ImageContent,
+  image,
+  type PromptContent,
+  type PromptMessage,
+  type PromptMessages,
+  type PromptRole,
+  type ResourceLink,
+  system,
+  type TextContent,
+  user,
+} from './decorators/prompt-content.js';
+export { type PromptPart, PromptText, prompt } from './decorators/prompt-text.js';
+export { Resource, type ResourceOptions } from './decorators/resource.js';
+export type { ResourceClass, ResourceContent, ResourceTemplateClass } from './decorators/resource-types.js';
+export type { RetryOptions } from './decorators/retry.js';
+export {
+  type SimplePrompt,
+  type SimplePromptArgument,
+  type SimplePromptArguments,
+  type SimplePromptHandler,
+  simplePrompt,
+} from './decorators/simple-prompt.js';
 export { Step, type StepOptions } from './decorators/step.js';
-export { Tool, type ToolAnnotations, type ToolClass, type ToolOptions } from './decorators/tool.js';
-export { type CallOptions, call, done, fail, read } from './decorators/verbs.js';
-export { Workflow, type WorkflowClass, type WorkflowOptions } from './decorators/workflow.js';
+export {
+  type Icon,
+  Tool,
+  type ToolAnnotations,
+  type ToolClass,
+  type ToolHints,
+  type ToolOptions,
+} from './decorators/tool.js';
+export type { VariablesOf } from './decorators/uri-template.js';
+export {
+  attempt,
+  type CallOptions,
+  call,
+  chain,
+  done,
+  fail,
+  link,
+  read,
+  type StepError,
+} from './decorators/verbs.js';
+export {
+  type ErrorStrategyOption,
+  Workflow,
+  type WorkflowClass,
+  type WorkflowOptions,
+} from './decorators/workflow.js';
 export type { ArgsOf, ResultOf, Returned } from './decorators/workflow-types.js';

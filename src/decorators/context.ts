@@ -1,20 +1,36 @@
 import type { Json } from '../graph/json.js';
 
-/** What a tool is given beside its input: the same for a direct call and for a workflow step. */
-export interface ToolContext {
-  /** Aborted when the caller cancels, when the attempt times out, and when the run is over. */
+/** What everything that answers a request is given: who asks, and whether they still wait. */
+export interface RequestContext {
+  /** Aborted when the caller cancels, when an attempt times out, and when the run is over. */
   readonly signal: AbortSignal;
-  /** The request this call belongs to, as the protocol names it. */
+  /** The request this belongs to, as the protocol names it. */
   readonly requestId: string;
+  /** Who calls, as the transport authenticated them. */
+  readonly auth?: AuthInfo;
+}
+
+/** What a tool is given beside its input: the same for a direct call and for a workflow step. */
+export interface ToolContext extends RequestContext {
   /**
    * The same for every attempt of one step of one run, so that a tool can recognise a repetition.
    * Absent for a direct call that brought none.
    */
   readonly idempotencyKey?: string;
-  /** Who calls, as the transport authenticated them. */
-  readonly auth?: AuthInfo;
   /** Reports progress to the caller, who may not be listening. `total` is in the same unit as `progress`. */
   progress(progress: number, total?: number, message?: string): void;
+}
+
+/** What `read` of a resource is given beside the variables of its address. */
+export interface ResourceContext extends RequestContext {
+  /** The address that was asked for, variables filled in. */
+  readonly uri: string;
+}
+
+/** What `complete` of an argument is given beside the text typed so far. */
+export interface CompletionContext extends RequestContext {
+  /** What the caller has filled in already, by argument, as text. */
+  readonly arguments: Readonly<Record<string, string>>;
 }
 
 /** The authenticated caller. */

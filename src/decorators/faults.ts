@@ -20,6 +20,7 @@ const optionExamples = {
   Tool: "@Tool({ name: '…', description: '…' })",
   Resource: "@Resource({ name: '…' })",
   Workflow: "@Workflow({ name: '…', description: '…' })",
+  Prompt: "@Prompt({ name: '…', description: '…' })",
   Arg: "@Arg({ description: '…' })",
   Step: '@Step()',
 } as const;
@@ -43,11 +44,25 @@ export const decorationFaults = {
   fieldTwice: (decorator: DecoratorName, member: string) =>
     `\`${member}\` is decorated twice, the second time with @${decorator}: a field is an argument or a step, once`,
   fieldsOutsideWorkflow: (decorator: DecoratorName, className: string) =>
-    `class ${className} has fields with @Arg or @Step, which mean something under @Workflow only, not under @${decorator}`,
-  inheritedFields: (className: string, base: string) =>
-    `workflow ${className} extends ${base}, whose arguments and steps are not inherited: a workflow class stands alone`,
+    `class ${className} has fields with @Arg or @Step, which mean nothing under @${decorator}: they belong under @Workflow, @Arg under @Prompt as well`,
+  stepsOutsideWorkflow: (className: string) =>
+    `class ${className} has fields with @Step, which mean nothing under @Prompt: they belong under @Workflow`,
+  inheritedFields: (decorator: 'Workflow' | 'Prompt', className: string, base: string) => {
+    const kind = decorator.toLowerCase();
+    return `${kind} ${className} extends ${base}, whose arguments and steps are not inherited: a ${kind} class stands alone`;
+  },
   noMetadata: (decorator: DecoratorName) =>
     `@${decorator} was given no decorator metadata: compile with TypeScript 5.2 or later, and load \`stepwright\` before the class`,
   noUri: (className: string) =>
     `resource ${className} has no address: write \`static readonly uri = 'resource://…'\` in the class`,
+  unclearUri: (className: string) =>
+    `resource ${className} has no clear address: \`uri\` and \`uriTemplate\` are texts, and a class has one of them`,
+  promptPart: (what: string) =>
+    `prompt\`…\` takes text, numbers, booleans and classes with a decorator, not ${what}`,
+  notAHandle: (className: string) =>
+    `class ${className} stands for no tool, resource or workflow: it has none of the decorators @Tool, @Resource and @Workflow`,
+  promptName: (name: string, rule: string) => `\`${name}\` is no name for a prompt: names match ${rule}`,
+  promptArgumentName: (name: string) =>
+    `\`${name}\` is no name for an argument: that is an identifier, with \`.\` and \`-\` inside`,
+  promptArgumentTwice: (name: string) => `the prompt has an argument \`${name}\` already`,
 } as const;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Arg } from './arg.js';
 import { type FingerprintInput, fingerprint, fromMetadata } from './fingerprint.js';
 import { readMetadata } from './metadata.js';
+import { Prompt } from './prompt.js';
 import { Resource } from './resource.js';
 import { Step } from './step.js';
 import { Tool, type ToolOptions } from './tool.js';
@@ -26,15 +27,71 @@ class Sample {
   @Step({ guidance: 'For {labels}', after: [] }) second = 2;
 }
 
-function recorded(cls: abstract new () => object): FingerprintInput {
+@Resource({ name: 'page' })
+class Page {
+  static readonly uriTemplate = 'logseq://pages/{name}';
+  read({ name }: { name: string }): string {
+    return name;
+  }
+}
+
+@Tool({
+  name: 'hinted',
+  description: 'Says what comes next',
+  hints: { category: 'c', next: [() => Ping], requires: [() => Hinted], examples: [{ a: 1 }] },
+  icons: [{ src: 'data:,', sizes: ['any'] }],
+  secret: ['key'],
+})
+class Hinted {
+  execute({ key }: { key: string }): string {
+    return key;
+  }
+}
+
+const likely = (typed: string) => [typed];
+
+@Prompt({ name: 'p', description: 'p' })
+class Review {
+  @Arg({ description: 'Language', complete: (typed) => [typed] }) language?: Arg<string>;
+  @Arg({ description: 'Code', minLength: 1, complete: likely }) code!: Arg<string>;
+  render(): [] {
+    return [];
+  }
+}
+
+function recorded(cls: abstract new (...deps: never[]) => object): FingerprintInput {
   const metadata = readMetadata(cls);
   if (!metadata) throw new Error(`${cls.name} is not decorated`);
   return fromMetadata(metadata);
 }
 
-// What codegen reads from the three classes above.
+// What codegen reads from the classes above.
 const declared: Record<string, FingerprintInput> = {
   Intro: { kind: 'resource', options: { name: 'intro', file: './intro.md' }, uri: 'resource://intro' },
+  Page: { kind: 'resource', options: { name: 'page' }, uriTemplate: 'logseq://pages/{name}' },
+  Hinted: {
+    kind: 'tool',
+    options: {
+      name: 'hinted',
+      description: 'Says what comes next',
+      hints: {
+        category: 'c',
+        next: [{ $class: 'Ping' }],
+        requires: [{ $class: 'Hinted' }],
+        examples: [{ a: 1 }],
+      },
+      icons: [{ src: 'data:,', sizes: ['any'] }],
+      secret: ['key'],
+    },
+  },
+  Review: {
+    kind: 'prompt',
+    options: { name: 'p', description: 'p' },
+    args: [
+      { name: 'language', options: { description: 'Language', complete: { $function: true } } },
+      { name: 'code', options: { description: 'Code', minLength: 1, complete: { $function: true } } },
+    ],
+  },
   Ping: {
     kind: 'tool',
     options: { name: 'ping', title: undefined, description: 'Answers', annotations: { readOnlyHint: true } },
@@ -51,9 +108,12 @@ const declared: Record<string, FingerprintInput> = {
 };
 
 describe('a fingerprint', () => {
-  test.each([Intro, Ping, Sample])('agrees between source and metadata: %o', (cls) => {
-    expect(fingerprint(recorded(cls))).toBe(fingerprint(declared[cls.name]!));
-  });
+  test.each<abstract new (...deps: never[]) => object>([Intro, Page, Ping, Hinted, Sample, Review])(
+    'agrees between source and metadata: %o',
+    (cls) => {
+      expect(fingerprint(recorded(cls))).toBe(fingerprint(declared[cls.name]!));
+    },
+  );
 
   test('ignores the schemas of a tool', () => {
     const options = { name: 't', description: 't' };
@@ -94,6 +154,18 @@ describe('a fingerprint', () => {
   test('changes with the address of a resource', () => {
     const at = (uri: string) => fingerprint({ kind: 'resource', options: { name: 'r' }, uri });
     expect(at('resource://a')).not.toBe(at('resource://b'));
+  });
+
+  test('tells an address from a template', () => {
+    const resource = { kind: 'resource', options: { name: 'r' } } as const;
+    const address = fingerprint({ ...resource, uri: 'a://{b}' });
+    expect(fingerprint({ ...resource, uriTemplate: 'a://{b}' })).not.toBe(address);
+  });
+
+  test('changes when an argument of a prompt loses its completion', () => {
+    const prompt = (options: Record<string, unknown>) =>
+      fingerprint({ kind: 'prompt', options: { name: 'p' }, args: [{ name: 'a', options }] });
+    expect(prompt({})).not.toBe(prompt({ complete: { $function: true } }));
   });
 
   test('depends on the order of steps, not on the order of options', () => {

@@ -1,10 +1,13 @@
 import { canonicalJson, sha256Hex } from '../graph/canonical.js';
 import type { Value } from '../graph/json.js';
-import type { ClassMetadata } from './metadata.js';
+import type { ArgOptions } from './arg.js';
+import type { ClassMetadata, FieldMetadata, ResourceAddress } from './metadata.js';
+import type { ToolOptions } from './tool.js';
 
 /**
  * Decorator options as plain data, in the shape both sides can make: codegen from the source, the runtime from the
- * metadata. Keys with `undefined` count as left out. A class, wherever one stands, is `{ $class: 'Name' }`.
+ * metadata. Keys with `undefined` count as left out. A class, wherever one stands, is `{ $class: 'Name' }`, and so is a
+ * function that gives one, among the hints of a tool; any other function is `{ $function: true }`.
  */
 export type PlainOptions = Readonly<Record<string, unknown>>;
 
@@ -12,7 +15,13 @@ export type PlainOptions = Readonly<Record<string, unknown>>;
 export type FingerprintInput =
   /** The schemas among the options are left out: only a call can compare them. */
   | { readonly kind: 'tool'; readonly options: PlainOptions }
-  | { readonly kind: 'resource'; readonly options: PlainOptions; readonly uri: string }
+  | ({ readonly kind: 'resource'; readonly options: PlainOptions } & ResourceAddress)
+  | {
+      readonly kind: 'prompt';
+      readonly options: PlainOptions;
+      /** In declaration order. */
+      readonly args: readonly PlainField[];
+    }
   | {
       readonly kind: 'workflow';
       readonly options: PlainOptions;
@@ -42,14 +51,16 @@ export function fingerprint(input: FingerprintInput): string {
 export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
   switch (metadata.kind) {
     case 'tool':
-      return { kind: 'tool', options: plainObject(withoutSchemas(metadata.options)) };
+      return { kind: 'tool', options: plainObject(withHandles(withoutSchemas(metadata.options))) };
     case 'resource':
-      return { kind: 'resource', options: plainObject(metadata.options), uri: metadata.uri };
+      return { kind: 'resource', options: plainObject(metadata.options), ...addressIn(metadata) };
+    case 'prompt':
+      return { kind: 'prompt', options: plainObject(metadata.options), args: plainArgs(metadata.args) };
     case 'workflow':
       return {
         kind: 'workflow',
         options: plainObject(metadata.options),
-        args: metadata.args.map(({ name, options }) => ({ name, options: plainObject(options) })),
+        args: plainArgs(metadata.args),
         steps: metadata.steps.map(({ name, options }) => ({ name, options: plainObject(options) })),
       };
     default:
@@ -62,22 +73,50 @@ function covered(input: FingerprintInput): FingerprintInput {
     case 'tool':
       return { kind: input.kind, options: withoutSchemas(input.options) };
     case 'resource':
-      return { kind: input.kind, options: input.options, uri: input.uri };
+      return { kind: input.kind, options: input.options, ...addressIn(input) };
+    case 'prompt':
+      return { kind: input.kind, options: input.options, args: input.args.map(coveredField) };
     case 'workflow':
       return {
         kind: input.kind,
         options: input.options,
-        args: input.args.map(({ name, options }) => ({ name, options })),
-        steps: input.steps.map(({ name, options }) => ({ name, options })),
+        args: input.args.map(coveredField),
+        steps: input.steps.map(coveredField),
       };
     default:
       return input satisfies never;
   }
 }
 
-function withoutSchemas(options: object): PlainOptions {
-  const { input: _input, output: _output, ...rest } = options as PlainOptions;
+function withoutSchemas<Options extends object>(options: Options): Omit<Options, 'input' | 'output'> {
+  const { input: _input, output: _output, ...rest } = options as Options & PlainOptions;
   return rest;
+}
+
+/** What a fingerprint covers of a field; declarations hold more. */
+function coveredField({ name, options }: PlainField): PlainField {
+  return { name, options };
+}
+
+function addressIn(resource: ResourceAddress): ResourceAddress {
+  return resource.uri === undefined ? { uriTemplate: resource.uriTemplate } : { uri: resource.uri };
+}
+
+/** The tools that hints name by functions, so that classes may name each other, as the handles they are. */
+function withHandles(options: ToolOptions): object {
+  const { hints, ...rest } = options;
+  if (hints === undefined) return rest;
+  const { next, requires, ...others } = hints;
+  const handles = { next: next?.map((tool) => tool()), requires: requires?.map((tool) => tool()) };
+  return { ...rest, hints: { ...others, ...handles } };
+}
+
+/** What completes an argument is code: its presence counts, as `{ $function: true }`. */
+function plainArgs(args: readonly FieldMetadata<ArgOptions>[]): readonly PlainField[] {
+  return args.map(({ name, options: { complete, ...rest } }) => ({
+    name,
+    options: { ...plainObject(rest), ...(complete === undefined ? {} : { complete: { $function: true } }) },
+  }));
 }
 
 /**

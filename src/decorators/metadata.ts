@@ -1,5 +1,6 @@
 import type { ArgOptions } from './arg.js';
 import { decorationFaults } from './faults.js';
+import type { PromptOptions } from './prompt.js';
 import { recordedMetadata } from './record.js';
 import type { ResourceOptions } from './resource.js';
 import type { StepOptions } from './step.js';
@@ -7,19 +8,22 @@ import type { ToolOptions } from './tool.js';
 import type { WorkflowOptions } from './workflow.js';
 
 /** What decorators recorded on a class. */
-export type ClassMetadata = ToolMetadata | ResourceMetadata | WorkflowMetadata;
+export type ClassMetadata = ToolMetadata | ResourceMetadata | WorkflowMetadata | PromptMetadata;
 
 export interface ToolMetadata {
   readonly kind: 'tool';
   readonly options: ToolOptions;
 }
 
-export interface ResourceMetadata {
+export type ResourceMetadata = {
   readonly kind: 'resource';
   readonly options: ResourceOptions;
-  /** The class's `static readonly uri`. */
-  readonly uri: string;
-}
+} & ResourceAddress;
+
+/** The class's `static readonly uri` or `static readonly uriTemplate`: one of them. */
+export type ResourceAddress =
+  | { readonly uri: string; readonly uriTemplate?: never }
+  | { readonly uriTemplate: string; readonly uri?: never };
 
 export interface WorkflowMetadata {
   readonly kind: 'workflow';
@@ -30,7 +34,14 @@ export interface WorkflowMetadata {
   readonly steps: readonly FieldMetadata<StepOptions>[];
 }
 
-/** A decorated field of a workflow class. */
+export interface PromptMetadata {
+  readonly kind: 'prompt';
+  readonly options: PromptOptions;
+  /** In declaration order. */
+  readonly args: readonly FieldMetadata<ArgOptions>[];
+}
+
+/** A decorated field of a workflow or prompt class. */
 export interface FieldMetadata<Options> {
   readonly name: string;
   readonly options: Options;
@@ -41,12 +52,21 @@ export interface FieldMetadata<Options> {
  * count.
  *
  * @returns `undefined` for a class without a decorator of this package.
- * @throws TypeError for a resource without `static readonly uri`.
+ * @throws TypeError for a resource with neither `static readonly uri` nor `static readonly uriTemplate`, or with both.
  */
 export function readMetadata(cls: abstract new (...deps: never[]) => object): ClassMetadata | undefined {
   const metadata = recordedMetadata(cls);
-  if (metadata?.kind !== 'resource') return metadata;
+  return metadata?.kind === 'resource' ? { ...metadata, ...addressOf(cls) } : metadata;
+}
+
+function addressOf(cls: abstract new (...deps: never[]) => object): ResourceAddress {
   const uri: unknown = Reflect.get(cls, 'uri');
-  if (typeof uri !== 'string') throw new TypeError(decorationFaults.noUri(cls.name));
-  return { ...metadata, uri };
+  const uriTemplate: unknown = Reflect.get(cls, 'uriTemplate');
+  if (typeof uri === 'string' && uriTemplate === undefined) return { uri };
+  if (typeof uriTemplate === 'string' && uri === undefined) return { uriTemplate };
+  throw new TypeError(
+    uri === undefined && uriTemplate === undefined
+      ? decorationFaults.noUri(cls.name)
+      : decorationFaults.unclearUri(cls.name),
+  );
 }

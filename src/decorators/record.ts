@@ -1,7 +1,13 @@
 import 'reflect-metadata';
 import type { ArgOptions } from './arg.js';
 import { type DecoratorName, decorationFaults } from './faults.js';
-import type { FieldMetadata, ResourceMetadata, ToolMetadata, WorkflowMetadata } from './metadata.js';
+import type {
+  FieldMetadata,
+  PromptMetadata,
+  ResourceMetadata,
+  ToolMetadata,
+  WorkflowMetadata,
+} from './metadata.js';
 import type { StepOptions } from './step.js';
 
 /** The one key of everything recorded: on a class its metadata, on a prototype or a TC39 metadata object its fields. */
@@ -16,7 +22,11 @@ if (Reflect.get(Symbol, 'metadata') === undefined) {
 type AnyClass = abstract new (...deps: never[]) => object;
 
 /** What is stored on a class: a resource's address is read from the class itself. */
-export type RecordedMetadata = ToolMetadata | Omit<ResourceMetadata, 'uri'> | WorkflowMetadata;
+export type RecordedMetadata =
+  | ToolMetadata
+  | Pick<ResourceMetadata, 'kind' | 'options'>
+  | WorkflowMetadata
+  | PromptMetadata;
 
 /** The decorated fields of one class body, in declaration order. */
 export interface FieldRecords {
@@ -59,7 +69,7 @@ export function optionsOf<Options extends object>(
 export function decorateClass<T extends AnyClass>(
   decorator: DecoratorName,
   target: T,
-  context: ClassDecoratorContext<T> | undefined,
+  context: Pick<ClassDecoratorContext, 'metadata'> | undefined,
   toMetadata: (fields: FieldRecords) => RecordedMetadata,
   standInFor?: (target: T) => T,
 ): T | undefined {
@@ -68,13 +78,16 @@ export function decorateClass<T extends AnyClass>(
   if (earlier) throw new TypeError(decorationFaults.twice(decorator, earlier.kind, target.name));
   const records =
     (context ? recordsIn(context.metadata) : Reflect.getOwnMetadata(KEY, target.prototype)) ?? [];
-  if (decorator === 'Workflow') {
+  const fields = sorted(records);
+  if (decorator === 'Workflow' || decorator === 'Prompt') {
     const base = baseWithRecords(target);
-    if (base) throw new TypeError(decorationFaults.inheritedFields(target.name, base.name));
+    if (base) throw new TypeError(decorationFaults.inheritedFields(decorator, target.name, base.name));
+    if (decorator === 'Prompt' && fields.steps.length > 0)
+      throw new TypeError(decorationFaults.stepsOutsideWorkflow(target.name));
   } else if (records.length > 0) {
     throw new TypeError(decorationFaults.fieldsOutsideWorkflow(decorator, target.name));
   }
-  const metadata = toMetadata(sorted(records));
+  const metadata = toMetadata(fields);
   const standIn = standInFor?.(target);
   for (const cls of standIn ? [target, standIn] : [target]) Reflect.defineMetadata(KEY, metadata, cls);
   return standIn;
@@ -159,7 +172,7 @@ function sorted(records: readonly FieldRecord[]): FieldRecords {
   return { args, steps };
 }
 
-/** The nearest base class that has arguments or steps, or is a workflow. */
+/** The nearest base class that has arguments or steps, or is a workflow or a prompt. */
 function baseWithRecords(cls: AnyClass): AnyClass | undefined {
   for (
     let base = Object.getPrototypeOf(cls);
@@ -168,7 +181,11 @@ function baseWithRecords(cls: AnyClass): AnyClass | undefined {
   ) {
     const own = Object.getOwnPropertyDescriptor(base, METADATA_SYMBOL)?.value;
     const records = recordsIn(own) ?? Reflect.getOwnMetadata(KEY, base.prototype);
-    if (records || recordedMetadata(base)?.kind === 'workflow') return base;
+    if (records || hasFields(recordedMetadata(base))) return base;
   }
   return undefined;
+}
+
+function hasFields(metadata: RecordedMetadata | undefined): boolean {
+  return metadata?.kind === 'workflow' || metadata?.kind === 'prompt';
 }

@@ -17,9 +17,14 @@ export type FieldContext<This = unknown, Value = unknown> = ClassFieldDecoratorC
 };
 
 /**
- * A target of a legacy decorator that is the prototype of a class: a class itself, the target for a static member,
- * has a property `prototype`.
+ * What a decorator of fields is handed first: the prototype of a class (legacy), which a class itself, the target for
+ * a static member, is not: that has a property `prototype`; or nothing (TC39).
  */
-export interface InstanceSide {
-  readonly prototype?: never;
-}
+export type FieldTarget = (object & { readonly prototype?: never }) | undefined;
+
+/** What a decorator of fields is handed second: the field's name (legacy) or its context (TC39). */
+export type FieldKey = string | FieldContext;
+
+/** The type of a decorated field. A private field of a legacy target is no key of it: `unknown`. */
+export type FieldType<T, K> =
+  K extends FieldContext<infer _This, infer Value> ? Value : K extends keyof T ? T[K] : unknown;

@@ -1,6 +1,7 @@
 import type { SupplyOf } from './arg.js';
 import { decorateField, optionsOf } from './record.js';
-import type { FieldContext, InstanceSide } from './signatures.js';
+import type { RetryOptions } from './retry.js';
+import type { FieldKey, FieldTarget, FieldType } from './signatures.js';
 
 /** Options of {@link Step}. They are literals; whatever names a binding stands in the field's initializer. */
 export interface StepOptions {
@@ -14,26 +15,28 @@ export interface StepOptions {
   readonly guidance?: string;
   /** Limit of one attempt, in milliseconds. Default: 60 000. */
   readonly timeoutMs?: number;
+  /** Default: by the error strategy of the workflow. */
+  readonly retry?: RetryOptions;
+  /** Whether the trace shows the content of a resource that is read, or its address alone. Default: `true`. */
+  readonly embed?: boolean;
+  /**
+   * What the trace shows in place of the whole result; `{name}` stands for an argument, an earlier binding, or this
+   * step's own. The binding stays whole.
+   */
+  readonly summary?: string;
 }
 
 /** Why a field of type `V` cannot stand under `@Step`: whatever is an `Arg<T>` counts as an argument of the workflow. */
 type StepFault<V> = [SupplyOf<V>] extends [never]
-  ? never
+  ? unknown
   : ['declare the type of this field without Arg, or callers would have to supply it'];
 
 /** Decorates a public field of the instance that is no argument. */
-export interface DecoratesStep {
-  // A private field is no key of `T`, and no argument either.
-  <T extends object & InstanceSide, K extends string>(
-    target: T,
-    key: K extends keyof T ? ([StepFault<T[K]>] extends [never] ? K : StepFault<T[K]>) : K,
-    onlyFields?: never,
-  ): void;
-  <This, V>(
-    value: undefined,
-    context: FieldContext<This, V> & ([StepFault<V>] extends [never] ? unknown : StepFault<V>),
-  ): void;
-}
+export type DecoratesStep = <T extends FieldTarget, const K extends FieldKey>(
+  target: T,
+  field: K & StepFault<FieldType<T, K>>,
+  onlyFields?: never,
+) => void;
 
 /**
  * Makes a field of a workflow a step: its initializer says what happens, its name binds the result.

@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Json } from '../graph/json.js';
 import type { ToolContext } from './context.js';
+import type { Received } from './given.js';
 import { decorateClass, optionsOf } from './record.js';
-import type { DecoratesClass } from './signatures.js';
 
 /** What a tool says about its effects, as MCP defines it. Hints, never guarantees. */
 export interface ToolAnnotations {
@@ -17,8 +18,37 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
+/** A picture that stands for a tool, as MCP defines it. */
+export interface Icon {
+  /** A URL (`https:`), or the picture itself (`data:`). */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Sizes in pixels, such as `48x48`; `any` for what scales. */
+  readonly sizes?: readonly string[];
+  /** The background it is made for. */
+  readonly theme?: 'light' | 'dark';
+}
+
+/** How a tool goes with others, for a model that plans: read by clients, never by the engine. */
+export interface ToolHints {
+  /** What kind of work it does: `search`, `validation`, … */
+  readonly category?: string;
+  /** What is usually called after it. Functions, since the classes may name each other. */
+  readonly next?: readonly (() => ToolClass)[];
+  /** What has to be called before it. */
+  readonly requires?: readonly (() => ToolClass)[];
+  /** Questions it answers or inputs it takes. */
+  readonly examples?: readonly Json[];
+}
+
+/** The names of an input's properties, those of every member of a union. */
+type PropertyNames<Input> = Input extends unknown ? keyof Input & string : never;
+
+/** What may stand under `secret` while only the schema is known: without a schema the class decides. */
+type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input>;
+
 /** Options of {@link Tool}. `Input` and `Output` are what the schemas let through. */
-export interface ToolOptions<Input = unknown, Output = unknown> {
+export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string> {
   /** Unique among the tools of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */
@@ -33,6 +63,10 @@ export interface ToolOptions<Input = unknown, Output = unknown> {
   /** Schema of the output. What `execute` returns must fit it. Default: none is announced. */
   readonly output?: StandardSchemaV1<unknown, Output>;
   readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly Icon[];
+  readonly hints?: ToolHints;
+  /** Properties of the input that are masked in traces, logs and spans. */
+  readonly secret?: readonly Secret[];
 }
 
 declare const NO_INPUT: unique symbol;
@@ -50,6 +84,25 @@ export type ToolClass<Input = never, Output = unknown> = new (
   ...deps: never[]
 ) => { execute: (input: Input, context: ToolContext) => Output | Promise<Output> };
 
+type InputOf<T> = T extends new (
+  ...deps: never[]
+) => { execute: (input: infer Input, ...rest: never[]) => unknown }
+  ? Input
+  : never;
+
+/** Why these secrets cannot be those of the class, or `unknown`. The text reaches authors. */
+type SecretFault<T, Secret extends string> = [Secret] extends [PropertyNames<InputOf<T>>]
+  ? unknown
+  : ['a secret is a property of the input, unlike', Exclude<Secret, PropertyNames<InputOf<T>>>];
+
+/** Decorates a class with `execute`. */
+export type DecoratesTool<Input, Output, Secret extends string> = <
+  T extends ToolClass<Received<Input>, Output>,
+>(
+  target: T & SecretFault<T, Secret>,
+  context?: ClassDecoratorContext<T>,
+) => void;
+
 /**
  * Makes a class with `execute(input, context)` a tool.
  *
@@ -62,12 +115,15 @@ export type ToolClass<Input = never, Output = unknown> = new (
  *   async execute({ project }: { project: string }): Promise<{ path: string }> { … }
  * }
  * ```
- * @throws TypeError when it is given no options, or decorates something that is a tool, resource or workflow already.
+ * @throws TypeError when it is given no options, or decorates something that has another decorator already.
  */
-export function Tool<Input = never, Output = unknown>(
-  options: ToolOptions<Input, Output>,
-): DecoratesClass<ToolClass<Input, Output>>;
-export function Tool(...given: readonly unknown[]): DecoratesClass<ToolClass> {
+export function Tool<
+  Input = never,
+  Output = unknown,
+  const Secret extends SecretNames<NoInfer<Input>> = never,
+>(options: ToolOptions<Input, Output, Secret>): DecoratesTool<Input, Output, Secret>;
+export function Tool(...given: readonly unknown[]): DecoratesTool<never, unknown, string> {
   const options = optionsOf<ToolOptions>('Tool', given);
-  return (target, context) => decorateClass('Tool', target, context, () => ({ kind: 'tool', options }));
+  return (target, context) =>
+    decorateClass<ToolClass>('Tool', target, context, () => ({ kind: 'tool', options }));
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { WorkflowNotRunnableError } from './faults.js';
 import { Resource } from './resource.js';
 import { Tool } from './tool.js';
-import { call, done, fail, read } from './verbs.js';
+import { attempt, call, chain, done, fail, link, read } from './verbs.js';
 
 @Tool({ name: 'ping', description: 'Answers' })
 class Ping {
@@ -17,6 +17,9 @@ class Intro {
 test.each([
   ['call', () => call(Ping)],
   ['read', () => read(Intro)],
+  ['link', () => link(Intro)],
+  ['chain', () => chain(1, (value) => value)],
+  ['attempt', () => attempt(1, ({ code }) => code)],
   ['fail', () => fail('no')],
   ['done', () => done(1)],
 ])('%s throws when it is called, and says why', (verb, run) => {

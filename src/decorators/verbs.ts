@@ -1,46 +1,141 @@
 import { WorkflowNotRunnableError } from './faults.js';
-import type { ResourceClass } from './resource.js';
+import type { Given } from './given.js';
+import type { ResourceLink } from './prompt-content.js';
+import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource-types.js';
+import type { RetryOptions } from './retry.js';
 import type { NoInput, ToolClass } from './tool.js';
 import type { Returned } from './workflow-types.js';
 
-/** Options of a {@link call} that is not a step of its own; for a step they stand in `@Step(...)`. */
-export interface CallOptions {
+/** Options of a {@link call}; for a call that is a step of its own, all but `transform` may stand in `@Step(...)`. */
+export interface CallOptions<Output = unknown, Result = unknown> {
   /** Id of the call's node. Default: derived from the step it stands in. */
   readonly id?: string;
   /** Limit of one attempt, in milliseconds. Default: 60 000. */
   readonly timeoutMs?: number;
+  /** Default: by the error strategy of the workflow. */
+  readonly retry?: RetryOptions;
+  /**
+   * Makes another value of the output: an arrow with an expression, or the name of an exported function that does no
+   * more than compute.
+   */
+  readonly transform?: (output: Output) => Result;
 }
 
 /** The arguments of {@link call} after the tool: the input may be left out where an empty object fits. */
 // biome-ignore lint/complexity/noBannedTypes: it asks about the empty object literal itself
-export type CallArguments<Input> = {} extends Input
-  ? [input?: Input, options?: CallOptions]
-  : [input: Input, options?: CallOptions];
+export type CallArguments<Input, Output = unknown, Result = unknown> = {} extends Input
+  ? [input?: NoInfer<Given<Input>>, options?: CallOptions<NoInfer<Output>, Result>]
+  : [input: NoInfer<Given<Input>>, options?: CallOptions<NoInfer<Output>, Result>];
+
+/** `Result`, never guessed from where the value is wanted: a string is no reason for a call to give one. */
+type Made<Result> = [Result] extends [infer Value] ? Value : never;
 
 /**
- * Calls a tool. The value is the tool's output.
+ * Calls a tool. The value is the tool's output, or what `transform` makes of it.
  *
  * @example
  * ```ts
  * @Step() pages = call(ListPages);
  * @Step() found = call(VerifyProject, { project: this.project, available: this.pages.names });
+ * @Step() first = call(ListPages, {}, { transform: (out) => out.names[0] ?? 'inbox' });
  * ```
  * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
  */
-export function call<Input = NoInput, Output = unknown>(
+export function call<Input = NoInput, Output = unknown, Result = Output>(
   _tool: ToolClass<Input, Output>,
-  ..._rest: CallArguments<NoInfer<Input>>
-): Output {
+  ..._rest: CallArguments<Input, Output, Result>
+): Made<Result> {
   throw new WorkflowNotRunnableError('call(...)');
 }
 
 /**
  * Reads a resource. The value is its text.
  *
+ * @example
+ * ```ts
+ * @Step() intro = read(LogseqIntro);
+ * @Step() page = read(Page, { name: this.project });
+ * ```
  * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
  */
-export function read(_resource: ResourceClass): string {
+export function read<R extends AddressedClass>(
+  _resource: R & ReadFault<R>,
+  ..._variables: VariablesArguments<R>
+): TextOf<R> {
   throw new WorkflowNotRunnableError('read(...)');
+}
+
+/**
+ * Names a resource without reading it. The value is a resource link, as MCP defines it.
+ *
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function link<R extends AddressedClass>(
+  _resource: R,
+  ..._variables: VariablesArguments<R>
+): ResourceLink {
+  throw new WorkflowNotRunnableError('link(...)');
+}
+
+/**
+ * Carries out one step after the other, each given the value of the one before. The value is the last one's.
+ *
+ * @example
+ * ```ts
+ * @Step() moved = chain(call(AddContent, { content: this.task }), (added) => call(RemoveContent, { id: added.id }));
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function chain<A, B>(step: A, second: (value: A) => B): B;
+export function chain<A, B, C>(step: A, second: (value: A) => B, third: (value: B) => C): C;
+export function chain<A, B, C, D>(
+  step: A,
+  second: (value: A) => B,
+  third: (value: B) => C,
+  fourth: (value: C) => D,
+): D;
+export function chain<A, B, C, D, E>(
+  step: A,
+  second: (value: A) => B,
+  third: (value: B) => C,
+  fourth: (value: C) => D,
+  fifth: (value: D) => E,
+): E;
+export function chain<A, B, C, D, E, F>(
+  step: A,
+  second: (value: A) => B,
+  third: (value: B) => C,
+  fourth: (value: C) => D,
+  fifth: (value: D) => E,
+  sixth: (value: E) => F,
+): F;
+export function chain(..._steps: readonly unknown[]): unknown {
+  throw new WorkflowNotRunnableError('chain(...)');
+}
+
+/** Why a step failed for good. */
+export interface StepError {
+  /** `E_TIMEOUT`, `E_TOOL_ERROR`, …, or the code the tool's own error carries. */
+  readonly code: string;
+  /** What the tool said, on one line. */
+  readonly message: string;
+  /** How many tries were made. */
+  readonly attempts: number;
+  /** Id of the step's node. */
+  readonly node: string;
+}
+
+/**
+ * Puts a value in the place of a step that has failed for good; the run goes on.
+ *
+ * @example
+ * ```ts
+ * @Step() added = attempt(call(AddContent, { content: this.task }), (error) => ({ id: error.code }));
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F): T | F {
+  throw new WorkflowNotRunnableError('attempt(...)');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { SupplyOf, Unmark } from './arg.js';
+import type { PromptText } from './prompt-text.js';
 
 declare const RETURNS: unique symbol;
 
@@ -26,7 +27,7 @@ export type ArgsOf<W> = Flat<
 
 type IsReturned<V> = [V] extends [never]
   ? false
-  : 0 extends 1 & V
+  : [unknown] extends [V]
     ? false
     : V extends Returned<unknown>
       ? true
@@ -34,9 +35,9 @@ type IsReturned<V> = [V] extends [never]
 
 type ReturnedBy<V> = V extends Returned<infer R> ? Plain<R> : never;
 
-/** `T` without marks, however deep. */
+/** `T` without marks, however deep; what `prompt` makes is text in a result. */
 type Plain<T> = PlainInside<Unmark<T>>;
-type PlainInside<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+type PlainInside<T> = T extends PromptText ? string : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
 /** The fields that end the run whatever happened before: `done(...)` without a condition. */
 type CertainEnds<W> = { [K in keyof W]-?: IsReturned<W[K]> extends true ? K : never }[keyof W];

@@ -1,6 +1,7 @@
 import { WorkflowNotRunnableError } from './faults.js';
 import { decorateClass, type FieldRecords, optionsOf } from './record.js';
-import type { ResourceClass } from './resource.js';
+import type { ResourceClass } from './resource-types.js';
+import type { RetryOptions } from './retry.js';
 import type { DecoratesClass } from './signatures.js';
 
 /** Options of {@link Workflow}. */
@@ -18,9 +19,20 @@ export interface WorkflowOptions {
   readonly instructions?: readonly ResourceClass[];
   /** How callers reach it. Default: `['prompt']`. */
   readonly expose?: readonly 'prompt'[];
-  /** Whether the first failure stops the run. Default: `true`. */
+  /** Whether the first failure stops the run. Default: `true`, and `false` under the error strategy `collect`. */
   readonly failFast?: boolean;
+  /** What a step that fails means for the others. Default: `'failFast'`. */
+  readonly errorStrategy?: ErrorStrategyOption;
 }
+
+/**
+ * What a step that fails means for the run, unless `attempt` deals with it:
+ *
+ * - `'failFast'`: no further step is started;
+ * - `'collect'`: every step that needs no failed one still runs, and all failures are told at the end;
+ * - `{ retry }`: each step without a `retry` of its own is tried again, then as `failFast`.
+ */
+export type ErrorStrategyOption = 'failFast' | 'collect' | { readonly retry: RetryOptions };
 
 /** A class under `@Workflow`: it takes nothing, since it is never instantiated. */
 export type WorkflowClass = new () => object;
@@ -39,8 +51,8 @@ export type WorkflowClass = new () => object;
  *   output = done({ id: this.added.id });
  * }
  * ```
- * @throws TypeError when it is given no options, or decorates something that is a tool, resource or workflow already,
- *   or a class that extends one with arguments or steps.
+ * @throws TypeError when it is given no options, or decorates something that has another decorator
+ *   already, or a class that extends one with arguments or steps.
  */
 export function Workflow(options: WorkflowOptions): DecoratesClass<WorkflowClass>;
 export function Workflow(...given: readonly unknown[]): DecoratesClass<WorkflowClass> {

@@ -21,10 +21,14 @@ function metadataOf(name: string, decorators: Decorators): ClassMetadata {
 }
 
 function define(body: string, decorators: Decorators): Record<string, unknown> {
-  return load(`import { Arg, call, Resource, Step, Tool, Workflow } from 'stepwright';\n${body}`, decorators);
+  return load(
+    `import { Arg, call, Prompt, Resource, Step, Tool, Workflow } from 'stepwright';\n${body}`,
+    decorators,
+  );
 }
 
 const workflow = "@Workflow({ name: 'w', description: 'w' })";
+const prompt = "@Prompt({ name: 'p', description: 'p' })";
 const tool = "@Tool({ name: 't', description: 't' })";
 
 describe.each(kinds)('metadata of %s decorators', (decorators) => {
@@ -40,6 +44,25 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
       kind: 'resource',
       uri: 'resource://logseq/today',
       options: { name: 'today', title: 'Today', description: 'What is due', mimeType: 'text/markdown' },
+    });
+  });
+
+  test('of a resource template holds its template', () => {
+    expect(metadataOf('PageFile', decorators)).toEqual({
+      kind: 'resource',
+      uriTemplate: 'logseq://pages/{page}/files/{+path}{#part}',
+      options: { name: 'file', description: 'A file of a page' },
+    });
+  });
+
+  test('of a prompt holds its options and arguments', () => {
+    expect(metadataOf('Review', decorators)).toEqual({
+      kind: 'prompt',
+      options: { name: 'review', description: 'Review code' },
+      args: [
+        { name: 'language', options: { description: 'Language', enum: ['ts', 'rust'] } },
+        { name: 'code', options: { description: 'Code' } },
+      ],
     });
   });
 
@@ -60,9 +83,23 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
       'filter',
       'parent',
       'quiet',
+      'email',
+      'share',
+      'count',
+      'names',
+      'anything',
+      'options',
+      'free',
+      'page',
+      'mode',
     ]);
     expect(metadata.args[2]).toEqual({ name: 'limit', options: { description: 'At most', default: 10 } });
-    expect(metadata.steps.map(({ name }) => name).slice(0, 4)).toEqual(['pages', 'ping', 'pinged', 'listed']);
+    expect(metadata.steps.map(({ name }) => name).slice(0, 4)).toEqual([
+      'pages',
+      'ping',
+      'file',
+      'wholePage',
+    ]);
     expect(metadata.steps.at(-1)).toEqual({ name: 'added', options: {} });
     expect(metadata.steps[1]?.options).toEqual({
       id: 'pong',
@@ -110,16 +147,42 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
       new TypeError("resource R has no address: write `static readonly uri = 'resource://…'` in the class"),
     );
   });
+
+  test.each([
+    "static uri = 'a://b'; static uriTemplate = 'a://{c}';",
+    'static uri = 1;',
+    'static uriTemplate = 1;',
+  ])('of a resource with an unclear address cannot be read: %s', (body) => {
+    const { R } = define(`@Resource({ name: 'r' }) export class R { ${body} }`, decorators);
+    expect(() => readMetadata(R as AnyClass)).toThrow(
+      new TypeError(
+        'resource R has no clear address: `uri` and `uriTemplate` are texts, and a class has one of them',
+      ),
+    );
+  });
+
+  test('does not keep a prompt from being made', () => {
+    const { Greeting } = loadFile(join(import.meta.dirname, 'accepted/world.js'), decorators);
+    const greeting = new (Greeting as new () => { render(args: { whom: string }): unknown })();
+    expect(greeting.render({ whom: 'Ann' })).toEqual([{ role: 'user', content: 'Greet Ann.' }]);
+  });
 });
 
-test.each(['AddTaskToProject', 'Today', 'Sort', 'Ping'])(
-  '%s has one fingerprint with either kind',
-  (name) => {
-    const [legacy, tc39] = kinds.map((kind) => fingerprint(fromMetadata(metadataOf(name, kind))));
-    expect(legacy).toMatch(/^[0-9a-f]{64}$/);
-    expect(tc39).toBe(legacy);
-  },
-);
+test.each([
+  'AddTaskToProject',
+  'Collecting',
+  'Today',
+  'PageFile',
+  'Sort',
+  'Ping',
+  'Login',
+  'Review',
+  'Plain',
+])('%s has one fingerprint with either kind', (name) => {
+  const [legacy, tc39] = kinds.map((kind) => fingerprint(fromMetadata(metadataOf(name, kind))));
+  expect(legacy).toMatch(/^[0-9a-f]{64}$/);
+  expect(tc39).toBe(legacy);
+});
 
 describe.each(kinds)('a workflow class with %s decorators', (decorators) => {
   const message =
@@ -174,7 +237,20 @@ describe.each(kinds)('misuse of %s decorators', (decorators) => {
     ],
     [
       `${tool} class T { @Step() a = 1; }`,
-      'class T has fields with @Arg or @Step, which mean something under @Workflow only, not under @Tool',
+      'class T has fields with @Arg or @Step, which mean nothing under @Tool: they belong under @Workflow, @Arg under @Prompt as well',
+    ],
+    ['@Prompt() class P {}', optionFault('Prompt', "@Prompt({ name: '…', description: '…' })")],
+    [
+      `${prompt} class P { @Arg({}) a; @Step() b = 1; }`,
+      'class P has fields with @Step, which mean nothing under @Prompt: they belong under @Workflow',
+    ],
+    [
+      `${prompt} class A {} ${prompt} class B extends A {}`,
+      'prompt B extends A, whose arguments and steps are not inherited: a prompt class stands alone',
+    ],
+    [
+      `${prompt} ${workflow} class T {}`,
+      'class T is a workflow already and cannot be decorated with @Prompt as well',
     ],
     [`${workflow} class W { @Step() a() {} }`, '@Step decorates a field, which `a` is not'],
     [`${workflow} class W { @Arg({}) get a() { return 1; } }`, '@Arg decorates a field, which `a` is not'],

@@ -7,11 +7,11 @@ const root = resolve(import.meta.dirname, '../..');
 const file = join(import.meta.dirname, 'accepted/editor.ts');
 
 const source = `
-import { Arg, type ArgsOf, call, done, type ResultOf, Step, Tool, Workflow } from 'stepwright';
+import { Arg, type ArgsOf, attempt, call, chain, done, type ResultOf, Step, Tool, Workflow } from 'stepwright';
 
 @Tool({ name: 't', description: 't' })
 export class T {
-  execute(input: { folder: string }): { lines: string[] } { return { lines: [input.folder] }; }
+  execute(input: { folder: string; depth?: number }): { lines: string[] } { return { lines: [input.folder] }; }
 }
 
 @Workflow({ name: 'w', description: 'w' })
@@ -19,7 +19,9 @@ export class W {
   @Arg({ description: 'a' }) task!: Arg<string>;
   @Arg({ description: 'a', default: 1 }) limit!: Arg<number, 'default'>;
   @Step() found = call(T, { folder: this.task });
-  output = done({ first: this.found.lines[0] });
+  @Step() all = call(T, { folder: this.task, depth: this.limit }, { transform: (out) => out.lines });
+  @Step() again = chain(call(T, { folder: this.all[0] ?? this.task }), (out) => attempt(call(T, { folder: 'a' }), () => out));
+  output = done({ first: this.found.lines[0] ?? this.again.lines[0] });
 }
 
 export const args: ArgsOf<W> = { task: 'a', limit: 1 };
@@ -31,11 +33,12 @@ type Service = Pick<
   'findRenameLocations' | 'getDefinitionAtPosition' | 'getCompletionsAtPosition' | 'getSemanticDiagnostics'
 >;
 
-function service(ts: typeof typescript): Service {
+function service(ts: typeof typescript, exactOptionalPropertyTypes: boolean): Service {
   const options: typescript.CompilerOptions = {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.NodeNext,
     strict: true,
+    exactOptionalPropertyTypes,
     experimentalDecorators: true,
     skipLibCheck: true,
     types: [],
@@ -63,17 +66,18 @@ function occurrences(word: string): number[] {
 }
 
 describe.each([
-  ['6.0', typescript],
+  ['6.0', typescript, false],
+  ['6.0 and exact optional properties', typescript, true],
   // The two packages differ in name alone as far as the language service goes.
-  ['5.9', typescript5 as unknown as typeof typescript],
-])('an editor with TypeScript %s', { timeout: 180_000 }, (_version, ts) => {
-  const editor = service(ts);
+  ['5.9', typescript5 as unknown as typeof typescript, false],
+])('an editor with TypeScript %s', { timeout: 180_000 }, (_version, ts, isExact) => {
+  const editor = service(ts, isExact);
 
   test('finds no error in the source', () => {
     expect(editor.getSemanticDiagnostics(file)).toEqual([]);
   });
 
-  test.each(['task', 'limit', 'found', 'folder', 'lines', 'first'])(
+  test.each(['task', 'limit', 'found', 'folder', 'depth', 'lines', 'first', 'all', 'again'])(
     'renames `%s` everywhere at once',
     (word) => {
       const all = occurrences(word);
@@ -84,14 +88,17 @@ describe.each([
     },
   );
 
-  test.each(['task', 'limit', 'folder'])('goes from the last `%s` to where it is declared', (word) => {
-    const all = occurrences(word);
-    const definitions = editor.getDefinitionAtPosition(file, all.at(-1)!);
-    expect(definitions?.map(({ textSpan }) => textSpan.start)).toEqual([all[0]]);
-  });
+  test.each(['task', 'limit', 'folder', 'depth'])(
+    'goes from the last `%s` to where it is declared',
+    (word) => {
+      const all = occurrences(word);
+      const definitions = editor.getDefinitionAtPosition(file, all.at(-1)!);
+      expect(definitions?.map(({ textSpan }) => textSpan.start)).toEqual([all[0]]);
+    },
+  );
 
   test('offers the properties of an input', () => {
     const entries = editor.getCompletionsAtPosition(file, source.indexOf('folder: this.task'), {})?.entries;
-    expect(entries?.map(({ name }) => name)).toEqual(['folder']);
+    expect(entries?.map(({ name }) => name)).toEqual(['folder', 'depth']);
   });
 });

@@ -2,16 +2,23 @@
 import {
   Arg,
   type ArgsOf,
+  attempt,
   call,
+  chain,
   done,
   fail,
+  link,
+  type PromptText,
+  prompt,
+  type ResourceLink,
   type ResultOf,
   type Returned,
   read,
   Step,
+  type VariablesOf,
   Workflow,
 } from 'stepwright';
-import { ListPages, LogseqIntro } from './world.js';
+import { AddTask, type Greeting, ListPages, LogseqIntro, NormalizeProject, Page } from './world.js';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Expect<T extends true> = T;
@@ -95,6 +102,13 @@ export type ResultHasNoArguments = Expect<
   >
 >;
 
+class Prompted {
+  text = prompt`Use ${AddTask}`;
+  output = done({ text: this.text, list: [this.text] });
+}
+export type PromptGivesText = Expect<Equal<Prompted['text'], PromptText & string>>;
+export type ResultHasNoPromptText = Expect<Equal<ResultOf<Prompted>, { text: string; list: string[] }>>;
+
 class Hidden {
   private secret!: Arg<string>;
   open!: Arg<number>;
@@ -117,3 +131,36 @@ export const maybe: string | undefined = full.maybe;
 export type CallGivesTheOutput = Expect<Equal<Full['pages'], { pages: string[] }>>;
 export type ReadGivesText = Expect<Equal<Full['intro'], string>>;
 export type FailGivesNothing = Expect<Equal<Full['never'], never>>;
+
+export type ArgumentsOfAPrompt = Expect<Equal<ArgsOf<Greeting>, { whom: string }>>;
+
+// The verbs give what is in them, never what is wanted of them.
+class Verbs {
+  flag!: Arg<boolean>;
+  transformed = call(ListPages, {}, { transform: ({ pages }) => pages.at(0) });
+  size = call(ListPages, {}, { transform: ({ pages }) => ({ size: pages.length, first: 'a' as const }) });
+  never = call(ListPages, {}, { transform: (): never => fail('always') });
+  untransformed = call(ListPages, {}, { timeoutMs: 1 });
+  chained = chain(
+    call(NormalizeProject, { input: 'a' }),
+    (found) => call(AddTask, { project: found.name, task: 'b' }),
+    (added) => [added.id],
+  );
+  conditional = this.flag ? chain(call(ListPages), ({ pages }) => pages.length) : undefined;
+  tried = attempt(call(AddTask, { project: 'a', task: 'b' }), (error) => error.attempts);
+  page = read(Page, { name: 'a' });
+  linked = link(Page, { name: 1 });
+}
+export type TransformGives = Expect<Equal<Verbs['transformed'], string | undefined>>;
+export type TransformGivesObjects = Expect<Equal<Verbs['size'], { size: number; first: 'a' }>>;
+export type TransformGivesNothing = Expect<Equal<Verbs['never'], never>>;
+export type OptionsChangeNoType = Expect<Equal<Verbs['untransformed'], { pages: string[] }>>;
+export type ChainGivesTheLast = Expect<Equal<Verbs['chained'], string[]>>;
+export type ChainUnderACondition = Expect<Equal<Verbs['conditional'], number | undefined>>;
+export type AttemptGivesEither = Expect<Equal<Verbs['tried'], number | { id: string }>>;
+export type TemplateGivesText = Expect<Equal<Verbs['page'], string>>;
+export type LinkGivesALink = Expect<Equal<Verbs['linked'], ResourceLink>>;
+export type VariablesOfATemplate = Expect<
+  Equal<VariablesOf<'a://{b}/{+c}x{#d}/{b}'>, { readonly b: string; readonly c: string; readonly d: string }>
+>;
+export type NoVariables = Expect<Equal<keyof VariablesOf<'a://b'>, never>>;

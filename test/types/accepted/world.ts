@@ -1,5 +1,14 @@
-/** Tools and a resource that every case may use. */
-import { Resource, Tool, type ToolContext } from 'stepwright';
+/** Tools, resources and a prompt that every case may use. */
+import {
+  Arg,
+  type ArgsOf,
+  Prompt,
+  type PromptMessages,
+  Resource,
+  Tool,
+  type ToolContext,
+  user,
+} from 'stepwright';
 import { z } from 'zod';
 
 @Tool({ name: 'list-pages', description: 'Lists the pages', annotations: { readOnlyHint: true } })
@@ -13,6 +22,13 @@ export class ListPages {
   name: 'normalize-project',
   description: 'Finds the project that is meant',
   input: z.object({ input: z.string() }),
+  hints: {
+    category: 'validation',
+    next: [() => AddTask],
+    requires: [() => ListPages],
+    examples: ['my blog'],
+  },
+  icons: [{ src: 'https://example.com/icon.svg', mimeType: 'image/svg+xml', sizes: ['any'], theme: 'dark' }],
 })
 export class NormalizeProject {
   async execute({ input }: { input: string }): Promise<{ name: string; score: number; alias?: string }> {
@@ -25,10 +41,11 @@ export class NormalizeProject {
   description: 'Adds a task',
   input: z.object({ project: z.string(), task: z.string(), priority: z.number().optional() }),
   output: z.object({ id: z.string() }),
+  secret: ['task'],
 })
 export class AddTask {
   async execute(
-    input: { project: string; task: string; priority?: number | undefined },
+    input: { project: string; task: string; priority?: number },
     context: ToolContext,
   ): Promise<{ id: string }> {
     context.signal.throwIfAborted();
@@ -47,4 +64,29 @@ export class Search {
 @Resource({ name: 'logseq-intro', description: 'How pages are laid out', file: './intro.md' })
 export class LogseqIntro {
   static readonly uri = 'resource://logseq/intro';
+}
+
+@Resource({ name: 'page', description: 'A page', mimeType: 'text/markdown' })
+export class Page {
+  static readonly uriTemplate = 'logseq://pages/{name}';
+  constructor(readonly folder: string) {}
+  read({ name }: { name: string }): string {
+    return `${this.folder}/${name}`;
+  }
+}
+
+@Resource({ name: 'logo', mimeType: 'image/png' })
+export class Logo {
+  static readonly uri = 'logseq://logo';
+  read(): Uint8Array {
+    return Uint8Array.of(1);
+  }
+}
+
+@Prompt({ name: 'greeting', title: 'Greeting', description: 'Greet somebody' })
+export class Greeting {
+  @Arg({ description: 'Whom' }) whom!: Arg<string>;
+  render({ whom }: ArgsOf<Greeting>): PromptMessages {
+    return [user(`Greet ${whom}.`)];
+  }
 }
