@@ -1,7 +1,8 @@
 import { unreachable } from '../../graph/unreachable.js';
-import { fail, finishIfDone } from './ending.js';
-import { join } from './join.js';
+import { failForGood, finishIfDone } from './ending.js';
+import { type JoinVerdict, join } from './join.js';
 import { beginCall } from './nodes/call.js';
+import { beginCompute } from './nodes/compute.js';
 import { beginError } from './nodes/error.js';
 import { beginRead } from './nodes/resource.js';
 import { beginReturn } from './nodes/return.js';
@@ -35,11 +36,8 @@ function activateDue(turn: Turn): boolean {
 
 /** Every dependency has settled: join, then condition, then a place. */
 function activate(turn: Turn, planned: PlannedNode): void {
-  const { node, joins } = planned;
-  const verdict = join(
-    node.join,
-    joins.map((id) => turn.recorder.node(id)),
-  );
+  const { node } = planned;
+  const verdict = verdictOf(turn, planned);
   if (!verdict.run) {
     skip(turn, planned, verdict.reason);
     return;
@@ -47,7 +45,8 @@ function activate(turn: Turn, planned: PlannedNode): void {
   if (node.when !== undefined) {
     const condition = turn.evaluation.condition(node.when);
     if (!condition.ok) {
-      fail(turn, planned, condition.failure);
+      // A fallback stands in for the node's work, not for the question whether it has any.
+      failForGood(turn, planned, condition.failure);
       return;
     }
     if (!condition.value) {
@@ -59,25 +58,48 @@ function activate(turn: Turn, planned: PlannedNode): void {
   else begin(turn, planned);
 }
 
-/** Only what is in flight takes a place; an `error` or `return` is done as soon as it starts. */
-function takesPlace(node: RunnableNode): boolean {
-  return node.kind === 'call' || node.kind === 'resource';
+function verdictOf({ recorder }: Turn, { node, joins, needs }: PlannedNode): JoinVerdict {
+  const rows = (ids: readonly string[]) => ids.map((id) => recorder.node(id));
+  const verdict = join(node.join, rows(joins));
+  return verdict.run ? join('none_failed', rows(needs)) : verdict;
 }
 
+/** Only what is in flight takes a place; everything else is done as soon as it starts. */
+function takesPlace(node: RunnableNode): boolean {
+  switch (node.kind) {
+    case 'call':
+    case 'resource':
+      return true;
+    case 'compute':
+      return node.function !== undefined;
+    case 'error':
+    case 'return':
+      return false;
+    default:
+      return unreachable(node);
+  }
+}
+
+/** Starts a node, or its next attempt. */
 function begin(turn: Turn, planned: PlannedNode): void {
   const { node } = planned;
-  turn.recorder.report({
-    kind: 'nodeStarted',
-    node: node.id,
-    nodeKind: node.kind,
-    ...guidanceOf(turn, node),
-  });
+  if (turn.recorder.node(node.id).attempt === 0) {
+    turn.recorder.report({
+      kind: 'nodeStarted',
+      node: node.id,
+      nodeKind: node.kind,
+      ...guidanceOf(turn, node),
+    });
+  }
   switch (node.kind) {
     case 'call':
       beginCall(turn, planned, node);
       return;
     case 'resource':
       beginRead(turn, planned, node);
+      return;
+    case 'compute':
+      beginCompute(turn, planned, node);
       return;
     case 'error':
       beginError(turn, planned, node);

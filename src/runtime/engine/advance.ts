@@ -1,14 +1,10 @@
-import type { Value } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { runOn } from './activation.js';
-import { abandonCall, abandonTimer, callId, timerId } from './commands.js';
-import type { Advance, Command, Event, Failure, RunState } from './contract.js';
-import { cancelRun, fail } from './ending.js';
-import { failures } from './failures.js';
-import { DEFAULT_TIMEOUT_MS } from './nodes/attempt.js';
-import { type Plan, type PlannedNode, planOf } from './plan.js';
-import { succeed } from './settle.js';
+import { answered, failed, timerFired } from './answers.js';
+import type { Advance, Event, RunState } from './contract.js';
+import { cancelRun } from './ending.js';
+import { planOf } from './plan.js';
 import { openTurn, type Turn } from './turn.js';
 
 /** Thrown by `advance` when a host brings a state together with a graph it was not started on. */
@@ -54,63 +50,20 @@ function take(turn: Turn, event: Event): boolean {
   if (command === undefined) return false;
   switch (event.kind) {
     case 'toolReturned':
-      return command.kind === 'callTool' && returned(turn, command, event.value);
+      return command.kind === 'callTool' && answered(turn, command, event.value);
     case 'resourceRead':
-      return command.kind === 'readResource' && returned(turn, command, event.value);
+      return command.kind === 'readResource' && answered(turn, command, event.value);
+    case 'evaluated':
+      return command.kind === 'evaluate' && answered(turn, command, event.value);
     case 'toolFailed':
-      return command.kind === 'callTool' && broke(turn, command, event.failure, event.attempted);
+      return command.kind === 'callTool' && failed(turn, command, event.failure, event.attempted);
     case 'resourceFailed':
-      return command.kind === 'readResource' && broke(turn, command, event.failure, true);
+      return command.kind === 'readResource' && failed(turn, command, event.failure, true);
+    case 'evaluationFailed':
+      return command.kind === 'evaluate' && failed(turn, command, event.failure, true);
     case 'timerFired':
-      return command.kind === 'startTimer' && timedOut(turn, command);
+      return command.kind === 'startTimer' && timerFired(turn, command);
     default:
       return unreachable(event);
   }
-}
-
-type Call = Extract<Command, { kind: 'callTool' | 'readResource' }>;
-
-function returned(turn: Turn, call: Call, value: NonNullable<Value> | null): true {
-  const { recorder, plan } = turn;
-  answer(turn, call);
-  const outcome = { ok: true, value } as const;
-  recorder.report({ kind: 'callReturned', node: call.node, command: call.id, attempted: true, outcome });
-  succeed(turn, plannedNode(plan, call.node), value);
-  return true;
-}
-
-function broke(turn: Turn, call: Call, failure: Failure, attempted: boolean): true {
-  answer(turn, call);
-  failCall(turn, call, failure, attempted);
-  return true;
-}
-
-function answer({ recorder }: Turn, call: Call): void {
-  recorder.settleCommand(call.id);
-  abandonTimer(recorder, timerId(call.id));
-}
-
-function timedOut(turn: Turn, timer: Extract<Command, { kind: 'startTimer' }>): true {
-  const { recorder, plan } = turn;
-  const { node } = plannedNode(plan, timer.node);
-  const id = callId(node.id, recorder.node(node.id).attempt);
-  recorder.settleCommand(timer.id);
-  abandonCall(recorder, id);
-  const byDeadline = timer.dueAt === recorder.run.deadlineAt;
-  const failure = byDeadline ? failures.deadline() : failures.timeout(node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-  failCall(turn, { id, node: node.id }, failure, true);
-  return true;
-}
-
-function failCall(turn: Turn, call: Pick<Call, 'id' | 'node'>, failure: Failure, attempted: boolean): void {
-  const { id: command, node } = call;
-  const outcome = { ok: false, failure } as const;
-  turn.recorder.report({ kind: 'callReturned', node, command, attempted, outcome });
-  fail(turn, plannedNode(turn.plan, node), failure);
-}
-
-function plannedNode(plan: Plan, id: string): PlannedNode {
-  const planned = plan.byId.get(id);
-  if (planned === undefined) throw new Error(`the graph has no node '${id}'`);
-  return planned;
 }

@@ -1,7 +1,7 @@
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
 import type { Recorder } from './recorder.js';
 
-/** Id of one attempt's call or read: readable, unique in its run, and the same whenever the run is replayed. */
+/** Id of one attempt's call, read or evaluation: readable, unique in its run, and the same whenever the run is replayed. */
 export function callId(node: string, attempt: number): string {
   return `${node}#${attempt}`;
 }
@@ -9,6 +9,11 @@ export function callId(node: string, attempt: number): string {
 /** Id of the timer that bounds the attempt of `call`. */
 export function timerId(call: string): string {
   return `${call}:timer`;
+}
+
+/** Id of the timer between the attempt of `call` and the next one. */
+export function delayId(call: string): string {
+  return `${call}:delay`;
 }
 
 /** The same for every attempt of one call of one run, after a crash as well, and different for any other call. */

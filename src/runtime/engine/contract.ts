@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../graph/json.js';
-import type { Node, NodeKind } from '../../graph/model.js';
+import type { FunctionRef, Node, NodeKind } from '../../graph/model.js';
 
 /**
  * The engine is a pure state machine: a host feeds events in and carries commands out.
@@ -12,6 +12,8 @@ export interface Failure {
   readonly message: string;
   /** The call may have taken effect although no result came back: check before repeating it. */
   readonly outcomeUnknown?: true;
+  /** The other side asked not to be called again before so many ms have passed: a retry waits just as long. */
+  readonly retryAfterMs?: number;
   readonly details?: Json;
 }
 
@@ -57,6 +59,14 @@ export type Command =
       readonly resource: string;
       readonly uri: string;
     }
+  /** Calls a pure function of the registry. The host gives it copies of `args`, and answers with plain JSON. */
+  | {
+      readonly kind: 'evaluate';
+      readonly id: string;
+      readonly node: string;
+      readonly function: FunctionRef;
+      readonly args: readonly Json[];
+    }
   /** Answered by `timerFired` no earlier than `dueAt` (ms since the epoch). */
   | { readonly kind: 'startTimer'; readonly id: string; readonly node: string; readonly dueAt: number }
   /** Needs no answer, and is never outstanding. */
@@ -83,6 +93,14 @@ export type Event =
     }
   | {
       readonly kind: 'resourceFailed';
+      readonly at: number;
+      readonly command: string;
+      readonly failure: Failure;
+    }
+  /** Without `value` the function gave nothing: its value is absent. */
+  | { readonly kind: 'evaluated'; readonly at: number; readonly command: string; readonly value?: Json }
+  | {
+      readonly kind: 'evaluationFailed';
       readonly at: number;
       readonly command: string;
       readonly failure: Failure;
@@ -129,7 +147,38 @@ export type Fact =
         | { readonly ok: true; readonly value: Json }
         | { readonly ok: false; readonly failure: Failure };
     }
-  | { readonly kind: 'nodeSucceeded'; readonly node: string; readonly nodeKind: NodeKind }
+  /** An attempt failed, its `callReturned` stands before, and another one follows unless the run ends meanwhile. */
+  | {
+      readonly kind: 'retrying';
+      readonly node: string;
+      /** The attempt that failed, counted from 1. */
+      readonly attempt: number;
+      /** How many attempts the node has altogether. */
+      readonly attempts: number;
+      /** How long the next attempt waits at least. */
+      readonly delayMs: number;
+      readonly failure: Failure;
+    }
+  /** The node failed for good and its fallback stands in: it succeeds, and its `nodeSucceeded` follows. */
+  | {
+      readonly kind: 'handled';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      readonly failure: Failure;
+      /** How often the tool or resource was reached; 0 where the input was refused or had no value. */
+      readonly attempts: number;
+      /** What the node gives instead. Missing for a value that is absent. */
+      readonly value?: Json;
+    }
+  | {
+      readonly kind: 'nodeSucceeded';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      /** The result in short, where the node says how. */
+      readonly summary?: string;
+      /** The summary could not be evaluated. The node has succeeded all the same. */
+      readonly summaryFailure?: Failure;
+    }
   | {
       readonly kind: 'nodeFailed';
       readonly node: string;
@@ -151,24 +200,35 @@ export type Fact =
       readonly failure?: Failure;
       /** The node whose failure ended the run. Missing for a cancelled run and for a failure of the graph as a whole. */
       readonly node?: string;
+      /** As in the run's row. */
+      readonly failures?: readonly NodeFailure[];
     };
+
+/** A node that failed for good. */
+export interface NodeFailure {
+  readonly node: string;
+  readonly failure: Failure;
+}
 
 /**
  * One row of state that a durable host must write or delete. Rows are never mutated after they were handed out, and
- * one `Advance` names a row once. The key of the one `run` row is the run's id.
+ * one `Advance` names a row once. The key of the one `run` row and of the one `input` row is the run's id.
  */
 export type Change =
   | { readonly op: 'put'; readonly table: 'run'; readonly key: string; readonly row: RunRow }
+  | { readonly op: 'put'; readonly table: 'input'; readonly key: string; readonly row: JsonObject }
   | { readonly op: 'put'; readonly table: 'nodes'; readonly key: string; readonly row: NodeRow }
   | { readonly op: 'put'; readonly table: 'outputs'; readonly key: string; readonly row: Json }
   | { readonly op: 'put'; readonly table: 'commands'; readonly key: string; readonly row: Command }
   | { readonly op: 'delete'; readonly table: StateTable; readonly key: string };
 
-export type StateTable = 'run' | 'nodes' | 'outputs' | 'commands';
+export type StateTable = 'run' | 'input' | 'nodes' | 'outputs' | 'commands';
 
 /** The whole state of a run: plain JSON, in tables whose rows change one at a time. */
 export interface RunState {
   run: RunRow;
+  /** Values of the graph's inputs. Never changes, and so stands apart from the row that often does. */
+  readonly input: JsonObject;
   /** By node instance. */
   nodes: Record<string, NodeRow>;
   /** Values of nodes that succeeded; absent values have no row. */
@@ -184,14 +244,15 @@ export interface RunRow {
   /** Hash of the graph the run started on; `advance` refuses another one. */
   readonly graphHash: string;
   readonly status: RunStatus;
-  readonly input: JsonObject;
   /** Ms since the epoch. */
   readonly startedAt: number;
+  /** See `StartIds`. */
+  readonly random?: number;
   /** After this moment no attempt may run (ms since the epoch). */
   readonly deadlineAt?: number;
   /** Nodes that are neither settled nor skipped. */
   readonly open: number;
-  /** Nodes with a call or read in flight, at most the graph's `maxConcurrency`. */
+  /** Nodes with a call, read or evaluation in flight, at most the graph's `maxConcurrency`. */
   readonly running: number;
   /** Ends of the line of nodes that wait for a free place, linked by `NodeRow.next`; the head starts first. */
   readonly readyHead?: string;
@@ -204,6 +265,8 @@ export interface RunRow {
   readonly failure?: Failure;
   /** The node `failure` comes from. */
   readonly failedNode?: string;
+  /** Every node that failed, in declaration order: known at the end of a run that did not succeed, if there is one. */
+  readonly failures?: readonly NodeFailure[];
 }
 
 /** One node of the run. Rows are replaced, never mutated. */
@@ -216,6 +279,7 @@ export interface NodeRow {
   readonly attempt: number;
   /** The node behind this one in the line for a free place. */
   readonly next?: string;
+  /** Why the node failed; between attempts and during a later one, how the attempt before did. */
   readonly failure?: Failure;
 }
 
@@ -232,6 +296,8 @@ export interface StartIds {
   readonly runId: string;
   readonly at: number;
   readonly deadlineAt?: number;
+  /** From 0 up to 1, drawn for this run: spreads the retries of runs that fail together. Default 0. */
+  readonly random?: number;
 }
 
 export type { Node };

@@ -1,39 +1,75 @@
 import { type Json, ownProperty } from '../../graph/json.js';
-import { abandonCall, abandonTimer, callId, timerId } from './commands.js';
-import type { Failure, RunRow, SkipReason } from './contract.js';
+import { abandonCall, abandonTimer, callId, delayId, timerId } from './commands.js';
+import type { Failure, NodeFailure, RunRow, SkipReason } from './contract.js';
 import { failures } from './failures.js';
 import type { GraphFault, PlannedNode } from './plan.js';
+import { leaveLine, standInLine } from './ready-line.js';
 import { settle, skip, succeed } from './settle.js';
 import type { Turn } from './turn.js';
 
 /**
- * A node has failed for good. The first failure is the run's. Where the graph fails fast, nothing new starts after it,
- * and calls in flight settle, so that their effects are known.
+ * A node has come to the end of its attempts. Its fallback, where it has one, makes it succeed; else it has failed for
+ * good.
+ *
+ * @param attempts how often the node's tool or resource was reached.
  */
-export function fail(turn: Turn, planned: PlannedNode, failure: Failure): void {
+export function fail(turn: Turn, planned: PlannedNode, failure: Failure, attempts: number): void {
+  const { id, kind, onError } = planned.node;
+  if (onError === undefined || !('value' in onError)) {
+    failForGood(turn, planned, failure);
+    return;
+  }
+  const { code, message } = failure;
+  const fallback = turn.evaluation.fallback(onError.value, { code, message, attempts, node: id });
+  if (!fallback.ok) {
+    failForGood(turn, planned, failures.fallback(failure, fallback.failure));
+    return;
+  }
+  const { value } = fallback;
+  const given = value === undefined ? {} : { value };
+  turn.recorder.report({ kind: 'handled', node: id, nodeKind: kind, failure, attempts, ...given });
+  succeed(turn, planned, value);
+}
+
+/**
+ * A node has failed, and nothing stands in for it. The first failure is the run's. Where the graph fails fast, nothing
+ * new starts after it, and calls in flight settle, so that their effects are known.
+ */
+export function failForGood(turn: Turn, planned: PlannedNode, failure: Failure): void {
+  const wasFailing = isFailing(turn);
   const { recorder, plan } = turn;
   const { id } = planned.node;
   settleFailed(turn, planned, failure);
   if (recorder.run.failure === undefined) recorder.putRun({ ...recorder.run, failure, failedNode: id });
   if (plan.failFast) stopStarting(turn, id, 'upstream_failed');
+  if (!wasFailing) stopRetrying(turn);
 }
 
 /** An `error` node was reached: the run fails with its failure, whatever has failed before. */
 export function endWithError(turn: Turn, planned: PlannedNode, failure: Failure): void {
+  const wasFailing = isFailing(turn);
   const { recorder } = turn;
   const { id } = planned.node;
   settleFailed(turn, planned, failure);
   recorder.putRun({ ...recorder.run, failure, failedNode: id });
   stopStarting(turn, id, 'run_ended');
+  if (!wasFailing) stopRetrying(turn);
 }
 
 /**
- * A `return` node was reached: nothing new starts, and its value is the result once calls in flight have settled.
- * A failure among them, or before, makes the run fail all the same: the outcome does not hang on who was faster.
+ * A `return` node was reached: nothing new starts, and its value is the result once what has started has settled.
+ * A failure among that, or before, makes the run fail all the same: the outcome does not hang on who was faster.
  */
 export function endWithReturn(turn: Turn, planned: PlannedNode, value: Json | undefined): void {
+  const wasFailing = isFailing(turn);
   succeed(turn, planned, value);
   stopStarting(turn, planned.node.id, 'run_ended');
+  if (!wasFailing) stopRetrying(turn);
+}
+
+/** Whether the run is bound to fail and only waits for what is in flight: then no attempt can save it any more. */
+export function isFailing({ recorder: { run } }: Turn): boolean {
+  return run.endedBy !== undefined && run.failure !== undefined;
 }
 
 /** The graph as a whole cannot run: the run fails before anything has started. */
@@ -63,7 +99,7 @@ export function finishIfDone(turn: Turn): void {
   const { run } = recorder;
   if (run.status !== 'running' || run.open > 0) return;
   if (run.failure !== undefined) {
-    finish(turn, { ...run, status: 'failed' });
+    finish(turn, { ...run, status: 'failed', ...failuresOf(turn) });
     return;
   }
   const outcome = resultOf(turn);
@@ -78,19 +114,25 @@ export function cancelRun(turn: Turn, reason: string): void {
   for (const planned of plan.nodes) {
     const { id, kind } = planned.node;
     const { status, attempt, waitingFor } = recorder.node(id);
-    if (status !== 'pending' && status !== 'ready' && status !== 'running') continue;
+    const call = callId(id, attempt);
     if (status === 'running') {
-      const call = callId(id, attempt);
       abandonCall(recorder, call);
       abandonTimer(recorder, timerId(call));
-      const outcome = { ok: false, failure: failures.cancelledInFlight(reason) } as const;
-      recorder.report({ kind: 'callReturned', node: id, command: call, attempted: true, outcome });
+      if (kind !== 'compute') {
+        const outcome = { ok: false, failure: failures.cancelledInFlight(reason) } as const;
+        recorder.report({ kind: 'callReturned', node: id, command: call, attempted: true, outcome });
+      }
+    } else if (status === 'waiting') {
+      abandonTimer(recorder, delayId(call));
+    } else if (status !== 'pending' && status !== 'ready') {
+      continue;
     }
     recorder.putNode(id, { waitingFor, attempt, status: 'cancelled' });
     recorder.report({ kind: 'nodeCancelled', node: id, nodeKind: kind });
   }
   const { readyHead: _head, readyTail: _tail, failedNode: _node, ...run } = recorder.run;
-  finish(turn, { ...run, open: 0, running: 0, status: 'cancelled', failure: failures.cancelled(reason) });
+  const failure = failures.cancelled(reason);
+  finish(turn, { ...run, open: 0, running: 0, status: 'cancelled', failure, ...failuresOf(turn) });
 }
 
 function settleFailed(turn: Turn, planned: PlannedNode, failure: Failure): void {
@@ -99,15 +141,34 @@ function settleFailed(turn: Turn, planned: PlannedNode, failure: Failure): void 
   turn.recorder.report({ kind: 'nodeFailed', node: id, nodeKind: kind, failure });
 }
 
-/** From here on nothing new starts. The one place that looks at every node, and it does so once in a run. */
+/**
+ * From here on nothing new starts; whoever stands in line for a further attempt stays there. This and `stopRetrying`
+ * look at every node, and each does so once in a run.
+ */
 function stopStarting(turn: Turn, by: string, reason: SkipReason): void {
   const { recorder, plan } = turn;
   if (recorder.run.endedBy !== undefined) return;
-  const { readyHead: _head, readyTail: _tail, ...run } = recorder.run;
-  recorder.putRun({ ...run, endedBy: by });
+  recorder.putRun({ ...recorder.run, endedBy: by });
+  for (const planned of leaveLine(turn)) {
+    if (recorder.node(planned.node.id).attempt > 0) standInLine(turn, planned);
+  }
   for (const planned of plan.nodes) {
-    const { status } = recorder.node(planned.node.id);
-    if (status === 'pending' || status === 'ready') skip(turn, planned, reason);
+    const { status, attempt } = recorder.node(planned.node.id);
+    if (status === 'pending' || (status === 'ready' && attempt === 0)) skip(turn, planned, reason);
+  }
+}
+
+/** Where the run is failing now, nodes between two attempts come to their end with the failure of the last one. */
+function stopRetrying(turn: Turn): void {
+  if (!isFailing(turn)) return;
+  const { recorder, plan } = turn;
+  leaveLine(turn);
+  for (const planned of plan.nodes) {
+    const { id } = planned.node;
+    const { status, attempt, failure } = recorder.node(id);
+    if ((status !== 'waiting' && status !== 'ready') || failure === undefined) continue;
+    if (status === 'waiting') abandonTimer(recorder, delayId(callId(id, attempt)));
+    fail(turn, planned, failure, attempt);
   }
 }
 
@@ -118,6 +179,15 @@ function resultOf({ recorder, plan, evaluation }: Turn) {
     return { ok: true, value: ownProperty(recorder.state.outputs, endedBy) } as const;
   if (plan.graph.returns !== undefined) return evaluation.value(plan.graph.returns);
   return { ok: true, value: null } as const;
+}
+
+/** Every node that failed, as the end of a run tells it. */
+function failuresOf({ recorder, plan }: Turn): Pick<RunRow, 'failures'> {
+  const failed = plan.graph.nodes.flatMap(({ id }): NodeFailure[] => {
+    const { status, failure } = recorder.node(id);
+    return status === 'failed' && failure !== undefined ? [{ node: id, failure }] : [];
+  });
+  return failed.length === 0 ? {} : { failures: failed };
 }
 
 function finish(
@@ -131,5 +201,6 @@ function finish(
     ...(row.result === undefined ? {} : { result: row.result }),
     ...(row.failure === undefined ? {} : { failure: row.failure }),
     ...(row.failedNode === undefined ? {} : { node: row.failedNode }),
+    ...(row.failures === undefined ? {} : { failures: row.failures }),
   });
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Json } from '../../graph/json.js';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Json, JsonObject } from '../../graph/json.js';
+import type { Graph, Node, Retry } from '../../graph/model.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, RunState } from './contract.js';
-import { type Behaviour, linearOutcome } from './linear-oracle.fixture.js';
+import { type Answer, type Behaviour, BROKE, linearOutcome } from './linear-oracle.fixture.js';
 import { outstanding } from './outstanding.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
 import { answer, begin, INPUT, type Move, moves, type Played, play, settle } from './random-run.fixture.js';
@@ -206,7 +206,7 @@ describe('every node', () => {
         const check = ({ event, advance: { commands } }: Played) => {
           const at = event?.at ?? 0;
           for (const command of commands) {
-            if (command.kind !== 'callTool' && command.kind !== 'readResource') continue;
+            if (command.kind === 'startTimer' || !('node' in command)) continue;
             const limit = at + (byId.get(command.node)?.timeoutMs ?? 60_000);
             expect(commands).toContainEqual({
               kind: 'startTimer',
@@ -218,6 +218,53 @@ describe('every node', () => {
           }
         };
         play(graph, given, check, deadlineAt);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('every attempt', () => {
+  test('is within the limit of its node, follows one that may be repeated, and no earlier than its delay', () => {
+    fc.assert(
+      fc.property(...world, (graph, given, deadlineAt) => {
+        const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+        const keys = new Map<string, string>();
+        /** By node: the attempt it may make next, and since when. */
+        const allowed = new Map<string, { readonly attempt: number; readonly delay?: string }>();
+        const over = new Set<string>();
+        const check = ({ event, advance: step }: Played) => {
+          const at = event?.at ?? 0;
+          if (event?.kind === 'timerFired') over.add(event.command);
+          const dueAt = new Map(
+            step.commands.flatMap((c) => (c.kind === 'startTimer' ? [[c.id, c.dueAt]] : [])),
+          );
+          for (const fact of step.facts) {
+            if (fact.kind === 'retrying') {
+              const retry = retryOf(byId.get(fact.node), graph);
+              expect(fact.attempts).toBe(1 + (retry?.extra ?? 0));
+              expect(fact.attempt).toBeLessThan(fact.attempts);
+              expect(event).not.toMatchObject({ attempted: false });
+              expectDelay(fact.delayMs, retry, fact.attempt);
+              const delay = `${fact.node}#${fact.attempt}:delay`;
+              const next = { attempt: fact.attempt + 1 };
+              if (fact.delayMs > 0) expect(dueAt.get(delay)).toBe(at + fact.delayMs);
+              allowed.set(fact.node, fact.delayMs > 0 ? { ...next, delay } : next);
+            }
+            if (fact.kind !== 'callIssued' && fact.kind !== 'resourceRequested') continue;
+            const { attempt, delay } = allowed.get(fact.node) ?? { attempt: 1 };
+            expect(fact.command).toBe(`${fact.node}#${attempt}`);
+            if (delay !== undefined) expect(over).toContain(delay);
+            allowed.delete(fact.node);
+          }
+          for (const command of step.commands) {
+            if (command.kind !== 'callTool') continue;
+            expect(keys.get(command.node) ?? command.idempotencyKey).toBe(command.idempotencyKey);
+            keys.set(command.node, command.idempotencyKey);
+          }
+        };
+        play(graph, given, check, deadlineAt);
+        expect(new Set(keys.values()).size).toBe(keys.size);
       }),
       RUNS,
     );
@@ -252,9 +299,12 @@ describe('outcomes', () => {
     fc.assert(
       fc.property(linearGraph, fc.infiniteStream(fc.nat({ max: 9 })), (graph, luck) => {
         const behaviour = behaviourOf(graph, luck);
-        const { run, nodes } = answerAll(graph, behaviour, []);
+        const { run, nodes, outputs } = answerAll(graph, behaviour, []);
         const { status, result, failedNode, ...expected } = linearOutcome(graph, INPUT, behaviour);
         expect([run.status, run.result, run.failedNode]).toEqual([status, result, failedNode]);
+        const broken = graph.nodes.map(({ id }) => id).filter((id) => expected.nodes[id] === 'failed');
+        expect(new Map(Object.entries(outputs))).toEqual(expected.outputs);
+        expect(run.failures?.map(({ node }) => node) ?? []).toEqual(broken);
         const statuses = Object.entries(nodes).map(([id, row]) => [
           id,
           row.reason === undefined ? row.status : `${row.status}(${row.reason})`,
@@ -266,41 +316,64 @@ describe('outcomes', () => {
   });
 });
 
-/** Decides beforehand what each node's tool does: four in five succeed. */
+/** Decides beforehand what each node's tool does: two in three succeed at once, some after a failure or two. */
 function behaviourOf(graph: Graph, luck: Iterator<number>): Behaviour {
   const results: readonly Json[] = [null, true, 'text', { ok: true }, { ok: false }];
   const decided = new Map(graph.nodes.map(({ id }) => [id, luck.next().value as number]));
-  return (node) => {
+  return (node, attempt): Answer => {
     const number = decided.get(node) ?? 0;
-    return number > 7 ? undefined : { value: results[number % results.length] ?? null };
+    if (number === 9) return 'refuses';
+    if (number === 8 || number - 5 > attempt) return 'fails';
+    return { value: results[number % results.length] ?? null };
   };
 }
 
-/** Answers every call and lets no timer fire; `order` picks who is answered first. */
+/** Answers every call, lets no limit be reached; `order` picks who is answered first. */
 function answerAll(graph: Graph, behaviour: Behaviour, order: readonly number[]): RunState {
   let current: Advance = begin(graph);
   for (let index = 0; ; index += 1) {
-    const calls = outstanding(current.state).filter(({ kind }) => kind !== 'startTimer');
-    const command = calls[(order[index] ?? 0) % calls.length];
+    const owed = outstanding(current.state).filter(
+      (command) => command.kind !== 'startTimer' || command.id.endsWith(':delay'),
+    );
+    const command = owed[(order[index] ?? 0) % owed.length];
     if (command === undefined || !('node' in command)) return current.state;
-    const given = behaviour(command.node);
-    const failure = { code: 'E_TOOL', message: 'broke' };
-    const answers = { at: index, command: command.id };
-    const [event]: Event[] =
-      command.kind === 'readResource'
-        ? [
-            given === undefined
-              ? { kind: 'resourceFailed', ...answers, failure }
-              : { kind: 'resourceRead', ...answers, value: given.value as never },
-          ]
-        : [
-            given === undefined
-              ? { kind: 'toolFailed', ...answers, failure, attempted: true }
-              : { kind: 'toolReturned', ...answers, value: given.value },
-          ];
-    if (event === undefined) return current.state;
-    current = advance(graph, current.state, event);
+    current = advance(graph, current.state, answerOf(command, behaviour, index));
   }
+}
+
+function answerOf(command: Extract<Command, { node: string }>, behaviour: Behaviour, at: number): Event {
+  if (command.kind === 'startTimer') return answer(command, { how: 'succeed', value: null }, at);
+  const given = behaviour(command.node, Number(command.id.split('#').at(-1)));
+  const reply = { at, command: command.id };
+  switch (command.kind) {
+    case 'callTool':
+      return typeof given === 'string'
+        ? { kind: 'toolFailed', ...reply, failure: BROKE, attempted: given === 'fails' }
+        : { kind: 'toolReturned', ...reply, value: given.value };
+    case 'readResource':
+      return typeof given === 'string'
+        ? { kind: 'resourceFailed', ...reply, failure: BROKE }
+        : { kind: 'resourceRead', ...reply, value: given.value as JsonObject };
+    case 'evaluate':
+      return typeof given === 'string'
+        ? { kind: 'evaluationFailed', ...reply, failure: BROKE }
+        : { kind: 'evaluated', ...reply, value: given.value };
+  }
+}
+
+function retryOf(node: Node | undefined, { errorStrategy }: Graph): Retry | undefined {
+  if (node?.kind !== 'call' && node?.kind !== 'resource') return undefined;
+  return node.retry ?? (errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined);
+}
+
+/** The delay lies between the whole one and what the jitter leaves of it. */
+function expectDelay(delayMs: number, retry: Retry | undefined, attempt: number): void {
+  if (retry === undefined) throw new Error('a node without retry is repeated');
+  const factor = { constant: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[retry.backoff];
+  const whole = Math.min(retry.capMs, retry.delayMs * factor);
+  expect(delayMs).toBeLessThanOrEqual(whole);
+  expect(delayMs).toBeGreaterThanOrEqual(Math.floor(whole * (1 - retry.jitter)));
+  if (retry.jitter === 0) expect(delayMs).toBe(whole);
 }
 
 function waitsOf(node: Node): string[] {
@@ -308,7 +381,8 @@ function waitsOf(node: Node): string[] {
   if (node.kind === 'call') exprs.push(node.input);
   if (node.kind === 'resource') exprs.push(node.uri);
   if (node.kind === 'error') exprs.push(node.message);
-  if (node.kind === 'return') exprs.push(node.value);
+  if (node.kind === 'return' || node.kind === 'compute') exprs.push(node.value);
+  if (node.onError !== undefined && 'value' in node.onError) exprs.push(node.onError.value);
   const refs = exprs.flatMap((expr) => (expr === undefined ? [] : references(expr)));
   return [
     ...node.after,
@@ -327,6 +401,7 @@ function apply(shadow: Map<string, string>, change: Advance['changes'][number]):
 
 function* tablesOf(state: RunState): Generator<[string, string]> {
   yield [`run ${state.run.id}`, bytes(state.run)];
+  yield [`input ${state.run.id}`, bytes(state.input)];
   for (const table of ['nodes', 'outputs', 'commands'] as const) {
     for (const [key, row] of Object.entries(state[table])) yield [`${table} ${key}`, bytes(row)];
   }

@@ -1,7 +1,7 @@
 import { Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
-import { isJsonObject, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Failure, RunState } from './contract.js';
 import { failures } from './failures.js';
 
@@ -22,7 +22,7 @@ export class Evaluation {
     this.#budget = new Budget(units);
     this.#scope = {
       lookup(root, name) {
-        if (root === 'inputs') return ownProperty(state.run.input, String(name));
+        if (root === 'inputs') return ownProperty(state.input, String(name));
         if (root === 'steps') return ownProperty(state.outputs, String(name));
         return undefined;
       },
@@ -32,6 +32,15 @@ export class Evaluation {
   /** Any value, absent included. */
   value(expr: Expr): Evaluated<Value> {
     return this.#guard(() => evaluate(expr, this.#scope, this.#budget));
+  }
+
+  /** Any value, where references to `error` read `error`. */
+  fallback(expr: Expr, error: JsonObject): Evaluated<Value> {
+    const scope: EvaluationScope = {
+      lookup: (root, name) =>
+        root === 'error' ? ownProperty(error, String(name)) : this.#scope.lookup(root, name),
+    };
+    return this.#guard(() => evaluate(expr, scope, this.#budget));
   }
 
   /** A condition: true or false, where null and absent count as false. */
@@ -49,6 +58,15 @@ export class Evaluation {
     const { value } = evaluated;
     if (typeof value === 'string') return { ok: true, value };
     return { ok: false, failure: failures.notText(what, describeKind(value)) };
+  }
+
+  /** A list, named `what` where it turns out to be something else. */
+  list(expr: Expr, what: string): Evaluated<readonly Json[]> {
+    const evaluated = this.value(expr);
+    if (!evaluated.ok) return evaluated;
+    const { value } = evaluated;
+    if (Array.isArray(value)) return { ok: true, value };
+    return { ok: false, failure: failures.notList(what, describeKind(value)) };
   }
 
   /** An object, named `what` where it turns out to be something else. */

@@ -1,6 +1,15 @@
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject } from '../../graph/json.js';
-import type { CallNode, ErrorNode, Graph, Node, ResourceNode, ReturnNode } from '../../graph/model.js';
+import type {
+  CallNode,
+  ComputeNode,
+  ErrorNode,
+  Graph,
+  Node,
+  ResourceNode,
+  Retry,
+  ReturnNode,
+} from '../../graph/model.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, Failure, RunState } from './contract.js';
 import { start } from './start.js';
@@ -53,6 +62,33 @@ export function read(
   return { ...base, kind: 'resource', id, resource: `resource-${id}`, uri, ...options };
 }
 
+export function compute(id: string, value: Expr, options: Options<ComputeNode> = {}): ComputeNode {
+  return { ...base, kind: 'compute', id, value, ...options };
+}
+
+/** A function's arguments. */
+export const list = (...items: readonly Expr[]): Expr => ({
+  kind: 'list',
+  items: items.map((value) => ({ value })),
+});
+
+/** A part of what went wrong, in a fallback. */
+export const error = (part: 'code' | 'message' | 'attempts' | 'node'): Expr => ({
+  kind: 'ref',
+  root: 'error',
+  path: [part],
+});
+
+/** At once, as often as it takes up to `extra` times; `options` say otherwise. */
+export const again = (extra: number, options: Partial<Retry> = {}): Retry => ({
+  extra,
+  delayMs: 0,
+  backoff: 'constant',
+  capMs: 60_000,
+  jitter: 0,
+  ...options,
+});
+
 export function stop(id: string, message: Expr = lit('no'), options: Options<ErrorNode> = {}): ErrorNode {
   return { ...base, kind: 'error', id, message, ...options };
 }
@@ -88,9 +124,14 @@ export class Run {
   at = 1_000;
   last: Advance;
 
-  constructor(of: Graph, values: JsonObject = {}, deadlineAt?: number) {
+  constructor(of: Graph, values: JsonObject = {}, deadlineAt?: number, random?: number) {
     this.#graph = of;
-    const ids = { runId: 'run-1', at: this.at, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
+    const ids = {
+      runId: 'run-1',
+      at: this.at,
+      ...(deadlineAt === undefined ? {} : { deadlineAt }),
+      ...(random === undefined ? {} : { random }),
+    };
     this.last = start(of, values, ids);
     this.facts.push(...this.last.facts);
   }
@@ -110,25 +151,46 @@ export class Run {
     return this;
   }
 
-  /** Answers the first attempt of a call or read. */
+  /** Answers the latest attempt of a call, read or evaluation. */
   returns(node: string, value: Json = null): this {
-    const command = `${node}#1`;
-    if (this.state.commands[command]?.kind === 'readResource') {
-      return this.send({ kind: 'resourceRead', at: this.at, command, value: value as JsonObject });
+    const { command, at } = { command: this.#latest(node), at: this.at };
+    switch (this.state.commands[command]?.kind) {
+      case 'readResource':
+        return this.send({ kind: 'resourceRead', at, command, value: value as JsonObject });
+      case 'evaluate':
+        return this.send({ kind: 'evaluated', at, command, value });
+      default:
+        return this.send({ kind: 'toolReturned', at, command, value });
     }
-    return this.send({ kind: 'toolReturned', at: this.at, command, value });
   }
 
   fails(node: string, failure: Failure = { code: 'E_TOOL', message: 'broke' }, attempted = true): this {
-    const command = `${node}#1`;
-    if (this.state.commands[command]?.kind === 'readResource') {
-      return this.send({ kind: 'resourceFailed', at: this.at, command, failure });
+    const { command, at } = { command: this.#latest(node), at: this.at };
+    switch (this.state.commands[command]?.kind) {
+      case 'readResource':
+        return this.send({ kind: 'resourceFailed', at, command, failure });
+      case 'evaluate':
+        return this.send({ kind: 'evaluationFailed', at, command, failure });
+      default:
+        return this.send({ kind: 'toolFailed', at, command, failure, attempted });
     }
-    return this.send({ kind: 'toolFailed', at: this.at, command, failure, attempted });
   }
 
+  /** The limit of the latest attempt is reached. */
   fires(node: string): this {
-    return this.send({ kind: 'timerFired', at: this.at, command: `${node}#1:timer` });
+    return this.send({ kind: 'timerFired', at: this.at, command: `${this.#latest(node)}:timer` });
+  }
+
+  /** The delay after the latest attempt is over; time stands at its end. */
+  waits(node: string): this {
+    const command = `${this.#latest(node)}:delay`;
+    const timer = this.state.commands[command];
+    if (timer?.kind === 'startTimer') this.at = timer.dueAt;
+    return this.send({ kind: 'timerFired', at: this.at, command });
+  }
+
+  #latest(node: string): string {
+    return `${node}#${Math.max(1, this.state.nodes[node]?.attempt ?? 1)}`;
   }
 
   /** `succeeded`, or `skipped(condition_false)` where there is a reason. */
@@ -137,11 +199,11 @@ export class Run {
     return row?.reason === undefined ? row?.status : `${row.status}(${row.reason})`;
   }
 
-  /** Nodes with a call or read in flight. */
+  /** Nodes with a call, read or evaluation in flight. */
   get inFlight(): string[] {
-    return Object.values(this.state.commands)
-      .filter((command) => command.kind === 'callTool' || command.kind === 'readResource')
-      .map((command) => command.node);
+    return Object.values(this.state.commands).flatMap((command) =>
+      'node' in command && command.kind !== 'startTimer' ? [command.node] : [],
+    );
   }
 
   kinds(): string[] {

@@ -3,9 +3,15 @@ import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { Graph, Node } from '../../graph/model.js';
+import type { Failure } from './contract.js';
 
-/** What a tool or resource gives when its node gets that far; none for a failure. */
-export type Behaviour = (node: string) => { readonly value: Json } | undefined;
+/** How a tool, resource or function answers an attempt (counted from 1) when its node gets that far. */
+export type Behaviour = (node: string, attempt: number) => Answer;
+
+export type Answer = { readonly value: Json } | 'fails' | 'refuses';
+
+/** What every failure of a tool, resource or function says. */
+export const BROKE: Failure = { code: 'E_TOOL', message: 'broke' };
 
 /** What is left of a run when it is over. */
 export interface Outcome {
@@ -15,6 +21,8 @@ export interface Outcome {
   readonly failedNode?: string;
   /** By node: its status, with the reason of a skip. */
   readonly nodes: Readonly<Record<string, string>>;
+  /** By node: what it gave, or its fallback did. */
+  readonly outputs: ReadonlyMap<string, Json>;
 }
 
 /**
@@ -22,24 +30,21 @@ export interface Outcome {
  * events, commands and rows.
  */
 export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behaviour): Outcome {
-  const failFast = graph.failFast ?? true;
+  const strategy = graph.errorStrategy;
+  const failFast = strategy?.kind !== 'collect' && (graph.failFast ?? true);
   const nodes = new Map<string, string>();
   const outputs = new Map<string, Json>();
   const state: { failedNode?: string } = {};
 
-  const read = (expr: Expr): Value =>
-    evaluate(
-      expr,
-      {
-        lookup: (root, name) =>
-          root === 'steps'
-            ? outputs.get(String(name))
-            : Object.hasOwn(input, name)
-              ? input[name as string]
-              : undefined,
-      },
-      new Budget(1_000_000),
-    );
+  const read = (expr: Expr, error: JsonObject = {}): Value => {
+    const named = (values: JsonObject, name: string) =>
+      Object.hasOwn(values, name) ? values[name] : undefined;
+    const lookup = (root: string, name: string | number) => {
+      if (root === 'steps') return outputs.get(String(name));
+      return named(root === 'error' ? error : input, String(name));
+    };
+    return evaluate(expr, { lookup }, new Budget(1_000_000));
+  };
 
   /** The first node that failed is the run's, unless an `error` node speaks. */
   function failed(node: Node): void {
@@ -56,7 +61,10 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
   /** Runs the list from its head on. Gives the value of the `return` it came to. */
   function run([node, ...others]: readonly Node[], before: string): { value: Value } | undefined {
     if (node === undefined) return undefined;
-    const cutOff = [before, ...plainSteps(node).map((id) => nodes.get(id))].some(
+    const needs = plainSteps(node);
+    const cutBy = strategy?.kind === 'collect' ? [...needs, ...askedSteps(node)] : needs;
+    const ahead = strategy?.kind === 'collect' ? [] : [before];
+    const cutOff = [...ahead, ...cutBy.map((id) => nodes.get(id))].some(
       (status) => status === 'failed' || status === 'skipped(upstream_failed)',
     );
     if (cutOff) {
@@ -86,6 +94,7 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
         try {
           const value = read(node.value);
           nodes.set(node.id, 'succeeded');
+          if (value !== undefined) outputs.set(node.id, value);
           rest(others, 'run_ended');
           return { value };
         } catch {
@@ -93,10 +102,10 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
         }
         break;
       default: {
-        const given = attempt(node);
+        const given = work(node);
         if (given !== undefined) {
           nodes.set(node.id, 'succeeded');
-          outputs.set(node.id, given.value);
+          if (given.value !== undefined) outputs.set(node.id, given.value);
           return run(others, 'succeeded');
         }
         failed(node);
@@ -105,22 +114,53 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
     return failFast ? rest(others, 'upstream_failed') : run(others, 'failed');
   }
 
-  function attempt(node: Node): { value: Json } | undefined {
+  /** All attempts of a node, and what stands in where they fail. */
+  function work(node: Node): { value: Value } | undefined {
     try {
-      if (node.kind === 'call') read(node.input);
-      if (node.kind === 'resource') read(node.uri);
+      const given = tryOften(node);
+      return 'value' in given ? given : standIn(node, BROKE, given.attempts);
+    } catch (fault) {
+      return fault instanceof ExpressionError ? standIn(node, fault, 0) : undefined;
+    }
+  }
+
+  function tryOften(node: Node): { value: Value } | { attempts: number } {
+    if (node.kind === 'compute') {
+      const value = read(node.value);
+      if (node.function === undefined) return { value };
+    }
+    if (node.kind === 'call') read(node.input);
+    if (node.kind === 'resource') read(node.uri);
+    const retry = node.retry ?? (strategy?.kind === 'retry' ? strategy.retry : undefined);
+    const attempts = node.kind === 'compute' ? 1 : 1 + (retry?.extra ?? 0);
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const given = behaviour(node.id, attempt);
+      // Only a tool's input is checked before the tool is reached.
+      if (given === 'refuses' && node.kind === 'call') return { attempts: attempt - 1 };
+      if (typeof given !== 'string') return given;
+    }
+    return { attempts };
+  }
+
+  function standIn(
+    { id, onError }: Node,
+    { code, message }: Pick<Failure, 'code' | 'message'>,
+    attempts: number,
+  ): { value: Value } | undefined {
+    if (onError === undefined || !('value' in onError)) return undefined;
+    try {
+      return { value: read(onError.value, { code, message, attempts, node: id }) };
     } catch {
       return undefined;
     }
-    return behaviour(node.id);
   }
 
   const returned = run(graph.nodes, 'succeeded');
   const statuses = Object.fromEntries(nodes);
   if (state.failedNode !== undefined)
-    return { status: 'failed', failedNode: state.failedNode, nodes: statuses };
+    return { status: 'failed', failedNode: state.failedNode, nodes: statuses, outputs };
   const result = returned === undefined ? null : returned.value;
-  return { status: 'succeeded', ...(result === undefined ? {} : { result }), nodes: statuses };
+  return { status: 'succeeded', ...(result === undefined ? {} : { result }), nodes: statuses, outputs };
 }
 
 /** Steps a node's own value reads without providing for their absence. */
@@ -132,11 +172,19 @@ function plainSteps(node: Node): string[] {
         ? node.uri
         : node.kind === 'error'
           ? node.message
-          : node.kind === 'return'
+          : node.kind === 'return' || node.kind === 'compute'
             ? node.value
             : undefined;
   if (value === undefined) return [];
   return references(value)
     .filter(({ ref, guarded }) => ref.root === 'steps' && !guarded)
+    .map(({ ref }) => String(ref.path[0]));
+}
+
+/** Steps a condition asks about; a check that ends the run is not even asked about what failed. */
+function askedSteps({ kind, when }: Node): string[] {
+  if (when === undefined) return [];
+  return references(when)
+    .filter(({ ref, guarded }) => ref.root === 'steps' && (kind === 'error' || !guarded))
     .map(({ ref }) => String(ref.path[0]));
 }

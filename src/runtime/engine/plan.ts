@@ -1,16 +1,25 @@
 import { hashGraph } from '../../graph/canonical.js';
 import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { CallNode, ErrorNode, Graph, Node, ResourceNode, ReturnNode } from '../../graph/model.js';
+import type {
+  CallNode,
+  ComputeNode,
+  ErrorNode,
+  Graph,
+  Node,
+  ResourceNode,
+  Retry,
+  ReturnNode,
+} from '../../graph/model.js';
 import { sideExpressions, valueExpressions } from '../../graph/node-expressions.js';
 import type { Failure } from './contract.js';
 import { failures } from './failures.js';
 
-/** How many calls and reads are in flight at once where the graph does not say. */
+/** How many calls, reads and evaluations are in flight at once where the graph does not say. */
 const DEFAULT_MAX_CONCURRENCY = 10;
 
 /** The kinds of node this engine runs. */
-export type RunnableNode = CallNode | ResourceNode | ErrorNode | ReturnNode;
+export type RunnableNode = CallNode | ResourceNode | ComputeNode | ErrorNode | ReturnNode;
 
 /** A graph made ready to run: everything the engine looks up is one step away. */
 export interface Plan {
@@ -34,6 +43,10 @@ export interface PlannedNode {
   readonly waitsFor: number;
   /** The nodes whose states the join looks at. */
   readonly joins: readonly string[];
+  /** Under the error strategy `collect`, the nodes without whose data this one is skipped, whatever the join says. */
+  readonly needs: readonly string[];
+  /** How often a failed attempt is repeated, where it is. */
+  readonly retry?: Retry;
   /** The nodes that wait for this one, in declaration order. */
   readonly successors: readonly PlannedNode[];
 }
@@ -61,7 +74,7 @@ function compile(graph: Graph): Plan {
     graph,
     hash: hashGraph(graph),
     maxConcurrency: Math.max(1, graph.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY),
-    failFast: graph.failFast ?? true,
+    failFast: graph.errorStrategy?.kind !== 'collect' && (graph.failFast ?? true),
   };
   const order = orderOf(graph);
   return order.ok ? { ...common, ...order } : { ...common, nodes: [], byId: new Map(), fault: order.fault };
@@ -83,12 +96,16 @@ function orderOf(graph: Graph): Order {
     }
     if (building.has(node.id)) return { ok: false, fault: { failure: failures.duplicateNode(node.id) } };
     const edges = edgesOf(node);
+    const needs = graph.errorStrategy?.kind === 'collect' ? [...edges.needs, ...presupposed(node)] : [];
+    const retry = retryOf(node, graph);
     waits.set(node.id, edges.orders);
     building.set(node.id, {
       node,
       index,
       waitsFor: edges.orders.size,
       joins: [...edges.joins],
+      needs,
+      ...(retry === undefined ? {} : { retry }),
       successors: [],
     });
   }
@@ -109,36 +126,72 @@ function orderOf(graph: Graph): Order {
 }
 
 function isRunnable(node: Node): node is RunnableNode {
-  return node.kind === 'call' || node.kind === 'resource' || node.kind === 'error' || node.kind === 'return';
+  switch (node.kind) {
+    case 'call':
+    case 'resource':
+    case 'compute':
+    case 'error':
+    case 'return':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Only calls and reads are repeated: whatever is computed comes out the same again. */
+function retryOf(node: RunnableNode, { errorStrategy }: Graph): Retry | undefined {
+  if (node.kind !== 'call' && node.kind !== 'resource') return undefined;
+  return node.retry ?? (errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined);
 }
 
 /** A behaviour this engine lacks would change the meaning of the run if it were left out in silence. */
 function unsupportedIn(graph: Graph): GraphFault | undefined {
-  if (graph.errorStrategy !== undefined && graph.errorStrategy.kind !== 'failFast') {
-    return { failure: failures.unsupported('The graph', `errorStrategy: ${graph.errorStrategy.kind}`) };
-  }
   for (const node of graph.nodes) {
     const where = `Node '${node.id}'`;
-    if (node.onError !== undefined) return { node, failure: failures.unsupported(where, 'onError') };
+    if (node.onError !== undefined && 'fallbackNode' in node.onError) {
+      return { node, failure: failures.unsupported(where, 'onError: fallbackNode') };
+    }
+    if (node.onError !== undefined && (node.kind === 'error' || node.kind === 'return')) {
+      return { node, failure: failures.onError(node.id, node.kind) };
+    }
     if (node.compensate !== undefined) return { node, failure: failures.unsupported(where, 'compensate') };
     if (node.executor === 'client') return { node, failure: failures.unsupported(where, 'executor: client') };
   }
   return undefined;
 }
 
+/** The ids of the nodes a node names, by what naming them means. */
+interface Edges {
+  /** It waits for these. */
+  readonly orders: ReadonlySet<string>;
+  /** Their states count in the join. */
+  readonly joins: ReadonlySet<string>;
+  /** It cannot do without their data. */
+  readonly needs: ReadonlySet<string>;
+}
+
 /**
  * What a node waits for. Everything it names orders; only `after` and the plain references of its values count in the
- * join. References in its condition and guidance, and those whose absence is provided for, order and no more.
+ * join. References in its condition, guidance and fallback, and those whose absence is provided for, order and no more.
  */
-function edgesOf(node: RunnableNode): { orders: ReadonlySet<string>; joins: ReadonlySet<string> } {
-  const joins = new Set(node.after);
+function edgesOf(node: RunnableNode): Edges {
+  const needs = new Set<string>();
   const orders = new Set(node.after);
   for (const { step, guarded } of stepsIn(valueExpressions(node))) {
     orders.add(step);
-    if (!guarded) joins.add(step);
+    if (!guarded) needs.add(step);
   }
   for (const { step } of stepsIn(sideExpressions(node))) orders.add(step);
-  return { orders, joins };
+  return { orders, needs, joins: new Set([...node.after, ...needs]) };
+}
+
+/**
+ * The steps whose success a condition takes for granted. To a check that ends the run these are all it names: what
+ * never came is no finding.
+ */
+function presupposed({ kind, when }: RunnableNode): string[] {
+  const named = when === undefined ? [] : [...stepsIn([when])];
+  return named.filter(({ guarded }) => kind === 'error' || !guarded).map(({ step }) => step);
 }
 
 function* stepsIn(exprs: readonly Expr[]): Generator<{ step: string; guarded: boolean }> {

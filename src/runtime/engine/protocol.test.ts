@@ -203,16 +203,17 @@ describe('graphs', () => {
   });
 
   const wait: Node = { kind: 'wait', id: 'pause', after: [], join: 'none_failed', executor: 'server' };
-  const onError: Node = call('a', {}, { onError: { value: lit(1) } });
+  const fallbackNode: Node = call('a', {}, { onError: { fallbackNode: 'b' } });
+  const ends: Node = done('a', lit(1), { onError: { value: lit(2) } });
   const compensate: Node = call('a', {}, { compensate: { tool: 'undo', input: lit({}) } });
   const client: Node = { ...(call('a') as CallNode), executor: 'client' };
 
   test.each<[string, Graph, string, string | undefined]>([
     ['a node of another kind', graph([call('a'), wait]), 'E_NODE_KIND', 'pause'],
-    ['a fallback', graph([onError]), 'E_UNSUPPORTED', 'a'],
+    ['a node as fallback', graph([fallbackNode]), 'E_UNSUPPORTED', 'a'],
+    ['a fallback for how the run ends', graph([ends]), 'E_ON_ERROR_TYPE', 'a'],
     ['a compensation', graph([compensate]), 'E_UNSUPPORTED', 'a'],
     ['a step for the client', graph([client]), 'E_UNSUPPORTED', 'a'],
-    ['another error strategy', graph([], { errorStrategy: { kind: 'collect' } }), 'E_UNSUPPORTED', undefined],
     ['a cycle', graph([call('a', { x: step('b') }), call('b', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
     ['a node that waits for itself', graph([call('a', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
     ['a dependency that is not there', graph([call('a', {}, { after: ['x'] })]), 'E_GRAPH', undefined],

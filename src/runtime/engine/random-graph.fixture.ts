@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import type { Graph, JoinRule, Node } from '../../graph/model.js';
+import type { ErrorStrategy, Graph, JoinRule, Node, Retry } from '../../graph/model.js';
 import {
   broken,
   call,
   coalesce,
+  compute,
   done,
+  error,
   graph,
   input,
+  list,
   lit,
   not,
   read,
@@ -55,6 +58,27 @@ function expression(earlier: readonly string[]): fc.Arbitrary<Expr> {
   );
 }
 
+/** What stands in for a failure: often a part of it. */
+function fallback(earlier: readonly string[]): fc.Arbitrary<Expr> {
+  const parts = (['code', 'message', 'attempts', 'node'] as const).map((part) => fc.constant(error(part)));
+  return fc.oneof(...parts, expression(earlier));
+}
+
+/** Delays that grow, meet their cap and vary; none in one of three. */
+const retry: fc.Arbitrary<Retry> = fc.record({
+  extra: fc.nat({ max: 2 }),
+  delayMs: fc.constantFrom(0, 7, 40),
+  backoff: fc.constantFrom<Retry['backoff'][]>('constant', 'linear', 'exponential'),
+  capMs: fc.constantFrom(0, 50, 60_000),
+  jitter: fc.constantFrom(0, 0.5, 1),
+});
+
+const strategy: fc.Arbitrary<ErrorStrategy> = fc.oneof(
+  fc.constant<ErrorStrategy>({ kind: 'failFast' }),
+  fc.constant<ErrorStrategy>({ kind: 'collect' }),
+  retry.map((given): ErrorStrategy => ({ kind: 'retry', retry: given })),
+);
+
 /** Mostly true or false, mostly true. */
 function condition(earlier: readonly string[]): fc.Arbitrary<Expr> {
   const negated = expression(earlier).map(not);
@@ -78,14 +102,29 @@ function node(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
     },
     { requiredKeys: ['after', 'join'] },
   );
+  const repair = fc.record(
+    { retry, onError: fallback(earlier).map((expr) => ({ value: expr })) },
+    { requiredKeys: [] },
+  );
+  const working = fc.tuple(shared, repair).map(([options, more]) => ({ ...options, ...more }));
   const args = fc.dictionary(fc.constantFrom('p', 'q', '__proto__'), expression(earlier), { maxKeys: 2 });
   return fc.oneof(
-    { weight: 16, arbitrary: fc.tuple(args, shared).map(([given, options]) => call(id, given, options)) },
+    { weight: 16, arbitrary: fc.tuple(args, working).map(([given, options]) => call(id, given, options)) },
     {
       weight: 4,
       arbitrary: fc
-        .tuple(expression(earlier), shared)
+        .tuple(expression(earlier), working)
         .map(([part, options]) => read(id, text('res://', part), options)),
+    },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(expression(earlier), working, fc.boolean())
+        .map(([part, options, isCalled]) =>
+          isCalled
+            ? compute(id, list(part), { ...options, function: { name: `fn-${id}`, hash: '0' } })
+            : compute(id, part, options),
+        ),
     },
     {
       weight: 1,
@@ -112,37 +151,39 @@ const someIds = fc
 /** A graph without cycles whose declaration order says nothing about the order of its edges. */
 export const randomGraph: fc.Arbitrary<Graph> = someIds
   .chain((ids) => fc.tuple(nodes(ids, node), fc.option(expression(ids), { nil: undefined })))
-  .chain(([list, returns]) =>
+  .chain(([all, returns]) =>
     fc.record(
       {
-        nodes: fc.shuffledSubarray(list, { minLength: list.length }),
+        nodes: fc.shuffledSubarray(all, { minLength: all.length }),
         failFast: fc.boolean(),
+        errorStrategy: strategy,
         maxConcurrency: fc.integer({ min: 1, max: 4 }),
         returns: fc.constant(returns ?? lit('end')),
       },
       { requiredKeys: ['nodes'] },
     ),
   )
-  .map(({ nodes: list, ...options }) => graph(list, options));
+  .map(({ nodes: all, ...options }) => graph(all, options));
 
 /** A graph whose outcome does not depend on who is faster: failures do not stop it, and nothing ends it early. */
 export const confluentGraph: fc.Arbitrary<Graph> = someIds
   .chain((ids) =>
     nodes(ids, (id, earlier) =>
-      node(id, earlier).filter(({ kind }) => kind === 'call' || kind === 'resource'),
+      node(id, earlier).filter(({ kind }) => kind !== 'error' && kind !== 'return'),
     ),
   )
-  .map((list) => graph(list, { failFast: false, maxConcurrency: 2 }));
+  .map((all) => graph(all, { failFast: false, maxConcurrency: 2 }));
 
 /** One node after the other, as a TypeScript workflow without `after` runs. */
 export const linearGraph: fc.Arbitrary<Graph> = someIds
-  .chain((ids) => fc.tuple(nodes(ids, node), fc.constant(ids), fc.boolean()))
-  .map(([list, ids, failFast]) =>
+  .chain((ids) => fc.tuple(nodes(ids, node), fc.constant(ids), fc.boolean(), strategy))
+  .map(([all, ids, failFast, errorStrategy]) =>
     graph(
-      list.map(({ guidance: _guidance, ...each }, index): Node => {
+      all.map(({ guidance: _guidance, ...each }, index): Node => {
         const before = ids[index - 1];
-        return { ...each, join: 'none_failed', after: before === undefined ? [] : [before] };
+        const join = errorStrategy.kind === 'collect' ? 'all_done' : 'none_failed';
+        return { ...each, join, after: before === undefined ? [] : [before] };
       }),
-      { failFast },
+      { failFast, errorStrategy },
     ),
   );

@@ -39,8 +39,11 @@ export interface Played {
 
 export const INPUT: JsonObject = { x: { ok: true } };
 
+/** Drawn for every run that is played. */
+export const RANDOM = 0.6180339887;
+
 export function begin(graph: Graph, deadlineAt?: number): Advance {
-  const ids = { runId: 'run', at: 0, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
+  const ids = { runId: 'run', at: 0, random: RANDOM, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
   return start(graph, INPUT, ids);
 }
 
@@ -60,10 +63,12 @@ export function play(
   settle(owed, current.commands);
   watch({ advance: current });
   for (let index = 0; owed.size > 0; index += 1) {
-    if (index > 100) throw new Error('the run does not end');
+    if (index > 300) throw new Error('the run does not end');
     const move = world[index] ?? REST;
     at += move.ticks;
     const event = eventOf(owed, move, at);
+    // No timer fires early, wherever the clock stands.
+    at = event.at;
     if ('command' in event) owed.delete(event.command);
     current = advance(graph, current.state, event);
     settle(owed, current.commands);
@@ -83,7 +88,10 @@ export function settle(owed: Map<string, Command>, commands: readonly Command[])
 
 function eventOf(owed: ReadonlyMap<string, Command>, move: Move, at: number): Event {
   if (move.how === 'cancel') return { kind: 'cancelled', at, reason: 'enough' };
-  const list = [...owed.values()].filter(({ kind }) => (kind === 'startTimer') === (move.how === 'timeout'));
+  const timers = [...owed.values()].filter(({ kind }) => kind === 'startTimer');
+  const calls = [...owed.values()].filter(({ kind }) => kind !== 'startTimer');
+  // Between two attempts there may be nothing to wait for but a delay.
+  const list = move.how === 'timeout' || calls.length === 0 ? timers : calls;
   const command = list[move.pick % list.length];
   if (command === undefined) throw new Error('nothing is owed');
   return answer(command, move, at);
@@ -101,8 +109,12 @@ export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'val
       return how === 'succeed'
         ? { kind: 'resourceRead', at, command: command.id, value: { uri: command.uri, text: 'text' } }
         : { kind: 'resourceFailed', at, command: command.id, failure };
+    case 'evaluate':
+      return how === 'succeed'
+        ? { kind: 'evaluated', at, command: command.id, value }
+        : { kind: 'evaluationFailed', at, command: command.id, failure };
     case 'startTimer':
-      return { kind: 'timerFired', at, command: command.id };
+      return { kind: 'timerFired', at: Math.max(at, command.dueAt), command: command.id };
     case 'cancelTimer':
     case 'cancelCall':
       throw new Error(`${command.kind} wants no answer`);

@@ -1,7 +1,7 @@
 import type { PlannedNode } from './plan.js';
 import type { Turn } from './turn.js';
 
-/** Whether another call or read may be in flight. */
+/** Whether another call, read or evaluation may be in flight. */
 export function hasFreePlace({ recorder, plan }: Turn): boolean {
   return recorder.run.running < plan.maxConcurrency;
 }
@@ -27,4 +27,11 @@ export function nextInLine({ recorder, plan }: Turn): PlannedNode | undefined {
   recorder.putNode(readyHead, row);
   recorder.putRun(next === undefined ? run : { ...run, readyHead: next, readyTail });
   return plan.byId.get(readyHead);
+}
+
+/** Empties the line. Gives those who stood in it, the one who waited longest first. */
+export function leaveLine(turn: Turn): PlannedNode[] {
+  const left: PlannedNode[] = [];
+  for (let planned = nextInLine(turn); planned !== undefined; planned = nextInLine(turn)) left.push(planned);
+  return left;
 }

@@ -6,9 +6,12 @@ export class Recorder {
   readonly state: RunState;
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
+  /** Ids of the commands whose rows nobody has seen yet. */
+  readonly #fresh = new Set<string>();
   /** Keys of the rows put or deleted, in the order first touched. */
   readonly #touched = {
     run: new Set<string>(),
+    input: new Set<string>(),
     nodes: new Set<string>(),
     outputs: new Set<string>(),
     commands: new Set<string>(),
@@ -25,6 +28,11 @@ export class Recorder {
   putRun(row: RunRow): void {
     this.#touched.run.add(row.id);
     this.state.run = row;
+  }
+
+  /** Puts the row of the input the state was opened with. */
+  recordInput(): void {
+    this.#touched.input.add(this.run.id);
   }
 
   /** The row of a node of the graph the run started on. */
@@ -51,6 +59,7 @@ export class Recorder {
   /** Gives a command that wants an answer: it stays on the account until `settleCommand`. */
   expect(command: Command): void {
     this.#touched.commands.add(command.id);
+    this.#fresh.add(command.id);
     setRow(this.state.commands, command.id, command);
     this.#commands.push(command);
   }
@@ -62,7 +71,9 @@ export class Recorder {
 
   /** Takes a command off the account, because it was answered or given up. */
   settleCommand(id: string): void {
-    this.#touched.commands.add(id);
+    // A row that comes and goes within one step leaves no trace.
+    if (this.#fresh.delete(id)) this.#touched.commands.delete(id);
+    else this.#touched.commands.add(id);
     delete this.state.commands[id];
   }
 
@@ -76,9 +87,10 @@ export class Recorder {
   }
 
   #changes(): Change[] {
-    const { run, nodes, outputs, commands } = this.state;
+    const { run, input, nodes, outputs, commands } = this.state;
     const changes: Change[] = [];
     for (const key of this.#touched.run) changes.push({ op: 'put', table: 'run', key, row: run });
+    for (const key of this.#touched.input) changes.push({ op: 'put', table: 'input', key, row: input });
     for (const key of this.#touched.nodes) {
       const row = ownProperty(nodes, key);
       if (row !== undefined) changes.push({ op: 'put', table: 'nodes', key, row });

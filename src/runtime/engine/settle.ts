@@ -1,14 +1,23 @@
 import type { Value } from '../../graph/json.js';
 import type { NodeRow, NodeStatus, SkipReason } from './contract.js';
-import type { PlannedNode } from './plan.js';
+import type { PlannedNode, RunnableNode } from './plan.js';
 import type { Turn } from './turn.js';
 
 /** A node has done its work. An absent value leaves no output. */
 export function succeed(turn: Turn, planned: PlannedNode, value: Value): void {
-  const { id, kind } = planned.node;
-  if (value !== undefined) turn.recorder.putOutput(id, value);
+  const { node } = planned;
+  if (value !== undefined) turn.recorder.putOutput(node.id, value);
   settle(turn, planned, { status: 'succeeded' });
-  turn.recorder.report({ kind: 'nodeSucceeded', node: id, nodeKind: kind });
+  const summary = summaryOf(turn, node);
+  turn.recorder.report({ kind: 'nodeSucceeded', node: node.id, nodeKind: node.kind, ...summary });
+}
+
+/** A summary is for readers: a fault in it is reported beside the success. An empty one is none. */
+function summaryOf({ evaluation }: Turn, node: RunnableNode) {
+  if (node.summary === undefined) return {};
+  const summary = evaluation.text(node.summary, 'summary');
+  if (!summary.ok) return { summaryFailure: summary.failure };
+  return summary.value === '' ? {} : { summary: summary.value };
 }
 
 /** A node will not run. */

@@ -23,18 +23,20 @@ export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
       workflow: graph.name,
       graphHash: plan.hash,
       status: 'running',
-      input,
       startedAt: ids.at,
+      ...(ids.random === undefined ? {} : { random: ids.random }),
       ...(ids.deadlineAt === undefined ? {} : { deadlineAt: ids.deadlineAt }),
       open: plan.nodes.length,
       running: 0,
     },
+    input,
     nodes: {},
     outputs: {},
     commands: {},
   };
   const turn = openTurn(plan, state, ids.at);
   turn.recorder.putRun(state.run);
+  turn.recorder.recordInput();
   if (plan.fault !== undefined) endWithFault(turn, plan.fault);
   for (const planned of plan.nodes) {
     const { waitsFor } = planned;

@@ -23,6 +23,8 @@ export interface Scenario {
   readonly tools?: Readonly<Record<string, FakeTool>>;
   /** Text by name; a name without text fails to be read. Its URI is `res://` and the name. */
   readonly resources?: Readonly<Record<string, string | Uint8Array | undefined>>;
+  /** Pure functions by name, each with its name as hash. */
+  readonly functions?: Readonly<Record<string, (...args: never[]) => unknown>>;
   readonly given?: Readonly<Record<string, string>>;
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
@@ -97,7 +99,7 @@ function jumpingClock(): Clock {
   };
 }
 
-function registryOf({ tools = {}, resources = {} }: Scenario): Registry {
+function registryOf({ tools = {}, resources = {}, functions = {} }: Scenario): Registry {
   return {
     registryVersion: 1,
     checksum: '',
@@ -119,6 +121,9 @@ function registryOf({ tools = {}, resources = {} }: Scenario): Registry {
       ]),
     ),
     workflows: {},
+    functions: Object.fromEntries(
+      Object.entries(functions).map(([name, fn]) => [name, { function: fn, hash: name }]),
+    ),
   };
 }
 

@@ -11,7 +11,7 @@ export function beginCall(turn: Turn, planned: PlannedNode, node: CallNode): voi
   if (attempt === undefined) return;
   const input = turn.evaluation.object(node.input, 'input');
   if (!input.ok) {
-    fail(turn, planned, input.failure);
+    fail(turn, planned, input.failure, attempt.number - 1);
     return;
   }
   const { id, tool } = node;

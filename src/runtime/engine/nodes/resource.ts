@@ -10,7 +10,7 @@ export function beginRead(turn: Turn, planned: PlannedNode, node: ResourceNode):
   if (attempt === undefined) return;
   const uri = turn.evaluation.text(node.uri, 'URI');
   if (!uri.ok) {
-    fail(turn, planned, uri.failure);
+    fail(turn, planned, uri.failure, attempt.number - 1);
     return;
   }
   const read = { node: node.id, resource: node.resource, uri: uri.value };

@@ -1,5 +1,5 @@
 import type { ReturnNode } from '../../../graph/model.js';
-import { endWithReturn, fail } from '../ending.js';
+import { endWithReturn, failForGood } from '../ending.js';
 import type { PlannedNode } from '../plan.js';
 import type { Turn } from '../turn.js';
 
@@ -7,5 +7,5 @@ import type { Turn } from '../turn.js';
 export function beginReturn(turn: Turn, planned: PlannedNode, node: ReturnNode): void {
   const evaluated = turn.evaluation.value(node.value);
   if (evaluated.ok) endWithReturn(turn, planned, evaluated.value);
-  else fail(turn, planned, evaluated.failure);
+  else failForGood(turn, planned, evaluated.failure);
 }

@@ -1,23 +1,34 @@
+import { unreachable } from '../../../graph/unreachable.js';
 import type { CallContext, CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Command, Event, Failure } from '../../engine/contract.js';
 import type { Clock } from './clock.js';
 
 /** A command that is carried out through the port. */
-export type Call = Extract<Command, { kind: 'callTool' | 'readResource' }>;
+export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
 export type SharedContext = Pick<CallContext, 'requestId' | 'auth' | 'progress'>;
 
+/** The run the calls belong to. */
+export interface CallingRun {
+  readonly id: string;
+  readonly workflow: string;
+  /** Values of its secret inputs as text. */
+  readonly secrets: readonly string[];
+}
+
 /** The calls of a run that have not come back, each with its own means of aborting it. */
 export class CallsInFlight {
   readonly #port: CallPort;
+  readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
   readonly #controllers = new Map<string, AbortController>();
 
-  constructor(port: CallPort, shared: SharedContext, clock: Clock) {
+  constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
+    this.#run = run;
     this.#shared = shared;
     this.#clock = clock;
   }
@@ -27,9 +38,7 @@ export class CallsInFlight {
     const controller = new AbortController();
     this.#controllers.set(call.id, controller);
     try {
-      return call.kind === 'callTool'
-        ? await this.#callTool(call, controller.signal)
-        : await this.#readResource(call, controller.signal);
+      return await this.#carryOut(call, controller.signal);
     } catch (fault) {
       return this.#broken(call, fault);
     } finally {
@@ -49,8 +58,21 @@ export class CallsInFlight {
     for (const id of [...this.#controllers.keys()]) this.abort(id);
   }
 
+  #carryOut(call: Call, signal: AbortSignal): Promise<Event> {
+    switch (call.kind) {
+      case 'callTool':
+        return this.#callTool(call, signal);
+      case 'readResource':
+        return this.#readResource(call, signal);
+      case 'evaluate':
+        return this.#evaluate(call, signal);
+      default:
+        return unreachable(call);
+    }
+  }
+
   async #callTool(call: Extract<Call, { kind: 'callTool' }>, signal: AbortSignal): Promise<Event> {
-    const context = this.#conthrownText(call.id, signal, call.idempotencyKey);
+    const context = this.#context(call, signal);
     // The tool gets a copy: what it does to its input must not reach the run's state.
     const outcome = await this.#port.callTool(call.tool, structuredClone(call.input), context);
     const answer = { at: this.#clock.now(), command: call.id };
@@ -59,37 +81,60 @@ export class CallsInFlight {
   }
 
   async #readResource(call: Extract<Call, { kind: 'readResource' }>, signal: AbortSignal): Promise<Event> {
-    const context = this.#conthrownText(call.id, signal);
+    const context = this.#context(call, signal);
     const outcome = await this.#port.readResource(call.resource, call.uri, context);
     const answer = { at: this.#clock.now(), command: call.id };
     if (outcome.ok) return { kind: 'resourceRead', ...answer, value: outcome.value };
     return { kind: 'resourceFailed', ...answer, failure: outcome.failure };
   }
 
-  #broken(call: Call, fault: unknown): Event {
-    const answer = { at: this.#clock.now(), command: call.id, failure: internalFailure(fault) };
-    return call.kind === 'callTool'
-      ? { kind: 'toolFailed', ...answer, attempted: true }
-      : { kind: 'resourceFailed', ...answer };
+  async #evaluate(call: Extract<Call, { kind: 'evaluate' }>, signal: AbortSignal): Promise<Event> {
+    const context = this.#context(call, signal);
+    const outcome = await this.#port.evaluate(call.function, structuredClone(call.args), context);
+    const answer = { at: this.#clock.now(), command: call.id };
+    if (!outcome.ok) return { kind: 'evaluationFailed', ...answer, failure: outcome.failure };
+    return { kind: 'evaluated', ...answer, ...(outcome.value === undefined ? {} : { value: outcome.value }) };
   }
 
-  #conthrownText(id: string, signal: AbortSignal, idempotencyKey?: string): CallContext {
+  #broken(call: Call, fault: unknown): Event {
+    const failure = internalFailure(fault);
+    const answer = { at: this.#clock.now(), command: call.id };
+    switch (call.kind) {
+      case 'callTool':
+        return {
+          kind: 'toolFailed',
+          ...answer,
+          failure: { ...failure, outcomeUnknown: true },
+          attempted: true,
+        };
+      case 'readResource':
+        return { kind: 'resourceFailed', ...answer, failure: { ...failure, outcomeUnknown: true } };
+      case 'evaluate':
+        return { kind: 'evaluationFailed', ...answer, failure };
+      default:
+        return unreachable(call);
+    }
+  }
+
+  #context(call: Call, signal: AbortSignal): CallContext {
     const { requestId, auth, progress } = this.#shared;
+    const { id: run, workflow, secrets } = this.#run;
     return {
       signal,
       requestId,
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(call.kind === 'callTool' ? { idempotencyKey: call.idempotencyKey } : {}),
       ...(auth === undefined ? {} : { auth }),
+      origin: { source: 'workflow', workflow, run, node: call.node },
+      ...(secrets.length === 0 ? {} : { secrets }),
       progress: (...report) => {
         // A call that is over has nothing more to say.
-        if (this.#controllers.has(id)) progress(...report);
+        if (this.#controllers.has(call.id)) progress(...report);
       },
     };
   }
 }
 
-/** Nobody knows how far a call got that broke in the port itself. */
+/** Nobody knows how far a call got that broke in the port itself. A function has no effect to wonder about. */
 function internalFailure(fault: unknown): Failure {
-  const message = `The call broke inside the server: ${thrownText(fault)}`;
-  return { code: 'E_INTERNAL', message, outcomeUnknown: true };
+  return { code: 'E_INTERNAL', message: `The call broke inside the server: ${thrownText(fault)}` };
 }

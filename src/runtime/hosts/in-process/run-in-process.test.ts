@@ -3,7 +3,19 @@ import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
 import type { Fact } from '../../engine/contract.js';
-import { call, chain, done, graph, input, lit, read, step } from '../../engine/graph.fixture.js';
+import {
+  again,
+  call,
+  chain,
+  compute,
+  done,
+  graph,
+  input,
+  list,
+  lit,
+  read,
+  step,
+} from '../../engine/graph.fixture.js';
 import { FakeClock } from './fake-clock.fixture.js';
 import { type InProcessRun, type RunOutcome, runInProcess } from './run-in-process.js';
 
@@ -23,6 +35,9 @@ function port(tools: Readonly<Record<string, Tool>>): CallPort {
     },
     async readResource(_name, uri) {
       return { ok: true, value: { uri, text: `text of ${uri}` } };
+    },
+    async evaluate({ name }, args) {
+      return name === 'nothing' ? { ok: true } : { ok: true, value: [name, ...args] };
     },
   };
 }
@@ -102,6 +117,89 @@ describe('a run', () => {
     expect(seen[0]?.signal.aborted).toBe(false);
   });
 
+  test('tells a call whose it is, and which texts are secret', async () => {
+    const seen: CallContext[] = [];
+    const secret = { description: '', schema: {}, required: true, secret: true };
+    await new Setup().run(
+      graph([call('a')], {
+        inputs: [
+          { ...secret, name: 'token' },
+          { ...secret, name: 'pin' },
+          { ...secret, name: 'missing' },
+          { ...secret, name: 'plain', secret: false },
+        ],
+      }),
+      { 'tool-a': (_given, context) => ok(seen.push(context)) },
+      { input: { token: 't0ken', pin: 1234, plain: 'text' } },
+    );
+    expect(seen[0]).toMatchObject({
+      origin: { source: 'workflow', workflow: 'sample', run: 'run-1', node: 'a' },
+      secrets: ['t0ken', '1234'],
+    });
+  });
+
+  test('has functions evaluated, on copies of their arguments', async () => {
+    const given = { name: ['Ada'] };
+    const outcome = await new Setup().run(
+      graph([
+        compute('a', list(input('name')), { function: { name: 'f', hash: '' } }),
+        compute('b', list(), { function: { name: 'nothing', hash: '' } }),
+      ]),
+      {},
+      {
+        input: given,
+        calls: {
+          ...port({}),
+          async evaluate({ name }, args) {
+            (args[0] as string[] | undefined)?.push('changed');
+            return name === 'nothing' ? { ok: true } : { ok: true, value: [name, ...args] };
+          },
+        },
+      },
+    );
+    expect(outcome.state.outputs).toEqual({ a: ['f', ['Ada', 'changed']] });
+    expect(outcome.state.input).toEqual({ name: ['Ada'] });
+  });
+
+  test('a function that fails is a failure of its node', async () => {
+    const failure = { code: 'E_FUNCTION', message: 'no' };
+    const calls: CallPort = { ...port({}), evaluate: async () => ({ ok: false, failure }) };
+    const node = compute('a', list(), { function: { name: 'f', hash: '' } });
+    expect(await new Setup().run(graph([node]), {}, { calls })).toMatchObject({ status: 'failed', failure });
+  });
+
+  test('waits for the delay before it tries again, with the same idempotency key', async () => {
+    const setup = new Setup();
+    const calls: { readonly at: number; readonly key: string | undefined }[] = [];
+    const retry = again(2, { delayMs: 200, backoff: 'exponential' });
+    const running = setup.run(graph([call('a', {}, { retry })]), {
+      'tool-a': (_given, { idempotencyKey }) => {
+        calls.push({ at: setup.clock.now(), key: idempotencyKey });
+        if (calls.length === 3) return ok('done');
+        return { ok: false, attempted: true, failure: { code: 'E_TOOL', message: 'busy' } };
+      },
+    });
+    for (const delay of [200, 400]) {
+      const before = calls.length;
+      await vi.waitFor(() =>
+        expect(setup.facts.filter(({ kind }) => kind === 'retrying')).toHaveLength(before),
+      );
+      setup.clock.pass(delay - 1);
+      expect(calls).toHaveLength(before);
+      setup.clock.pass(1);
+    }
+    expect(await running).toMatchObject({ status: 'succeeded' });
+    expect(calls.map(({ at }) => at)).toEqual([1_000, 1_200, 1_600]);
+    expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('draws a number of its own for the jitter', async () => {
+    const outcome = await new Setup().run(graph([]), {});
+    expect(outcome.state.run.random).toBeGreaterThanOrEqual(0);
+    expect(outcome.state.run.random).toBeLessThan(1);
+  });
+
   test('fails with the tool’s failure', async () => {
     const failure = { code: 'E_TOOL', message: 'disk full' };
     const outcome = await new Setup().run(graph([call('a')]), {
@@ -138,7 +236,7 @@ describe('a run', () => {
       { input: given },
     );
     expect(outcome.state.outputs.b).toEqual({ list: [1] });
-    expect(outcome.state.run.input).toEqual({ list: [1] });
+    expect(outcome.state.input).toEqual({ list: [1] });
   });
 
   test('independent calls are in flight together', async () => {
@@ -170,7 +268,7 @@ describe('a port with a fault', () => {
     expect(outcome.failure?.message).toContain(message);
   });
 
-  test('throwing at once is a failure, for tools and for resources', async () => {
+  test('throwing at once is a failure, for tools, resources and functions', async () => {
     const calls = {
       callTool: () => {
         throw new Error('no promise');
@@ -178,8 +276,12 @@ describe('a port with a fault', () => {
       readResource: () => {
         throw new Error('no promise');
       },
+      evaluate: () => {
+        throw new Error('no promise');
+      },
     };
-    for (const node of [call('a'), read('a')]) {
+    const computed = compute('a', list(), { function: { name: 'f', hash: '' } });
+    for (const node of [call('a'), read('a'), computed]) {
       const outcome = await new Setup().run(graph([node]), {}, { calls });
       expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_INTERNAL' }, node: 'a' });
     }

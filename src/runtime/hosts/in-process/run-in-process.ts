@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../graph/json.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallPort } from '../../catalogue/port.js';
@@ -74,7 +74,8 @@ class Hands {
   constructor(run: InProcessRun, resolve: (outcome: RunOutcome) => void, reject: (fault: unknown) => void) {
     this.#run = run;
     this.#clock = run.clock ?? processClock;
-    this.#calls = new CallsInFlight(run.calls, run.context, this.#clock);
+    const calling = { id: run.runId, workflow: run.graph.name, secrets: secretsOf(run) };
+    this.#calls = new CallsInFlight(run.calls, calling, run.context, this.#clock);
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -83,7 +84,8 @@ class Hands {
     const { graph, input, runId, deadlineMs, signal } = this.#run;
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-    this.#accept(start(graph, structuredClone(input), { runId, at, ...deadline }));
+    const ids = { runId, at, random: Math.random(), ...deadline };
+    this.#accept(start(graph, structuredClone(input), ids));
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) this.#onAbort();
     this.#work();
@@ -151,6 +153,7 @@ class Hands {
     switch (command.kind) {
       case 'callTool':
       case 'readResource':
+      case 'evaluate':
         if (this.#isOutstanding(command)) void this.#call(command);
         return;
       case 'startTimer':
@@ -207,6 +210,15 @@ class Hands {
     this.#timers.clear();
     this.#calls.abortAll();
   }
+}
+
+/** What tools and validators may repeat, and nobody else may show. */
+function secretsOf({ graph, input }: InProcessRun): string[] {
+  return graph.inputs.flatMap(({ name, secret }) => {
+    const value = secret === true ? ownProperty(input, name) : undefined;
+    if (value === undefined) return [];
+    return [typeof value === 'string' ? value : JSON.stringify(value)];
+  });
 }
 
 function warn(error: unknown): void {

@@ -1,13 +1,13 @@
 import type { ToolAnnotations } from '../../../decorators/tool.js';
 import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import { isJsonObject, type JsonObject, type Value } from '../../../graph/json.js';
-import type { ErrorNode, Graph, Node } from '../../../graph/model.js';
+import { isJsonObject, type JsonObject, ownProperty, type Value } from '../../../graph/json.js';
+import type { CallNode, ComputeNode, ErrorNode, Graph, Node } from '../../../graph/model.js';
 import type { RunState } from '../../engine/contract.js';
 import { jsonText, RESULT_LIMIT } from './json-text.js';
 import type { HandOffCall, PauseReason, TraceError } from './messages.js';
 import { type Outlook, outlookOf, type PlannedStep, type StepHistory } from './outlook.js';
-import { Resolver, type Supply } from './resolve.js';
+import { type Derived, Resolver, type Supply } from './resolve.js';
 import type { Secrets } from './secrets.js';
 import { type FailedStep, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
@@ -58,6 +58,8 @@ class StoppedRun {
   readonly #context: HandOffContext;
   readonly #outlooks: ReadonlyMap<string, Outlook>;
   readonly #promised = new Set<string>();
+  /** Computed values that the run did not get to, as far as what they are made of exists or is promised. */
+  readonly #derived = new Map<string, Derived>();
   readonly #resolver: Resolver;
   readonly #failed: readonly FailedStep[];
 
@@ -68,8 +70,9 @@ class StoppedRun {
     const required = new Set(graph.inputs.filter((input) => input.required).map((input) => input.name));
     this.#resolver = new Resolver(
       state,
+      this.#derived,
       (step) => this.#supplyOf(step),
-      (name) => secrets.hasName(name) || (required.has(name) && !Object.hasOwn(state.run.input, name)),
+      (name) => secrets.hasName(name) || (required.has(name) && !Object.hasOwn(state.input, name)),
     );
     this.#failed = graph.nodes.flatMap((node) => this.#failedStep(node));
   }
@@ -78,14 +81,15 @@ class StoppedRun {
   reasons(): StopReason[] {
     const { state, graph } = this.#context;
     const { run } = state;
-    if (run.status === 'cancelled') return [this.#cancelled()];
-    const byNode = this.#failed.map((failed) => ({
+    const over = this.#failed.filter((failed) => !this.#wasCancelled(failed));
+    const byNode = over.map((failed) => ({
       first: failed.node.id === run.failedNode,
       reason: stepReason(failed, state, this.#resolver, graph),
     }));
     const ordered = [...byNode.filter((entry) => entry.first), ...byNode.filter((entry) => !entry.first)];
-    if (ordered.length > 0) return ordered.map((entry) => entry.reason);
-    return [this.unfinished()];
+    const failed = ordered.map((entry) => entry.reason);
+    if (run.status === 'cancelled') return [this.#cancelled(), ...failed];
+    return failed.length > 0 ? failed : [this.unfinished()];
   }
 
   /** The reason of a run that has no failed step. */
@@ -109,14 +113,21 @@ class StoppedRun {
 
   errors(): TraceError[] {
     const { secrets, state } = this.#context;
-    const steps = this.#failed.map(({ node, failure }) => ({ step: node.id, failure }));
+    const steps = this.#failed.map((failed) => ({
+      about: { step: failed.node.id },
+      failure: failed.failure,
+      tries: triesOf(failed),
+    }));
     const all =
-      steps.length === 0 && state.run.failure !== undefined ? [{ failure: state.run.failure }] : steps;
-    return all.map(({ failure: { code, message, outcomeUnknown }, ...where }) => ({
-      ...where,
+      steps.length === 0 && state.run.failure !== undefined
+        ? [{ about: {}, failure: state.run.failure, tries: {} }]
+        : steps;
+    return all.map(({ about, failure: { code, message, outcomeUnknown }, tries }) => ({
+      ...about,
       code,
       message: secrets.text(message),
       ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
+      ...tries,
     }));
   }
 
@@ -128,6 +139,7 @@ class StoppedRun {
     for (const node of this.#context.graph.nodes) {
       if (this.#outlooks.get(node.id)?.status !== 'pending') continue;
       if (node.kind === 'error') guards.push(node);
+      else if (node.kind === 'compute') this.#derive(node);
       else if (node.kind === 'call' || node.kind === 'resource') this.#add(calls, node, undefined, guards);
     }
     return calls;
@@ -135,12 +147,14 @@ class StoppedRun {
 
   #supplyOf(step: string): Supply {
     if (this.#promised.has(step)) return 'promised';
+    const derived = this.#derived.get(step);
+    if (derived !== undefined) return derived.symbolic ? 'promised' : 'known';
     const status = this.#outlooks.get(step)?.status;
     return status === 'completed' || status === 'skipped' ? 'known' : 'never';
   }
 
   #failedStep(node: Node): FailedStep[] {
-    const { status, failure, attempted } = this.#outlooks.get(node.id) ?? {};
+    const { status, failure, attempts = 0 } = this.#outlooks.get(node.id) ?? {};
     if (status !== 'failed') return [];
     const annotations = node.kind === 'call' ? this.#context.annotations(node.tool) : undefined;
     const harmless = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
@@ -148,17 +162,17 @@ class StoppedRun {
       {
         node,
         failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
-        attempted: attempted === true,
-        retryable: attempted === true && (harmless || node.kind === 'resource'),
+        attempts,
+        retryable: attempts > 0 && (harmless || node.kind === 'resource'),
       },
     ];
   }
 
   /** A failed step as a call to make once more, if it is one. */
-  #again({ node, failure, attempted, retryable }: FailedStep): { node: PlannedStep; note?: string }[] {
+  #again({ node, failure, attempts, retryable }: FailedStep): { node: PlannedStep; note?: string }[] {
     if (node.kind !== 'call' && node.kind !== 'resource') return [];
-    if (retryable || (!attempted && NOT_BEGUN.has(failure.code))) return [{ node }];
-    const refused = !attempted && failure.code === 'E_INPUT_INVALID';
+    if (retryable || (attempts === 0 && NOT_BEGUN.has(failure.code))) return [{ node }];
+    const refused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
     return refused ? [{ node, note: texts.correctFirst(failure.message) }] : [];
   }
 
@@ -186,10 +200,28 @@ class StoppedRun {
       const uri = secrets.text(String(resolved.value));
       calls.push({ step: node.id, resource: node.resource, uri, ...remark });
     } else {
-      const shown = this.#shown(resolved.value, node.input);
+      const shown = this.#shown(resolved.value, node);
       calls.push({ step: node.id, tool: node.tool, arguments: shown, ...remark });
     }
     this.#promised.add(node.id);
+  }
+
+  /** Works a computed value out, for the calls that need it. What a function would make of it stays a placeholder. */
+  #derive(node: ComputeNode): void {
+    if (node.when !== undefined) {
+      const condition = this.#resolver.resolve(node.when);
+      // Left out it reads as absent; whether it is left out may hang on a call to come.
+      if (!condition.ok || condition.symbolic) return;
+      if (condition.value !== true) {
+        this.#derived.set(node.id, { value: undefined, symbolic: false, sources: [] });
+        return;
+      }
+    }
+    const resolved = this.#resolver.resolve(node.value);
+    if (!resolved.ok) return;
+    const sources = this.#resolver.sourcesOf(node.value);
+    if (node.function === undefined) this.#derived.set(node.id, { ...resolved, sources });
+    else this.#derived.set(node.id, { value: texts.computed(sources), symbolic: true, sources });
   }
 
   /** What to say about a condition: nothing when it holds, a note when only a call to come decides it. */
@@ -234,15 +266,14 @@ class StoppedRun {
   }
 
   #promisedIn(expr: Expr): string[] {
-    const steps = references(expr).flatMap(({ ref }) => (ref.root === 'steps' ? [String(ref.path[0])] : []));
-    return [...new Set(steps.filter((step) => this.#promised.has(step)))];
+    return this.#resolver.sourcesOf(expr).filter((source) => this.#promised.has(source));
   }
 
   /** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
-  #shown(value: Value, input: Expr): JsonObject {
+  #shown(value: Value, node: CallNode): JsonObject {
     // References to secrets are placeholders already; what is left are copies of their values.
-    const shown = this.#context.secrets.json(isJsonObject(value) ? value : {});
-    if (!isJsonObject(shown) || input.kind !== 'dict') return {};
+    const shown = this.#context.secrets.pending(node, isJsonObject(value) ? value : {});
+    const { input } = node;
     return Object.fromEntries(
       Object.entries(shown).map(([key, member]) => {
         if (jsonText(member).length <= RESULT_LIMIT) return [key, member];
@@ -253,12 +284,17 @@ class StoppedRun {
     );
   }
 
+  /** Whether a step stands among the failed ones only because the run was cancelled while it was at work. */
+  #wasCancelled({ node }: FailedStep): boolean {
+    return ownProperty(this.#context.state.nodes, node.id)?.status !== 'failed';
+  }
+
   #cancelled(): StopReason {
     const { graph, state } = this.#context;
-    const inFlight = this.#failed[0];
+    const inFlight = this.#failed.find((failed) => this.#wasCancelled(failed));
     const pending = graph.nodes.find((node) => this.#outlooks.get(node.id)?.status === 'pending');
     const step = inFlight?.node ?? pending;
-    const unknown = inFlight?.attempted && !inFlight.retryable;
+    const unknown = inFlight?.failure.outcomeUnknown === true && !inFlight.retryable;
     return {
       sentence: `${texts.cancelled(graph.name, step?.id)}${unknown ? texts.outcomeUnknown : ''}`,
       pause: {
@@ -271,6 +307,12 @@ class StoppedRun {
       },
     };
   }
+}
+
+function triesOf({ node, attempts }: FailedStep): Pick<TraceError, 'attempted' | 'attempts'> {
+  if (node.kind !== 'call' && node.kind !== 'resource') return {};
+  if (attempts === 0) return { attempted: false };
+  return attempts === 1 ? {} : { attempts };
 }
 
 function callText(call: HandOffCall): string {

@@ -37,12 +37,18 @@ export type BlockMeta = {
     | 'call'
     | 'result'
     | 'error'
+    | 'retry'
+    | 'fallback'
     | 'skip'
     | 'hand-off';
   /** Id of the step the block belongs to. Missing for blocks of the workflow as a whole. */
   readonly 'stepwright/step'?: string;
-  /** Code of the failure an `error` block reports. */
+  /** Code of the failure an `error` or `retry` block reports. */
   readonly 'stepwright/code'?: string;
+  /** The attempt a `retry` block speaks of, counted from 1. */
+  readonly 'stepwright/attempt'?: number;
+  /** A `result` block gives the result in short. */
+  readonly 'stepwright/summary'?: true;
   /** Full size in UTF-16 code units of a text that was cut. */
   readonly 'stepwright/size'?: number;
 };
@@ -72,6 +78,10 @@ export type TraceError = {
   readonly code: string;
   readonly message: string;
   readonly outcomeUnknown?: true;
+  /** The tool or resource was not reached: nothing can have happened. */
+  readonly attempted?: false;
+  /** How many attempts were made, where there was more than one. */
+  readonly attempts?: number;
 };
 
 /** A call the client can make to continue; a resource is to be read, not called. */

@@ -9,6 +9,8 @@ const supplies: Readonly<Record<string, Supply>> = {
   later: 'promised',
   lost: 'never',
   left: 'known',
+  title: 'promised',
+  sum: 'known',
 };
 const state = new Run(graph([call('a')]), { name: 'Ada', token: 't' }).returns('a', {
   id: 7,
@@ -16,6 +18,10 @@ const state = new Run(graph([call('a')]), { name: 'Ada', token: 't' }).returns('
 }).state;
 const resolver = new Resolver(
   state,
+  new Map([
+    ['title', { value: '<output from later>!', symbolic: true, sources: ['later'] }],
+    ['sum', { value: 3, symbolic: false, sources: [] }],
+  ]),
   (id) => supplies[id] ?? 'never',
   (name) => name === 'token',
 );
@@ -37,6 +43,10 @@ const when = (test: Expr): Expr => ({
 
 describe('Resolver', () => {
   test.each<[string, Expr, unknown]>([
+    ['a computed value that is worked out', step('sum'), 3],
+    ['a computed value made of what is promised', step('title'), '<output from later>!'],
+    ['a part of that', get(step('title'), 'length'), '<value computed from later>'],
+    ['something made of that', coalesce(step('title'), lit('x')), '<value computed from later>'],
     ['a known output', get(step('a'), 'id'), 7],
     ['a skipped step', step('left'), undefined],
     ['an output to come', step('later'), '<output from later>'],

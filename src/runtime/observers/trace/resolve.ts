@@ -23,6 +23,15 @@ export type Supply =
   /** It can never exist. */
   | 'never';
 
+/** A computed value a run did not get to, worked out from what is known and promised. */
+export interface Derived {
+  readonly value: Value;
+  /** Placeholders stand in it. */
+  readonly symbolic: boolean;
+  /** The steps and inputs it is made of. */
+  readonly sources: readonly string[];
+}
+
 export type Resolved =
   | { readonly ok: true; readonly value: Value; readonly symbolic: boolean }
   /** It needs what can never exist, or has no value. */
@@ -34,14 +43,17 @@ export class Resolver {
 
   constructor(
     state: RunState,
+    readonly derived: ReadonlyMap<string, Derived>,
     readonly supply: (step: string) => Supply,
     /** Inputs that a hand-off names instead of showing: secrets, and required ones that are missing. */
     readonly isSymbolicInput: (name: string) => boolean,
   ) {
     this.#scope = {
       lookup(root, name) {
-        if (root === 'inputs') return ownProperty(state.run.input, String(name));
-        return root === 'steps' ? ownProperty(state.outputs, String(name)) : undefined;
+        if (root === 'inputs') return ownProperty(state.input, String(name));
+        if (root !== 'steps') return undefined;
+        const known = derived.get(String(name));
+        return known === undefined ? ownProperty(state.outputs, String(name)) : known.value;
       },
     };
   }
@@ -59,6 +71,20 @@ export class Resolver {
     }
   }
 
+  /** The steps and inputs an expression is made of, those of computed values in place of these themselves. */
+  sourcesOf(expr: Expr): string[] {
+    return this.#sources(references(expr).map(({ ref }) => ref));
+  }
+
+  #sources(refs: readonly RefExpr[]): string[] {
+    const sources = refs.flatMap((ref) => {
+      if (ref.root !== 'steps' && ref.root !== 'inputs') return [];
+      const derived = ref.root === 'steps' ? this.derived.get(first(ref)) : undefined;
+      return derived?.sources ?? [first(ref)];
+    });
+    return [...new Set(sources)];
+  }
+
   #isSymbolic(ref: RefExpr): boolean {
     if (ref.root === 'steps') return this.supply(first(ref)) === 'promised';
     return ref.root === 'inputs' && this.isSymbolicInput(first(ref));
@@ -67,14 +93,14 @@ export class Resolver {
   #placeholder(expr: Expr, refs: readonly RefExpr[]): Resolved {
     switch (expr.kind) {
       case 'list':
-        if (expr.items.some((item) => item.spread)) return computed(refs);
+        if (expr.items.some((item) => item.spread)) return this.#computed(refs);
         return this.#all(
           expr.items.map((item) => item.value),
           (values) => values.map((value) => value ?? null),
         );
       case 'dict': {
         const keys = expr.entries.map((entry) => ('key' in entry ? entry.key : undefined));
-        if (keys.includes(undefined)) return computed(refs);
+        if (keys.includes(undefined)) return this.#computed(refs);
         return this.#all(
           expr.entries.flatMap((entry) => ('key' in entry ? [entry.value] : [])),
           (values) => present(keys.map((key, index) => [key ?? '', values[index]])),
@@ -84,15 +110,28 @@ export class Resolver {
         return this.#text(expr);
       case 'conditional': {
         const test = this.resolve(expr.test);
-        if (!test.ok || test.symbolic || typeof test.value !== 'boolean') return computed(refs);
+        if (!test.ok || test.symbolic || typeof test.value !== 'boolean') return this.#computed(refs);
         const chosen = test.value ? expr.then : expr.else;
         return chosen === undefined ? { ok: true, value: undefined, symbolic: false } : this.resolve(chosen);
       }
       default: {
         const path = pathOf(expr);
-        return path === undefined ? computed(refs) : symbol(named(path));
+        return path === undefined ? this.#computed(refs) : this.#named(path, refs);
       }
     }
+  }
+
+  #computed(refs: readonly RefExpr[]): Resolved {
+    return symbol(texts.computed(this.#sources(refs)));
+  }
+
+  #named({ root, path: [name = '', ...rest] }: FixedPath, refs: readonly RefExpr[]): Resolved {
+    if (root === 'inputs') return symbol(texts.promptArgument([name, ...rest].join('.')));
+    const derived = this.derived.get(String(name));
+    if (derived !== undefined) {
+      return rest.length === 0 ? { ok: true, value: derived.value, symbolic: true } : this.#computed(refs);
+    }
+    return symbol(rest.length === 0 ? texts.output(String(name)) : texts.field(rest.join('.'), String(name)));
   }
 
   #text(expr: TextExpr): Resolved {
@@ -138,15 +177,6 @@ function pathOf(expr: Expr): FixedPath | undefined {
   const base = pathOf(expr.of);
   if (base === undefined || (typeof key !== 'string' && typeof key !== 'number')) return undefined;
   return { root: base.root, path: [...base.path, key] };
-}
-
-function named({ root, path: [name = '', ...rest] }: FixedPath): string {
-  if (root === 'inputs') return texts.promptArgument([name, ...rest].join('.'));
-  return rest.length === 0 ? texts.output(String(name)) : texts.field(rest.join('.'), String(name));
-}
-
-function computed(refs: readonly RefExpr[]): Resolved {
-  return symbol(texts.computed([...new Set(refs.map(first))]));
 }
 
 function symbol(text: string): Resolved {

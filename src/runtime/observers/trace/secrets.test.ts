@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
-import type { Input } from '../../../graph/model.js';
+import type { CallNode, Input } from '../../../graph/model.js';
 import { oneLine } from '../../catalogue/one-line.js';
 import { graph, input, lit } from '../../engine/graph.fixture.js';
 import { jsonText } from './json-text.js';
@@ -59,5 +60,49 @@ describe('Secrets', () => {
       ],
     } as const;
     expect(secrets.json(value, expr)).toEqual({ token: '••••', list: ['••••', 'y'], user: 'ada' });
+  });
+
+  describe('of tools', () => {
+    const tools = { id: 'a', after: [], join: 'none_failed', executor: 'server', kind: 'call' } as const;
+    const dict = (value: Expr) =>
+      ({
+        kind: 'dict',
+        entries: [
+          { key: 'token', value },
+          { key: 'note', value: lit('x') },
+        ],
+      }) as const;
+    const secretsOf = (token: Expr, given: [string, string][] = []) => {
+      const node: CallNode = { ...tools, tool: 'deploy', input: dict(token) };
+      const inputsOf = (tool: string) => (tool === 'deploy' ? ['token'] : []);
+      const secrets = new Secrets(graph([node], { inputs: [of('user')] }), given, inputsOf);
+      return { secrets, node };
+    };
+
+    test('are masked in the call, and from then on wherever they turn up', () => {
+      const { secrets, node } = secretsOf({ kind: 'ref', root: 'steps', path: ['b'] });
+      expect(secrets.text('it was hunter22')).toBe('it was hunter22');
+      secrets.learn('other', { token: 'hunter22' });
+      expect(secrets.text('it was hunter22')).toBe('it was hunter22');
+      secrets.learn('deploy', { token: 'hunter22', note: 'x' });
+      expect(secrets.text('it was hunter22')).toBe('it was ••••');
+      expect(secrets.json({ token: 'anything', note: 'x' }, node.input)).toEqual({
+        token: '••••',
+        note: 'x',
+      });
+      expect(secrets.pending(node, { token: 'anything', note: 'x' })).toEqual({ token: '••••', note: 'x' });
+    });
+
+    test('are known before the call where they are written in the workflow', () => {
+      expect(secretsOf(lit('hunter22')).secrets.text('it was hunter22')).toBe('it was ••••');
+    });
+
+    test('make the input of the workflow they come from a secret', () => {
+      const { secrets, node } = secretsOf(input('user'), [['user', 'hunter22']]);
+      expect(secrets.hasName('user')).toBe(true);
+      expect(secrets.text('it was hunter22')).toBe('it was ••••');
+      // A placeholder says where the value comes from.
+      expect(secrets.pending(node, { token: '<user>' })).toEqual({ token: '<user>' });
+    });
   });
 });

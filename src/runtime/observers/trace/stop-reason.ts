@@ -11,8 +11,8 @@ import { texts } from './texts.js';
 export interface FailedStep {
   readonly node: Node;
   readonly failure: Failure;
-  /** Whether the tool or resource was reached. */
-  readonly attempted: boolean;
+  /** How often the tool or resource was reached. */
+  readonly attempts: number;
   /** Repeating it does no harm: it changes nothing, or nothing more. */
   readonly retryable: boolean;
 }
@@ -30,11 +30,11 @@ export function stepReason(
   resolver: Resolver,
   graph: Graph,
 ): StopReason {
-  const { node, failure, attempted, retryable } = failed;
+  const { node, failure, attempts, retryable } = failed;
   const { id } = node;
   const { code } = failure;
   const suggested = node.kind === 'call' ? { suggestedTool: node.tool } : {};
-  if (node.kind === 'call' && !attempted) {
+  if (node.kind === 'call' && attempts === 0) {
     const missingFields = missingFieldsOf(failure);
     const parameter =
       unresolvable(node, resolver) ?? entriesFor(node, missingFields).find((e) => lostStep(e.value, state));
@@ -76,7 +76,9 @@ export function stepReason(
     }
   }
   const sentence =
-    node.kind === 'error' ? texts.stopped(id, failure.message) : texts.stepFailed(id, failure.message);
+    node.kind === 'error'
+      ? texts.stopped(id, failure.message)
+      : texts.stepFailed(id, failure.message, attempts);
   const unknown = failure.outcomeUnknown === true && !retryable;
   return {
     sentence: `${sentence}${retryable ? texts.retryable : ''}${unknown ? texts.outcomeUnknown : ''}`,

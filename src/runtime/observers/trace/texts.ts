@@ -1,4 +1,5 @@
 import type { Json } from '../../../graph/json.js';
+import { MASKED } from '../../catalogue/mask.js';
 import { oneLine } from '../../catalogue/one-line.js';
 import type { SkipReason } from '../../engine/contract.js';
 import { jsonText } from './json-text.js';
@@ -34,9 +35,22 @@ export const texts = {
     `Calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,
   result: (json: string, size: number | undefined) => `Tool result:\n${json}${cutNote('result', size)}`,
   failed: (why: string) => `Error executing tool: ${oneLine(why)}`,
+  retrying: (attempt: number, attempts: number, why: string, delayMs: number) =>
+    `Attempt ${attempt} of ${attempts} failed: ${stop(oneLine(why))} Retrying ${delayMs === 0 ? 'at once' : `in ${delayMs} ms`}.`,
+  fallback: (step: string, json: string, size: number | undefined) =>
+    `Step '${step}' goes on with its fallback:\n${json}${cutNote('value', size)}`,
+  fallbackAbsent: (step: string) => `Step '${step}' goes on without a value, as its fallback says.`,
+  summary: (json: string, size: number | undefined) =>
+    `Tool result (summary):\n${json}${cutNote('summary', size)}`,
+  resourceSummary: (uri: string, json: string, size: number | undefined) =>
+    `Resource content from ${oneLine(uri)} (summary):\n${json}${cutNote('summary', size)}`,
+  summaryFailed: (step: string, why: string) =>
+    `The summary of step '${step}' is not available: ${stop(oneLine(why))}`,
+  notEmbedded: (uri: string) => `Resource ${oneLine(uri)} was read; its text is left out here.`,
   skipped: (step: string, reason: SkipReason) => `Skipping step '${step}': ${skipReasons[reason]}.`,
 
-  stepFailed: (step: string, why: string) => `Step '${step}' failed: ${stop(oneLine(why))}`,
+  stepFailed: (step: string, why: string, attempts = 1) =>
+    `Step '${step}' failed${attempts > 1 ? ` after ${attempts} attempts` : ''}: ${stop(oneLine(why))}`,
   retryable: ' This step is retryable.',
   outcomeUnknown:
     ' The outcome of this call is unknown: it may have taken effect. Check that first, before you repeat it or go on.',
@@ -77,7 +91,7 @@ export const texts = {
   output: (step: string) => `<output from ${step}>`,
   field: (path: string, step: string) => `<field '${path}' from ${step}>`,
   computed: (sources: readonly string[]) => `<value computed from ${sources.join(', ')}>`,
-  masked: '••••',
+  masked: MASKED,
 } as const;
 
 const skipReasons: Readonly<Record<SkipReason, string>> = {

@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
-import type { Fact, Failure, RunState, SkipReason } from '../../engine/contract.js';
+import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
+import { textBlock } from './block.js';
 import { handOff } from './hand-off.js';
-import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage, PromptTrace } from './messages.js';
 import { listed, outlookOf, type StepHistory } from './outlook.js';
 import { Secrets } from './secrets.js';
+import { StepMessages } from './step-messages.js';
 import { texts } from './texts.js';
 
 export interface TraceOptions {
@@ -33,23 +33,21 @@ export interface TraceObserver {
 
 /**
  * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
- * call and result, in the order in which calls end. A call is announced only when it was attempted. A value of a
- * `return` is told to programs alone, in `_meta.result`: the reader has seen the results it is made of.
+ * call, failed attempts and result, in the order in which steps end. A call is announced only when it was attempted,
+ * and once for all attempts. Computed values are not told; the value of a `return` is told to programs alone, in
+ * `_meta.result`: the reader has seen the results it is made of.
  */
 export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
 }
-
-type PendingCall = Extract<Fact, { kind: 'callIssued' | 'resourceRequested' }>;
 
 class ConversationTrace implements TraceObserver {
   readonly #options: TraceOptions;
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #secrets: Secrets;
   readonly #messages: PromptMessage[] = [];
-  /** What a step has to say before its call, kept until the call is over, so that parallel steps stay apart. */
-  readonly #guidance = new Map<string, PromptMessage>();
-  readonly #calls = new Map<string, PendingCall>();
+  /** Steps that have started and are not over. */
+  readonly #open = new Map<string, StepMessages>();
   readonly #history = new Map<string, StepHistory>();
   readonly #unreached: { readonly node: string; readonly reason: SkipReason }[] = [];
 
@@ -57,7 +55,7 @@ class ConversationTrace implements TraceObserver {
     this.#options = options;
     const { graph, given, instructions } = options;
     this.#nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-    this.#secrets = new Secrets(graph, given);
+    this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? []);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', texts.plan(listed(graph).map((node) => this.#planLine(node))));
@@ -66,23 +64,34 @@ class ConversationTrace implements TraceObserver {
   observe(fact: Fact): void {
     switch (fact.kind) {
       case 'nodeStarted':
-        this.#started(fact);
+      case 'handled':
+        this.#step(fact.node)?.observe(fact);
+        return;
+      case 'retrying':
+        this.#remember(fact.node, { failure: fact.failure });
+        this.#step(fact.node)?.observe(fact);
         return;
       case 'callIssued':
       case 'resourceRequested':
-        this.#calls.set(fact.command, fact);
+        if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
         this.#remember(fact.node, { issued: true });
+        this.#step(fact.node)?.observe(fact);
         return;
-      case 'callReturned':
-        this.#returned(fact);
+      case 'callReturned': {
+        const { node, attempted, outcome } = fact;
+        const attempts = (this.#history.get(node)?.attempts ?? 0) + (attempted ? 1 : 0);
+        this.#remember(node, { attempts, ...(outcome.ok ? {} : { failure: outcome.failure }) });
+        this.#step(node)?.observe(fact);
         return;
-      case 'nodeSkipped':
-        this.#skipped(fact.node, fact.reason);
-        return;
+      }
       case 'nodeSucceeded':
       case 'nodeFailed':
       case 'nodeCancelled':
-        this.#flushGuidance(fact.node);
+        this.#step(fact.node)?.observe(fact);
+        this.#close(fact.node);
+        return;
+      case 'nodeSkipped':
+        this.#skipped(fact.node, fact.reason);
         return;
       case 'finished':
         if (fact.status === 'succeeded')
@@ -117,10 +126,11 @@ class ConversationTrace implements TraceObserver {
       history: this.#history,
       secrets: this.#secrets,
     });
-    const last = message('assistant', text, { 'stepwright/part': 'hand-off' });
+    const unfinished = [...this.#open.values()].flatMap((step) => (step.hasActed ? step.all : []));
+    const last = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
     return {
       description,
-      messages: [...this.#messages, last],
+      messages: [...this.#messages, ...unfinished, last],
       _meta: { status, steps, errors, calls, pause_reason: pause },
     };
   }
@@ -161,59 +171,24 @@ class ConversationTrace implements TraceObserver {
     }
   }
 
-  #started({ node, guidance, guidanceFailure }: Extract<Fact, { kind: 'nodeStarted' }>): void {
-    const step = { 'stepwright/step': node };
-    if (guidance !== undefined && guidance !== '') {
-      const text = this.#secrets.text(guidance);
-      this.#guidance.set(node, message('assistant', text, { 'stepwright/part': 'guidance', ...step }));
-    } else if (guidanceFailure !== undefined) {
-      const text = this.#secrets.text(texts.guidanceFailed(node, guidanceFailure.message));
-      this.#guidance.set(node, message('assistant', text, { 'stepwright/part': 'guidance', ...step }));
-    }
+  #step(node: string): StepMessages | undefined {
+    const known = this.#open.get(node);
+    const planned = this.#nodes.get(node);
+    if (known !== undefined || planned === undefined) return known;
+    const step = new StepMessages(planned, this.#secrets);
+    this.#open.set(node, step);
+    return step;
   }
 
-  #returned({ node, command, attempted, outcome }: Extract<Fact, { kind: 'callReturned' }>): void {
-    this.#flushGuidance(node);
-    const call = this.#calls.get(command);
-    this.#calls.delete(command);
-    this.#remember(node, { attempted, ...(outcome.ok ? {} : { failure: outcome.failure }) });
-    if (call === undefined) return;
-    if (call.kind === 'resourceRequested') {
-      this.#say('assistant', 'note', texts.fetching(node), { 'stepwright/step': node });
-      if (outcome.ok) this.#resource(node, call.uri, outcome.value);
-      else this.#failed(node, texts.resourceFailed(call.uri, outcome.failure.message), outcome.failure);
-      return;
-    }
-    if (!attempted) return;
-    const input = this.#secrets.json(call.input, inputOf(this.#nodes.get(node)));
-    const { text, size } = limited(jsonText(input, 2));
-    const announcement = texts.calling(call.tool, text, size);
-    this.#say('assistant', 'call', announcement, { 'stepwright/step': node, ...sized(size) });
-    if (outcome.ok) this.#result(node, outcome.value);
-    else this.#failed(node, texts.failed(outcome.failure.message), outcome.failure);
-  }
-
-  #result(node: string, value: Json): void {
-    const { text, size } = limited(jsonText(this.#secrets.json(value), 2));
-    this.#say('user', 'result', texts.result(text, size), { 'stepwright/step': node, ...sized(size) });
-  }
-
-  #resource(node: string, uri: string, value: Json): void {
-    const { text, size } = limited(this.#secrets.text(resourceText(isJsonObject(value) ? value : {})));
-    this.#say('user', 'result', texts.resource(uri, text, size), { 'stepwright/step': node, ...sized(size) });
-  }
-
-  #failed(node: string, text: string, { code }: Failure): void {
-    this.#say('user', 'error', this.#secrets.text(text), {
-      'stepwright/step': node,
-      'stepwright/code': code,
-    });
+  #close(node: string): void {
+    this.#messages.push(...(this.#open.get(node)?.all ?? []));
+    this.#open.delete(node);
   }
 
   #skipped(node: string, reason: SkipReason): void {
     const kind = this.#nodes.get(node)?.kind;
-    // A check that passed is not a step left out.
-    if (kind === 'error' || kind === 'return') return;
+    // A check that passed is not a step left out, and computed values are not steps of the plan.
+    if (kind === 'error' || kind === 'return' || kind === 'compute') return;
     switch (reason) {
       case 'condition_false':
       case 'not_selected':
@@ -236,15 +211,8 @@ class ConversationTrace implements TraceObserver {
     this.#say('assistant', 'skip', texts.skipped(node, reason), { 'stepwright/step': node });
   }
 
-  #flushGuidance(node: string): void {
-    const guidance = this.#guidance.get(node);
-    if (guidance === undefined) return;
-    this.#guidance.delete(node);
-    this.#messages.push(guidance);
-  }
-
   #remember(node: string, news: Partial<StepHistory>): void {
-    this.#history.set(node, { issued: false, attempted: false, ...this.#history.get(node), ...news });
+    this.#history.set(node, { issued: false, attempts: 0, ...this.#history.get(node), ...news });
   }
 
   #say(
@@ -253,27 +221,6 @@ class ConversationTrace implements TraceObserver {
     text: string,
     meta: Omit<BlockMeta, 'stepwright/part'> = {},
   ): void {
-    this.#messages.push(message(role, text, { 'stepwright/part': part, ...meta }));
+    this.#messages.push(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
-}
-
-function message(role: PromptMessage['role'], text: string, _meta: BlockMeta): PromptMessage {
-  return { role, content: { type: 'text', text, _meta } };
-}
-
-function inputOf(node: Node | undefined) {
-  return node?.kind === 'call' ? node.input : undefined;
-}
-
-function sized(size: number | undefined): { 'stepwright/size'?: number } {
-  return size === undefined ? {} : { 'stepwright/size': size };
-}
-
-function resourceText({ text, blob, mimeType }: JsonObject): string {
-  if (typeof text === 'string') return text;
-  const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
-  return texts.binary(
-    typeof mimeType === 'string' ? mimeType : undefined,
-    Math.floor((encoded.length * 3) / 4),
-  );
 }
