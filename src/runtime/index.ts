@@ -5,12 +5,22 @@ export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export {
   type Factories,
   FactoriesError,
+  type PromptFactories,
   type ResourceFactories,
   type ToolFactories,
 } from './catalogue/factories.js';
+export type {
+  ChangedRequest,
+  Middleware,
+  MiddlewareCall,
+  MiddlewareResponse,
+} from './catalogue/middleware.js';
+export type { CallOrigin } from './catalogue/port.js';
 export {
   type AnyClass,
   defineRegistry,
+  type FunctionEntry,
+  type PromptEntry,
   REGISTRY_VERSION,
   type Registry,
   type ResourceEntry,
@@ -29,14 +39,18 @@ export {
 export { type RunningServer, serve } from './protocol/sdk1/serve.js';
 export { faultCodes, ProtocolFault } from './server/fault.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
+export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
 export type { RequestContext } from './server/request.js';
-export { createServer, type StepwrightServer } from './server/server.js';
+export { type CompletionSubject, createServer, type StepwrightServer } from './server/server.js';
 export type {
+  CompletionResult,
   ContentBlock,
   PromptArgumentListing,
   PromptListing,
+  PromptResult,
   ResourceContents,
   ResourceListing,
+  ResourceTemplateListing,
   ToolListing,
   ToolResult,
 } from './server/wire.js';

@@ -26,7 +26,8 @@ export function asCallResult(value: Json): CallResult | undefined {
   return value as unknown as CallResult;
 }
 
-function isContentBlock(block: Json): block is JsonObject {
+/** True for a content block of MCP. */
+export function isContentBlock(block: Json): block is JsonObject {
   if (!isJsonObject(block)) return false;
   switch (block.type) {
     case 'text':

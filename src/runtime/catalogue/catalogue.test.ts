@@ -369,7 +369,7 @@ describe('instances', () => {
         'the server cannot start:',
         "  - tool `add`: the constructor of NeedsFolder takes parameters; give it a factory: 'add': () => new NeedsFolder(…)",
         '  - tool `useless`: Useless has no execute() method',
-        '  - resource `lost`: it has neither embedded text nor a read() method on Lost',
+        '  - resource `lost`: it has neither embedded text, nor a file, nor a read() method on Lost',
         '  - a factory is given for tool `ad`, which the registry does not have (did you mean `add`?)',
       ].join('\n'),
     );

@@ -1,18 +1,30 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
-import type { JsonObject } from '../../graph/json.js';
+import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
+import type { CallResult } from './call-result.js';
 import { checkInput } from './check-input.js';
+import { evaluateFunction } from './evaluate-function.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { Instances } from './instances.js';
 import { SchemaCompiler } from './json-schema.js';
+import { Mask, maskedFailure, valuesOf } from './mask.js';
+import { type Middleware, MiddlewareChain } from './middleware.js';
 import { type NormalResult, normalizeResult } from './normalize-result.js';
-import type { CallContext, CallPort, ResourceOutcome, ToolOutcome } from './port.js';
+import type {
+  CallContext,
+  CallPort,
+  EvaluationOutcome,
+  FunctionReference,
+  ResourceOutcome,
+  ToolOutcome,
+} from './port.js';
 import { schemaProblems } from './problems.js';
-import { readInstance } from './read-resource.js';
-import type { AnyClass, Registry, ResourceEntry, ToolEntry } from './registry.js';
+import type { AnyClass, Registry, ToolEntry } from './registry.js';
+import { Resources, type TemplateInfo } from './resources.js';
 import { message, texts } from './texts.js';
 import { thrownFailure, thrownText } from './thrown.js';
 
@@ -20,10 +32,20 @@ import { thrownFailure, thrownText } from './thrown.js';
 export interface ToolDescription {
   readonly description: string;
   readonly annotations?: ToolAnnotations;
+  /** Inputs whose values must not be shown. */
+  readonly secret?: readonly string[];
+}
+
+/** What a catalogue may be given beside the factories of its classes. */
+export interface CatalogueSettings {
+  /** Stands around every tool call, the first one outermost. Default: none. */
+  readonly middleware?: readonly Middleware[];
+  /** Told what middleware threw where that changes nothing. Default: writes to stderr. */
+  readonly log?: (text: string) => void;
 }
 
 /**
- * The tools and resources of a registry, ready to be called: by workflow steps and by direct calls alike.
+ * The tools, resources and functions of a registry, ready to be called: by workflow steps and by direct calls alike.
  *
  * A call whose signal is aborted before the tool is reached fails with `E_CANCELLED`. Afterwards the signal is the
  * tool's to heed: the promise of a call settles when the tool does, and a host that gave up on it ignores it.
@@ -32,53 +54,94 @@ export interface Catalogue extends CallPort {
   readonly registry: Registry;
   /** The description of a tool; nothing for an unknown name. */
   describeTool(name: string): ToolDescription | undefined;
+  /** The name of the resource at an address; one with an address of its own goes before templates. */
+  resourceAt(uri: string): string | undefined;
+  /** What is known about a template of addresses, by its text. */
+  template(uriTemplate: string): TemplateInfo | undefined;
 }
 
 /**
  * Makes the catalogue of a registry. Instances are made once each, on first use.
  *
- * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and
- * `E_CANCELLED`, none of them attempted; then `E_TOOL_ERROR` (or the code of the error the tool threw),
- * `E_RESULT_NOT_JSON` and `E_OUTPUT_SCHEMA`. Of a read: `E_RESOURCE_UNKNOWN`, `E_RESOURCE_FACTORY`,
- * `E_RESOURCE_READ`.
- * @throws FactoriesError listing every class that cannot be instantiated and every factory nobody needs.
+ * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_REFUSED` (or the code of the error middleware threw), `E_MIDDLEWARE`,
+ * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then
+ * `E_TOOL_ERROR` (or the code of the error the tool threw), `E_RESULT_NOT_JSON` and `E_OUTPUT_SCHEMA`. Of a read:
+ * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`. What failures say holds no secret.
+ * @throws FactoriesError listing every class that cannot be instantiated, every factory nobody needs, and every
+ *   resource whose file is missing or whose template is none.
  */
 export function createCatalogue<R extends Registry>(
   registry: R,
-  ...[factories]: WithFactories<R>
+  ...[options]: WithFactories<R, CatalogueSettings>
 ): Catalogue {
-  const given: UntypedFactories = factories ?? {};
-  const problems = factoryProblems(registry, given);
+  const given: UntypedFactories & CatalogueSettings = options ?? {};
+  const resources = new Resources(registry, given.resources ?? {});
+  const problems = [...factoryProblems(registry, given), ...resources.problems];
   if (problems.length > 0) throw new FactoriesError(problems);
-  return new RegistryCatalogue(registry, given);
+  return new RegistryCatalogue(registry, resources, given);
 }
 
 class RegistryCatalogue implements Catalogue {
   readonly #tools: Instances<'execute'>;
-  readonly #resources: Instances<'read'>;
+  readonly #middleware: MiddlewareChain;
   readonly #schemas = new SchemaCompiler();
 
   constructor(
     readonly registry: Registry,
-    factories: UntypedFactories,
+    readonly resources: Resources,
+    { tools = {}, middleware = [], log = writeToStderr }: UntypedFactories & CatalogueSettings,
   ) {
-    this.#tools = new Instances('tool', 'execute', factories.tools ?? {});
-    this.#resources = new Instances('resource', 'read', factories.resources ?? {});
+    this.#tools = new Instances('tool', 'execute', tools);
+    this.#middleware = new MiddlewareChain(middleware, log);
   }
 
   describeTool(name: string): ToolDescription | undefined {
-    const entry = own(this.registry.tools, name);
+    const entry = ownProperty(this.registry.tools, name);
     if (entry === undefined) return undefined;
-    const { description, annotations } = entry;
-    return { description, ...(annotations === undefined ? {} : { annotations }) };
+    const { description, annotations, secret } = entry;
+    return {
+      description,
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(secret === undefined ? {} : { secret }),
+    };
   }
 
   async callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
-    const entry = own(this.registry.tools, name);
+    const entry = ownProperty(this.registry.tools, name);
     if (entry === undefined) {
       const near = nearestName(name, Object.keys(this.registry.tools));
       return refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near));
     }
+    const { secret = [] } = entry;
+    const maskOf = (given: JsonObject) => new Mask([...(context.secrets ?? []), ...valuesOf(given, secret)]);
+    const toolContext = toolContextOf(context);
+    return this.#middleware.around(
+      { tool: name, input, secret, context, toolContext, maskOf },
+      async (given) => masked(await this.#call(name, entry, given, toolContext), maskOf(given)),
+    );
+  }
+
+  readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
+    return this.resources.read(name, uri, context);
+  }
+
+  resourceAt(uri: string): string | undefined {
+    return this.resources.at(uri);
+  }
+
+  template(uriTemplate: string): TemplateInfo | undefined {
+    return this.resources.template(uriTemplate);
+  }
+
+  evaluate(
+    reference: FunctionReference,
+    args: readonly Json[],
+    context: CallContext,
+  ): Promise<EvaluationOutcome> {
+    return evaluateFunction(this.registry, reference, args, context);
+  }
+
+  async #call(name: string, entry: ToolEntry, input: JsonObject, context: ToolContext): Promise<ToolOutcome> {
     const standard = standardInput(entry.class);
     const checked = await checkInput(
       input,
@@ -97,27 +160,6 @@ class RegistryCatalogue implements Catalogue {
       return { ok: false, attempted: true, failure: thrownFailure(error, 'E_TOOL_ERROR') };
     }
     return this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
-  }
-
-  async readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
-    const entry = own(this.registry.resources, name);
-    if (entry === undefined) {
-      const near = nearestName(name, Object.keys(this.registry.resources));
-      return { ok: false, failure: failure('E_RESOURCE_UNKNOWN', texts.resourceUnknown(name, near)) };
-    }
-    if (uri !== entry.uri && !hasVariables(entry)) {
-      return {
-        ok: false,
-        failure: failure('E_RESOURCE_UNKNOWN', texts.resourceElsewhere(name, entry.uri, uri)),
-      };
-    }
-    if (entry.text !== undefined) {
-      const mimeType = entry.mimeType === undefined ? {} : { mimeType: entry.mimeType };
-      return { ok: true, value: { uri, ...mimeType, text: entry.text } };
-    }
-    const made = this.#resources.get(name, entry.class);
-    if (!made.ok) return made;
-    return readInstance(entry, uri, (...args) => made.instance.read(...args), context);
   }
 
   #outcome(name: string, entry: ToolEntry, result: NormalResult): ToolOutcome {
@@ -148,12 +190,33 @@ class RegistryCatalogue implements Catalogue {
   }
 }
 
-function own<T>(entries: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(entries, name) ? entries[name] : undefined;
+/** What a tool sees of the context of its call. */
+function toolContextOf(context: CallContext): ToolContext {
+  const { signal, requestId, idempotencyKey, auth } = context;
+  return {
+    signal,
+    requestId,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(auth === undefined ? {} : { auth }),
+    progress: (...report) => context.progress(...report),
+  };
 }
 
-function hasVariables(entry: ResourceEntry): boolean {
-  return entry.uri.includes('{');
+/** A failure without secrets: tools and validators repeat their input in what they complain about. */
+function masked(outcome: ToolOutcome, mask: Mask): ToolOutcome {
+  if (outcome.ok || mask.isEmpty) return outcome;
+  const { failure, callResult } = outcome;
+  return {
+    ...outcome,
+    failure: maskedFailure(failure, mask),
+    ...(callResult === undefined
+      ? {}
+      : { callResult: mask.json(callResult as unknown as Json) as unknown as CallResult }),
+  };
+}
+
+function writeToStderr(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 /** The schema in the tool's decorator: JSON Schema alone has no transforms and no checks of the author's own. */

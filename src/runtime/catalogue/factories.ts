@@ -22,12 +22,21 @@ export type ToolFactories<R extends Registry> = FactoriesOf<R['tools']>;
 /** A factory for each resource class, by the same rule. */
 export type ResourceFactories<R extends Registry> = FactoriesOf<R['resources']>;
 
+/** The prompts of a registry that may have none. */
+type PromptsOf<R extends Registry> = R extends { readonly prompts: infer P extends ClassEntries }
+  ? P
+  : Record<never, never>;
+/** A factory for each prompt class, by the same rule. */
+export type PromptFactories<R extends Registry> = Registry extends R
+  ? { readonly [name: string]: () => object }
+  : FactoriesOf<PromptsOf<R>>;
+
 type OptionalIfEmpty<K extends string, F> =
   Record<never, never> extends F ? { readonly [P in K]?: F } : { readonly [P in K]: F };
 
 /**
- * How instances are made. `tools` and `resources` may each be left out where every class of theirs has a constructor
- * without parameters.
+ * How instances are made. `tools`, `resources` and `promptClasses` may each be left out where every class of theirs has
+ * a constructor without parameters.
  *
  * @example
  * ```ts
@@ -35,7 +44,8 @@ type OptionalIfEmpty<K extends string, F> =
  * ```
  */
 export type Factories<R extends Registry> = OptionalIfEmpty<'tools', ToolFactories<R>> &
-  OptionalIfEmpty<'resources', ResourceFactories<R>>;
+  OptionalIfEmpty<'resources', ResourceFactories<R>> &
+  OptionalIfEmpty<'promptClasses', PromptFactories<R>>;
 
 /** The options of a function that takes `Factories<R>` and more, as the rest of its parameters: optional if all of it is. */
 export type WithFactories<R extends Registry, Extra = unknown> =
@@ -47,6 +57,7 @@ export type WithFactories<R extends Registry, Extra = unknown> =
 export interface UntypedFactories {
   readonly tools?: Readonly<Record<string, () => object>>;
   readonly resources?: Readonly<Record<string, () => object>>;
+  readonly promptClasses?: Readonly<Record<string, () => object>>;
 }
 
 /** Thrown when a catalogue cannot be made of a registry and the factories given; lists every problem. */
@@ -60,16 +71,14 @@ export class FactoriesError extends Error {
 
 /** What stands between these factories and a working catalogue: one sentence per problem. */
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
-  const { tools = {}, resources = {} } = factories;
-  const problems: string[] = [];
-  for (const [name, entry] of Object.entries(registry.tools)) {
-    if (Object.hasOwn(tools, name)) continue;
-    if (entry.class.length > 0) problems.push(texts.factoryMissing('tool', name, entry.class.name));
-    else if (!hasMethod(entry.class.prototype, 'execute'))
-      problems.push(texts.toolWithoutExecute(name, entry.class.name));
-  }
+  const { tools = {}, resources = {}, promptClasses = {} } = factories;
+  const { prompts = {} } = registry;
+  const problems = [
+    ...classProblems('tool', 'execute', registry.tools, tools),
+    ...classProblems('prompt', 'render', prompts, promptClasses),
+  ];
   for (const [name, entry] of Object.entries(registry.resources)) {
-    if (entry.text !== undefined || Object.hasOwn(resources, name)) continue;
+    if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
       problems.push(texts.resourceWithoutContent(name, entry.class.name));
     else if (entry.class.length > 0) problems.push(texts.factoryMissing('resource', name, entry.class.name));
@@ -78,7 +87,16 @@ export function factoryProblems(registry: Registry, factories: UntypedFactories)
     ...problems,
     ...unknown('tool', tools, registry.tools),
     ...unknown('resource', resources, registry.resources),
+    ...unknown('prompt', promptClasses, prompts),
   ];
+}
+
+function classProblems(kind: string, method: string, entries: ClassEntries, factories: object): string[] {
+  return Object.entries(entries).flatMap(([name, { class: cls }]) => {
+    if (Object.hasOwn(factories, name)) return [];
+    if (cls.length > 0) return [texts.factoryMissing(kind, name, cls.name)];
+    return hasMethod(cls.prototype, method) ? [] : [texts.classWithout(kind, name, cls.name, method)];
+  });
 }
 
 function unknown(kind: string, factories: object, entries: ClassEntries): string[] {

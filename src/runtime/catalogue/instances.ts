@@ -8,6 +8,12 @@ export type Made<N extends string> =
   | { readonly ok: true; readonly instance: { readonly [P in N]: (...args: readonly unknown[]) => unknown } }
   | { readonly ok: false; readonly failure: Failure };
 
+const FACTORY_CODES = {
+  tool: 'E_TOOL_FACTORY',
+  resource: 'E_RESOURCE_FACTORY',
+  prompt: 'E_PROMPT_FACTORY',
+} as const;
+
 /**
  * The instances of one kind of class, each made once and on first use, by its factory or else by `new`. A factory
  * that throws is asked again by the next call: what it lacked may be there by then.
@@ -16,7 +22,7 @@ export class Instances<N extends string> {
   readonly #made = new Map<string, Extract<Made<N>, { ok: true }>>();
 
   constructor(
-    readonly kind: 'tool' | 'resource',
+    readonly kind: keyof typeof FACTORY_CODES,
     /** The method each instance must have. */
     readonly method: N,
     readonly factories: Readonly<Record<string, () => object>>,
@@ -26,7 +32,7 @@ export class Instances<N extends string> {
     const known = this.#made.get(name);
     if (known !== undefined) return known;
     const factory = Object.hasOwn(this.factories, name) ? this.factories[name] : undefined;
-    const code = this.kind === 'tool' ? 'E_TOOL_FACTORY' : 'E_RESOURCE_FACTORY';
+    const code = FACTORY_CODES[this.kind];
     let instance: unknown;
     try {
       instance = factory === undefined ? Reflect.construct(cls, []) : factory();

@@ -14,10 +14,43 @@ export interface CallPort {
   callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome>;
   /** Reads the registered resource `name` at `uri`, which may differ from the registered one where it has variables. */
   readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome>;
+  /**
+   * Evaluates the pure function a graph names, with these arguments. Failure codes: `E_FUNCTION_UNKNOWN`,
+   * `E_FUNCTION_STALE` where the function is not the one the graph was made with, `E_FUNCTION` (or the code of the
+   * error it threw), `E_RESULT_NOT_JSON`, `E_CANCELLED`.
+   */
+  evaluate(
+    reference: FunctionReference,
+    args: readonly Json[],
+    context: CallContext,
+  ): Promise<EvaluationOutcome>;
 }
 
-/** What a call is given beside its input: exactly what the tool will see. */
-export type CallContext = ToolContext;
+/** A function by its name in the registry and the hash of its source. */
+export interface FunctionReference {
+  readonly name: string;
+  readonly hash: string;
+}
+
+/** What a call is given beside its input: what the tool will see, and what only the catalogue does. */
+export interface CallContext extends ToolContext {
+  /** Who asked for the call. Default: the client. */
+  readonly origin?: CallOrigin;
+  /** Texts that must not be shown, whatever they turn up in: the secret arguments of the run. Default: none. */
+  readonly secrets?: readonly string[];
+}
+
+/** Who asked for a call. */
+export type CallOrigin =
+  | { readonly source: 'client' }
+  | {
+      readonly source: 'workflow';
+      readonly workflow: string;
+      /** Id of the run. */
+      readonly run: string;
+      /** Id of the node that calls. */
+      readonly node: string;
+    };
 
 /** How a tool call ended. */
 export type ToolOutcome =
@@ -43,5 +76,14 @@ export type ResourceOutcome =
       readonly ok: true;
       /** `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
       readonly value: JsonObject;
+    }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** How the evaluation of a function ended. */
+export type EvaluationOutcome =
+  | {
+      readonly ok: true;
+      /** Missing where the function returned nothing: the value is absent. */
+      readonly value?: Json;
     }
   | { readonly ok: false; readonly failure: Failure };

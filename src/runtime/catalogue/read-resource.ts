@@ -1,30 +1,33 @@
+import type { ResourceContext } from '../../decorators/context.js';
+import type { ResourceContent } from '../../decorators/resource-types.js';
 import type { JsonObject } from '../../graph/json.js';
+import { base64, isBase64 } from './base64.js';
 import type { CallContext, ResourceOutcome } from './port.js';
 import type { ResourceEntry } from './registry.js';
 import { message, texts } from './texts.js';
 import { thrownText } from './thrown.js';
 
-/** What `read()` of a resource class may return. Bytes are sent as base64; `blob` text is base64 already. */
-export type ResourceContent =
-  | string
-  | Uint8Array
-  | { readonly text: string; readonly mimeType?: string }
-  | { readonly blob: string | Uint8Array; readonly mimeType?: string };
-
-/** Asks an instance for its content at `uri`, and gives it the shape a workflow binds. Fails with `E_RESOURCE_READ`. */
-export async function readInstance(
+/**
+ * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
+ * is no {@link ResourceContent}.
+ */
+export async function readContent(
   entry: ResourceEntry,
   uri: string,
-  read: (uri: string, context: CallContext) => unknown,
-  context: CallContext,
+  read: () => unknown,
 ): Promise<ResourceOutcome> {
   try {
-    const content = await read(uri, context);
+    const content = await read();
     const value = contentValue(content, uri, entry.mimeType);
     return value === undefined ? failed(texts.resourceUnusable(describe(content))) : { ok: true, value };
   } catch (error) {
     return failed(thrownText(error));
   }
+}
+
+/** What `read()` of a class is given beside the variables of its address. */
+export function resourceContext(uri: string, { signal, requestId, auth }: CallContext): ResourceContext {
+  return { signal, requestId, ...(auth === undefined ? {} : { auth }), uri };
 }
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`; nothing where `content` is neither text nor bytes. */
@@ -41,18 +44,17 @@ export function contentValue(
   const type = typeof own.mimeType === 'string' ? own.mimeType : mimeType;
   if (typeof own.text === 'string' && own.blob === undefined) return { ...head(type), text: own.text };
   if (own.text !== undefined) return undefined;
-  if (typeof own.blob === 'string') return { ...head(type), blob: own.blob };
+  if (typeof own.blob === 'string') return isBase64(own.blob) ? { ...head(type), blob: own.blob } : undefined;
   return own.blob instanceof Uint8Array ? { ...head(type), blob: base64(own.blob) } : undefined;
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 function describe(content: unknown): string {
   if (content === undefined) return 'nothing';
   if (content === null) return 'null';
-  return typeof content === 'object' ? 'an object of another shape' : `a ${typeof content}`;
+  if (typeof content !== 'object') return `a ${typeof content}`;
+  return 'blob' in content && typeof content.blob === 'string'
+    ? texts.blobNotBase64()
+    : 'an object of another shape';
 }
 
 function failed(text: string): ResourceOutcome {

@@ -1,50 +1,89 @@
-import type { ToolAnnotations } from '../../decorators/tool.js';
-import type { JsonSchema } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
+import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Graph, Input } from '../../graph/model.js';
 
 export { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-format.js';
 
 /** What `stepwright codegen` writes and everything at run time reads. */
 export interface Registry {
   readonly registryVersion: number;
-  /** sha256 of the canonical JSON of everything below, classes left out. */
+  /** sha256 of the canonical JSON of everything below, classes, functions and `module` left out. */
   readonly checksum: string;
+  /**
+   * `import.meta.url` of the generated module. The package it lies in is the root of {@link ResourceEntry.file}.
+   * Without it that is the package of the working directory.
+   */
+  readonly module?: string;
   readonly tools: Readonly<Record<string, ToolEntry>>;
   readonly resources: Readonly<Record<string, ResourceEntry>>;
   readonly workflows: Readonly<Record<string, WorkflowEntry>>;
+  readonly prompts?: Readonly<Record<string, PromptEntry>>;
+  /** What `evaluate` commands name. */
+  readonly functions?: Readonly<Record<string, FunctionEntry>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: constructor parameters of a tool class are the author's own
 export type AnyClass = abstract new (...args: any[]) => object;
 
-export interface ToolEntry {
-  readonly class: AnyClass;
+/** What every kind of entry may tell clients beside what it is. */
+interface Listed {
   readonly title?: string;
+  readonly icons?: readonly Icon[];
+  /** `_meta` in the list. */
+  readonly meta?: JsonObject;
+}
+
+export interface ToolEntry extends Listed {
+  readonly class: AnyClass;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** What the author says about the use of the tool; classes stand by their names. Listed in `_meta`. */
+  readonly hints?: JsonObject;
+  /** Inputs whose values are masked wherever the runtime shows them. */
+  readonly secret?: readonly string[];
   /** Fingerprint of the decorator metadata codegen saw. */
   readonly fingerprint: string;
 }
 
-export interface ResourceEntry {
+export interface ResourceEntry extends Listed {
   readonly class: AnyClass;
+  /** The address, or the `uriTemplate` of the class: an address never holds a brace. */
   readonly uri: string;
-  readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
   /** The content, where codegen embedded it (text up to 64 KiB). */
   readonly text?: string;
+  /** Where the content is, relative to the package root with `/` between folders, where codegen did not embed it. */
+  readonly file?: string;
+  /** Variables of the template whose values may climb: begin with a slash, or hold segments `.` and `..`. */
+  readonly dotSegments?: readonly string[];
   readonly fingerprint: string;
 }
 
-export interface WorkflowEntry {
+export interface WorkflowEntry extends Listed {
   readonly class: AnyClass;
   readonly graph: Graph;
   /** Hash of the graph's canonical JSON. */
   readonly hash: string;
   readonly fingerprint: string;
+}
+
+/** A prompt in loose mode: its class renders the messages. */
+export interface PromptEntry extends Listed {
+  readonly class: AnyClass;
+  readonly description?: string;
+  /** In declaration order. */
+  readonly arguments: readonly Input[];
+  readonly fingerprint: string;
+}
+
+/** A pure function that graphs name. Its hash is the one of its source. */
+export interface FunctionEntry {
+  // biome-ignore lint/suspicious/noExplicitAny: parameters of an author's function are its own
+  readonly function: (...args: any[]) => unknown;
+  readonly hash: string;
 }
 
 /** Keeps the literal types of a generated registry, which `serve` and the helper types read. */

@@ -15,6 +15,27 @@ export const texts = {
     `resource ${quoted(name)} is at ${quoted(uri)}, not at ${quoted(asked)}`,
   cancelled: (name: string) => `the call of ${quoted(name)} was cancelled before it began`,
 
+  middlewareAnswer: (name: string) =>
+    `middleware ${quoted(name)} answered with something else than nothing or { input }, an object of JSON`,
+  /** `shown` is what it threw, a stack perhaps. */
+  middlewareThrew: (name: string, hook: string, tool: string, shown: string) =>
+    `middleware ${quoted(name)}: ${hook} of a call of ${quoted(tool)} failed: ${shown}`,
+
+  functionUnknown: (name: string, suggestion: string | undefined) =>
+    `the registry has no function ${quoted(name)}${didYouMean(suggestion)}`,
+  functionStale: (name: string) =>
+    `function ${quoted(name)} is not the one this workflow was made with: run \`npx stepwright codegen\``,
+  functionCancelled: (name: string) => `the evaluation of ${quoted(name)} was cancelled before it began`,
+
+  templateBroken: (name: string, uri: string, why: string) =>
+    `resource ${quoted(name)}: ${quoted(uri)} is no address with variables: ${why}`,
+  badEncoding: (variable: string, raw: string) =>
+    `variable ${quoted(variable)} is not percent-encoded text: ${quoted(raw)}`,
+  climbs: (variable: string, value: string) =>
+    `variable ${quoted(variable)} may not lead out of where it stands: ${quoted(value)}`,
+  fileMissing: (name: string, file: string, root: string) =>
+    `resource ${quoted(name)}: there is no file ${quoted(file)} in ${quoted(root)}`,
+
   factoryThrew: (kind: string, name: string, why: string) =>
     `the factory of ${kind} ${quoted(name)} failed: ${why}`,
   constructorThrew: (kind: string, name: string, why: string) =>
@@ -25,10 +46,10 @@ export const texts = {
     `${kind} ${quoted(name)}: the constructor of ${className} takes parameters; give it a factory: '${name}': () => new ${className}(…)`,
   factoryUnknown: (kind: string, name: string, suggestion: string | undefined) =>
     `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${didYouMean(suggestion)}`,
-  toolWithoutExecute: (name: string, className: string) =>
-    `tool ${quoted(name)}: ${className} has no execute() method`,
+  classWithout: (kind: string, name: string, className: string, method: string) =>
+    `${kind} ${quoted(name)}: ${className} has no ${method}() method`,
   resourceWithoutContent: (name: string, className: string) =>
-    `resource ${quoted(name)}: it has neither embedded text nor a read() method on ${className}`,
+    `resource ${quoted(name)}: it has neither embedded text, nor a file, nor a read() method on ${className}`,
   factoriesRefused: (problems: readonly string[]) =>
     `the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
 
@@ -60,6 +81,7 @@ export const texts = {
 
   resourceUnusable: (what: string) =>
     `read() gave ${what}: it may return text, bytes (Uint8Array), { text } or { blob }`,
+  blobNotBase64: () => 'a blob whose text is not base64',
 
   staleRegistry: (differences: readonly string[]) =>
     `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`npx stepwright codegen\`.`,

@@ -11,6 +11,17 @@ describe('thrownFailure', () => {
     }
   });
 
+  test('takes how long to wait before the next call, where that is a number of ms', () => {
+    expect(failure(Object.assign(new Error('x'), { retryAfterMs: 250 }))).toEqual({
+      code: 'E_TOOL_ERROR',
+      message: 'x',
+      retryAfterMs: 250,
+    });
+    for (const retryAfterMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
+      expect(failure(Object.assign(new Error('x'), { retryAfterMs }))).not.toHaveProperty('retryAfterMs');
+    }
+  });
+
   test('is one line of at most 500 characters, without a stack', () => {
     const error = new Error('broke');
     expect(failure(error.stack).message).toBe('Error: broke');

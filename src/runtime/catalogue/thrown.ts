@@ -6,13 +6,17 @@ const CODE = /^[A-Z][A-Z0-9_]*$/;
 
 /**
  * What a tool threw, as a failure: `code` from the error where it has one of the form `E_NAME`, else `fallback`;
- * the message on one line, never a stack. Anything may be thrown, even things whose members throw.
+ * `retryAfterMs` where that is a number of ms; the message on one line, never a stack. Anything may be thrown, even
+ * things whose members throw.
  */
 export function thrownFailure(thrown: unknown, fallback: string): Failure {
   const code = member(thrown, 'code');
+  const retryAfterMs = member(thrown, 'retryAfterMs');
+  const isDelay = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0;
   return {
     code: typeof code === 'string' && code.length <= 64 && CODE.test(code) ? code : fallback,
     message: thrownText(thrown),
+    ...(isDelay ? { retryAfterMs } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
 import { readMetadata } from '../../decorators/metadata.js';
+import { Prompt } from '../../decorators/prompt.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import { hashGraph } from '../../graph/canonical.js';
@@ -102,6 +103,33 @@ describe('verifyRegistry', () => {
     const guide = registryOf().resources.guide!;
     expect(differences(registryOf({ resources: { guide: { ...guide, class: Moved } } }))).toEqual([
       'resource `guide`: the decorators of Moved changed after codegen ran',
+    ]);
+  });
+
+  test('prompts and templates are compared as well', () => {
+    @Prompt({ name: 'hello', description: 'Hello' })
+    class Hello {
+      render() {
+        return [];
+      }
+    }
+    @Resource({ name: 'page' })
+    class Page {
+      static readonly uriTemplate = 'page://{name}';
+      read() {
+        return '';
+      }
+    }
+    const prompt = { class: Hello, description: 'Hello', arguments: [], fingerprint: print(Hello) };
+    const page = { class: Page, uri: Page.uriTemplate, fingerprint: print(Page) };
+    const parts = { resources: { page }, prompts: { hello: prompt } };
+    expect(differences(registryOf(parts))).toEqual([]);
+    expect(differences(registryOf({ ...parts, prompts: { hello: { ...prompt, class: Go } } }))).toEqual([
+      'prompt `hello`: Go no longer has its decorator',
+    ]);
+    const edited = { hello: { ...prompt, description: 'Bye' } };
+    expect(differences({ ...registryOf(parts), prompts: edited })).toEqual([
+      'its checksum does not match its content: it was edited by hand, or written only in part',
     ]);
   });
 

@@ -26,8 +26,8 @@ export function verifyRegistry(registry: Registry): void {
   }
   const differences: string[] = [];
   if (registryChecksum(registry) !== registry.checksum) differences.push(texts.staleChecksum());
-  for (const kind of ['tool', 'resource', 'workflow'] as const) {
-    const entries: Readonly<Record<string, FingerprintedEntry>> = registry[`${kind}s`];
+  for (const kind of ['tool', 'resource', 'workflow', 'prompt'] as const) {
+    const entries: Readonly<Record<string, FingerprintedEntry>> = registry[`${kind}s`] ?? {};
     for (const [name, entry] of Object.entries(entries)) {
       const difference = entryDifference(kind, name, entry);
       if (difference !== undefined) differences.push(difference);

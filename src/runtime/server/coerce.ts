@@ -28,6 +28,16 @@ export function describeType(schema: JsonSchema): string | undefined {
   return words.has(undefined) ? undefined : [...words].join(' or ');
 }
 
+/** The texts that stand for the values of a schema, where there are few; nothing where there are many. */
+export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
+  const choices = readingsOf(schema).map((reading) => {
+    if (reading.kind === 'values') return reading.values.map(textOf);
+    return reading.kind === 'boolean' ? ['true', 'false'] : undefined;
+  });
+  const known = choices.filter((values) => values !== undefined);
+  return known.length === choices.length ? known.flat() : undefined;
+}
+
 type Reading =
   | { readonly kind: 'text' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null' }
   | { readonly kind: 'values'; readonly values: readonly Json[] };

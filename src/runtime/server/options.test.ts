@@ -3,14 +3,18 @@ import { resolveSettings } from './options.js';
 
 describe('resolveSettings', () => {
   test('fills defaults in', () => {
-    const { newRunId, ...settings } = resolveSettings({});
+    const { newRunId, log, ...settings } = resolveSettings({});
     expect(settings).toStrictEqual({
       name: 'stepwright',
       version: '0.0.0',
       pageSize: 100,
       promptTimeoutMs: 45_000,
       toolTimeoutMs: 60_000,
+      middleware: [],
+      workflows: [],
+      prompts: [],
     });
+    expect(log).toBeTypeOf('function');
     expect(newRunId()).not.toBe(newRunId());
   });
 

@@ -1,5 +1,8 @@
+import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import type { WithFactories } from '../catalogue/factories.js';
+import type { Middleware } from '../catalogue/middleware.js';
 import type { Registry } from '../catalogue/registry.js';
+import type { BuiltWorkflow } from './registration.js';
 
 /** Options of a server beside the factories of its classes. */
 export interface ServerSettings {
@@ -17,6 +20,16 @@ export interface ServerSettings {
   readonly toolTimeoutMs?: number;
   /** Makes the id of a run. Default: a random UUID. */
   readonly newRunId?: () => string;
+  /**
+   * Stands around every tool call, of clients and of workflow steps alike; the first one outermost. Default: none.
+   */
+  readonly middleware?: readonly Middleware[];
+  /** Workflows a program has built, offered beside those of the registry. Default: none. */
+  readonly workflows?: readonly BuiltWorkflow[];
+  /** Prompts without a class, offered beside those of the registry. Default: none. */
+  readonly prompts?: readonly SimplePrompt[];
+  /** Told what clients must not see: errors in middleware, warnings at the start. Default: writes to stderr. */
+  readonly log?: (text: string) => void;
 }
 
 /** Settings with their defaults. */
@@ -52,6 +65,14 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     name: settings.name ?? 'stepwright',
     version: settings.version ?? '0.0.0',
     newRunId: settings.newRunId ?? (() => crypto.randomUUID()),
+    middleware: settings.middleware ?? [],
+    workflows: settings.workflows ?? [],
+    prompts: settings.prompts ?? [],
+    log: settings.log ?? writeToStderr,
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };
+}
+
+function writeToStderr(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

@@ -74,7 +74,7 @@ describe('readArguments', () => {
 
   test('never repeats a secret', () => {
     expect(messages({ task: 't', token: 'hunter2' })).toStrictEqual([
-      "Invalid value for argument 'token': '***' is not a valid integer",
+      "Invalid value for argument 'token': '••••' is not a valid integer",
     ]);
   });
 

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { SchemaCompiler } from '../catalogue/json-schema.js';
+import { MASKED } from '../catalogue/mask.js';
 import { schemaProblems } from '../catalogue/problems.js';
 import { coerce, describeType, textOf } from './coerce.js';
 import { texts, valueWords } from './texts.js';
@@ -78,7 +79,7 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   const coerced = coerce(text, schema);
   if (!coerced.ok) {
     // A secret is repeated to nobody, not even to who sent it.
-    const shown = input.secret === true ? '***' : text;
+    const shown = input.secret === true ? MASKED : text;
     return { ok: false, messages: [texts.invalidValue(name, shown, coerced.expected)] };
   }
   const problems = schemaProblems(schemas.check(schema, coerced.value), schema);

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../graph/json.js';
 import type { ResourceRef } from '../../graph/model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
-import type { WorkflowEntry } from '../catalogue/registry.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
 import { createTrace } from '../observers/trace/trace.js';
 import { limited } from './limit.js';
+import type { RunnableWorkflow } from './offers.js';
 import type { ResolvedSettings } from './options.js';
 import { promptProgress } from './prompt-progress.js';
 import type { RequestContext } from './request.js';
@@ -15,7 +15,7 @@ import { texts } from './texts.js';
 
 /** A workflow to run for `prompts/get`. */
 export interface PromptRun {
-  readonly workflow: WorkflowEntry;
+  readonly workflow: RunnableWorkflow;
   readonly input: JsonObject;
   /** The arguments as the caller wrote them. */
   readonly given: readonly (readonly [name: string, text: string])[];
@@ -94,12 +94,12 @@ function notBegun(
       workflow: workflow.graph.name,
       graphHash: workflow.hash,
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
-      input,
       startedAt: Date.now(),
       open: 0,
       running: 0,
       failure: { code, message: texts.instructionUnreadable(uri, message) },
     },
+    input,
     nodes: {},
     outputs: {},
     commands: {},

@@ -1,21 +1,36 @@
-import { type JsonObject, ownProperty } from '../../graph/json.js';
+import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { type Catalogue, createCatalogue } from '../catalogue/catalogue.js';
+import type { UntypedFactories } from '../catalogue/factories.js';
 import { SchemaCompiler } from '../catalogue/json-schema.js';
+import { Mask, maskedError, valuesOf } from '../catalogue/mask.js';
 import type { Registry } from '../catalogue/registry.js';
 import { verifyRegistry } from '../catalogue/verify-registry.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
+import { type CompletionRequest, completeArgument, completeVariable } from './completion.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
-import { isPrompt, type Listings, listingsOf } from './listings.js';
+import { type Listings, listingsOf } from './listings.js';
+import { LoosePrompts } from './loose-prompt.js';
+import { type PromptOffer, promptOffers, type RunnableWorkflow } from './offers.js';
 import { type ResolvedSettings, resolveSettings, type ServerOptions } from './options.js';
 import { pageOf } from './page.js';
 import { readArguments } from './prompt-arguments.js';
 import { runPrompt } from './prompt-run.js';
+import { register } from './registration.js';
 import type { RequestContext } from './request.js';
 import { texts } from './texts.js';
 import { failureResult, successResult } from './tool-result.js';
-import type { PromptListing, ResourceContents, ResourceListing, ToolListing, ToolResult } from './wire.js';
+import type {
+  CompletionResult,
+  PromptListing,
+  PromptResult,
+  ResourceContents,
+  ResourceListing,
+  ResourceTemplateListing,
+  ToolListing,
+  ToolResult,
+} from './wire.js';
 
 /**
  * What a server offers, free of any protocol library: an adapter carries its answers to clients. It holds no state of
@@ -37,12 +52,15 @@ export interface StepwrightServer {
     request: RequestContext,
   ): Promise<ToolResult>;
   listPrompts(cursor?: string): { readonly prompts: readonly PromptListing[]; readonly nextCursor?: string };
-  /** Runs a workflow and gives the conversation that shows the run; a failed run is shown as well. */
+  /**
+   * Runs a workflow and gives the conversation that shows the run; a failed run is shown as well. Of a prompt in loose
+   * mode it gives the messages; one that fails is a fault.
+   */
   getPrompt(
     name: string,
     given: Readonly<Record<string, unknown>>,
     request: RequestContext,
-  ): Promise<PromptTrace>;
+  ): Promise<PromptTrace | PromptResult>;
   listResources(cursor?: string): {
     readonly resources: readonly ResourceListing[];
     readonly nextCursor?: string;
@@ -51,14 +69,28 @@ export interface StepwrightServer {
     uri: string,
     request: RequestContext,
   ): Promise<{ readonly contents: readonly ResourceContents[] }>;
-  /** Always empty: every resource has one address. */
-  listResourceTemplates(cursor?: string): { readonly resourceTemplates: readonly never[] };
+  listResourceTemplates(cursor?: string): {
+    readonly resourceTemplates: readonly ResourceTemplateListing[];
+    readonly nextCursor?: string;
+  };
+  /** Suggests values of an argument of a prompt, or of a variable of a resource template. */
+  complete(
+    of: CompletionSubject,
+    asked: CompletionRequest,
+    request: RequestContext,
+  ): Promise<CompletionResult>;
 }
+
+/** What somebody is filling in. */
+export type CompletionSubject =
+  | { readonly kind: 'prompt'; readonly name: string }
+  | { readonly kind: 'template'; readonly uriTemplate: string };
 
 /**
  * Makes a server of a generated registry.
  *
  * @throws StaleRegistryError when the registry does not match its classes any more; run `stepwright codegen`.
+ * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
  * @throws RangeError for a limit among the options that is no positive whole number.
  */
@@ -67,27 +99,37 @@ export function createServer<R extends Registry>(
   ...[options]: ServerOptions<R>
 ): StepwrightServer {
   verifyRegistry(registry);
+  const settings = resolveSettings(options ?? {});
+  const { workflows, functions, warnings } = register(registry, settings);
+  const served: Registry = { ...registry, functions };
   // `createCatalogue` asks for the same factories; the conditional type of its rest parameter hides that from tsc.
-  const catalogue = createCatalogue<Registry>(registry, options);
-  return new RegistryServer(registry, catalogue, resolveSettings(options ?? {}));
+  const factories: UntypedFactories = options ?? {};
+  const catalogue = createCatalogue<Registry>(served, { ...factories, ...settings });
+  for (const warning of warnings) settings.log(warning);
+  return new RegistryServer(served, catalogue, settings, workflows, factories);
 }
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
+  readonly #offers: ReadonlyMap<string, PromptOffer>;
+  readonly #loosePrompts: LoosePrompts;
   readonly #schemas = new SchemaCompiler();
-  readonly #resourceByUri: ReadonlyMap<string, string>;
 
   constructor(
     readonly registry: Registry,
     readonly catalogue: Catalogue,
     readonly settings: ResolvedSettings,
+    built: readonly RunnableWorkflow[],
+    { promptClasses = {} }: UntypedFactories,
   ) {
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
-    this.#listings = listingsOf(registry);
-    this.#resourceByUri = new Map(this.#listings.resources.map(({ uri, name }) => [uri, name]));
+    const offers = promptOffers(registry, built, settings.prompts);
+    this.#offers = new Map(offers.map((offer) => [offer.name, offer]));
+    this.#loosePrompts = new LoosePrompts(registry, promptClasses, settings);
+    this.#listings = listingsOf(registry, offers);
   }
 
   listTools(cursor?: string) {
@@ -106,8 +148,8 @@ class RegistryServer implements StepwrightServer {
   }
 
   listResourceTemplates(cursor?: string) {
-    const { items } = pageOf<never>('templates', [], cursor, this.settings.pageSize);
-    return { resourceTemplates: items };
+    const { items, ...next } = pageOf('templates', this.#listings.templates, cursor, this.settings.pageSize);
+    return { resourceTemplates: items, ...next };
   }
 
   async callTool(
@@ -120,9 +162,12 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;
+    const given = input as JsonObject;
     const call = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.catalogue.callTool(name, input as JsonObject, { ...request, signal }),
-    );
+      this.catalogue.callTool(name, given, { ...request, signal }),
+    ).catch((fault: unknown) => {
+      throw maskedError(fault, new Mask(valuesOf(given, this.registry.tools[name]?.secret)));
+    });
     switch (call.kind) {
       case 'done':
         return call.value.ok
@@ -147,35 +192,44 @@ class RegistryServer implements StepwrightServer {
     name: string,
     given: Readonly<Record<string, unknown>>,
     request: RequestContext,
-  ): Promise<PromptTrace> {
-    const entry = ownProperty(this.registry.workflows, name);
-    if (entry === undefined || !isPrompt(entry.graph)) {
-      const near = nearestName(
-        name,
-        this.#listings.prompts.map((prompt) => prompt.name),
-      );
-      throw new ProtocolFault(faultCodes.invalidParams, texts.unknownPrompt(name, near));
-    }
-    const read = readArguments(entry.graph.inputs, given, this.#schemas);
+  ): Promise<PromptTrace | PromptResult> {
+    const offer = this.#offer(name);
+    const read = readArguments(offer.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
       const message = texts.badArguments(problems.map((problem) => problem.message));
       throw new ProtocolFault(faultCodes.invalidParams, message, { problems });
     }
-    return runPrompt({
-      workflow: entry,
-      input: read.input,
-      given: Object.entries(given).filter(
-        (argument): argument is [string, string] => typeof argument[1] === 'string',
+    const { input } = read;
+    const secret = offer.inputs.filter((argument) => argument.secret === true);
+    const mask = new Mask(
+      [given as JsonObject, input].flatMap((values) =>
+        valuesOf(
+          values,
+          secret.map((argument) => argument.name),
+        ),
       ),
-      catalogue: this.catalogue,
-      settings: this.settings,
-      request,
-    });
+    );
+    const { content } = offer;
+    if (content.kind !== 'workflow') return this.#loosePrompts.get(offer, content, input, request, mask);
+    try {
+      return await runPrompt({
+        workflow: content.workflow,
+        input,
+        given: Object.entries(given).filter(
+          (argument): argument is [string, string] => typeof argument[1] === 'string',
+        ),
+        catalogue: this.catalogue,
+        settings: this.settings,
+        request,
+      });
+    } catch (fault) {
+      throw maskedError(fault, mask);
+    }
   }
 
   async readResource(uri: string, request: RequestContext) {
-    const name = this.#resourceByUri.get(uri);
+    const name = this.catalogue.resourceAt(uri);
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, texts.unknownResource(uri), { uri });
     }
@@ -186,8 +240,33 @@ class RegistryServer implements StepwrightServer {
     if (read.kind === 'done' && read.value.ok) {
       return { contents: [read.value.value as JsonObject & ResourceContents] };
     }
-    const why =
-      read.kind === 'done' && !read.value.ok ? read.value.failure.message : texts.noAnswer(toolTimeoutMs);
-    throw new ProtocolFault(faultCodes.internal, texts.unreadableResource(uri, why), { uri });
+    const failure = read.kind === 'done' && !read.value.ok ? read.value.failure : undefined;
+    const message = texts.unreadableResource(uri, failure?.message ?? texts.noAnswer(toolTimeoutMs));
+    throw failure?.code === 'E_RESOURCE_URI'
+      ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
+      : new ProtocolFault(faultCodes.internal, message, { uri });
+  }
+
+  async complete(
+    of: CompletionSubject,
+    asked: CompletionRequest,
+    request: RequestContext,
+  ): Promise<CompletionResult> {
+    const { toolTimeoutMs } = this.settings;
+    if (of.kind === 'prompt') return completeArgument(this.#offer(of.name), asked, request, toolTimeoutMs);
+    const template = this.catalogue.template(of.uriTemplate);
+    if (template === undefined) {
+      throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTemplate(of.uriTemplate));
+    }
+    return completeVariable(template, asked, request, toolTimeoutMs);
+  }
+
+  #offer(name: string): PromptOffer {
+    const offer = this.#offers.get(name);
+    if (offer !== undefined) return offer;
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      texts.unknownPrompt(name, nearestName(name, this.#offers.keys())),
+    );
   }
 }

@@ -1,7 +1,53 @@
 import { oneLine } from '../catalogue/one-line.js';
 
-/** Every sentence this room answers a client with, in one place. */
+/** Every sentence this room answers a client with, or tells an operator, in one place. */
 export const texts = {
+  registrationRefused: (problems: readonly string[]) =>
+    `the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+  workflowFault: (workflow: string, { code, message }: { readonly code: string; readonly message: string }) =>
+    `workflow \`${clip(workflow)}\`: ${code}: ${oneLine(message)}`,
+  noFunction: (workflow: string, name: string) =>
+    `workflow \`${clip(workflow)}\`: nobody brought the function \`${clip(name)}\` it names`,
+  twoFunctions: (workflow: string, name: string) =>
+    `workflow \`${clip(workflow)}\`: the function \`${clip(name)}\` it names is another one than the registered one`,
+  kinds: {
+    workflow: 'a workflow of the registry',
+    prompt: 'a prompt of the registry',
+    builtWorkflow: 'a built workflow',
+    plainPrompt: 'a plain prompt',
+  },
+  nameTaken: (name: string, first: string, second: string) =>
+    `${second} is named \`${clip(name)}\`, as ${first} is: prompts and workflows share their names`,
+
+  systemMessage: (prompt: string) =>
+    `prompt \`${clip(prompt)}\` has a system message, which MCP does not know: it is sent as the user's. ` +
+    'Write `user(...)`, or keep such text in the description of a tool or in a resource.',
+  promptFailed: (prompt: string, why: string) => `Prompt '${prompt}' failed: ${why}`,
+  noSuchTool: (tool: string, near: string | undefined) =>
+    `it names the tool '${clip(tool)}', which this server does not have${didYouMean(near)}`,
+  noSuchResource: (uri: string, near: string | undefined) =>
+    `it names the resource '${clip(uri)}', which this server does not have${didYouMean(near)}`,
+  noSuchWorkflow: (workflow: string, near: string | undefined) =>
+    `it names the workflow '${clip(workflow)}', which this server does not have${didYouMean(near)}`,
+  noHandle: (className: string) =>
+    `it names the class ${clip(className)}, which stands for no tool, resource or workflow`,
+  templateHandle: (className: string) =>
+    `it names the class ${clip(className)}, which has no address of its own: write a link to one of its addresses`,
+  noMessages: () => 'render gave no messages: it returns a list of them, or { messages }',
+  badMessage: (number: number) => `message ${number} is none: it has to be { role, content }`,
+  badRole: (number: number, role: string) =>
+    `message ${number} has the role '${clip(role)}', which MCP does not know`,
+  badContent: (number: number, what: string) => `message ${number} holds ${what}`,
+  /** What a tool handle becomes in a message. */
+  toolHandle: (name: string, description: string, schema: string) =>
+    `Tool: ${name}\nDescription: ${description}\nSchema: ${schema}`,
+  /** What a workflow handle becomes in a message. */
+  workflowHandle: (name: string, description: string) => `Workflow: ${name}\nDescription: ${description}`,
+
+  unknownTemplate: (uri: string) => `Unknown resource template '${clip(uri)}'`,
+  notCompleted: (argument: string, why: string) => `Argument '${clip(argument)}' cannot be completed: ${why}`,
+  badCompletion: () => '`complete` gave something else than a list of texts',
+
   unknownTool: (name: string, near: string | undefined) => `Unknown tool '${clip(name)}'${didYouMean(near)}`,
   unknownPrompt: (name: string, near: string | undefined) =>
     `Unknown prompt '${clip(name)}'${didYouMean(near)}`,
@@ -52,6 +98,17 @@ export const expectedWords = {
   null: 'null',
   oneOf: (values: readonly string[]) => `one of: ${values.join(', ')}`,
   oneOfTypes: (expected: readonly string[]) => expected.join(' or '),
+} as const;
+
+/** What a message holds that cannot be sent; completes "message 2 holds …". */
+export const contentWords = {
+  kind: (content: unknown) => {
+    if (content === undefined || content === null) return String(content);
+    return `a ${typeof content}`;
+  },
+  notJson: (pointer: string, problem: string) =>
+    pointer === '' ? `what is no JSON: ${problem}` : `what is no JSON: '${clip(pointer)}' is ${problem}`,
+  shape: 'an object that is no content of MCP: text, image, audio, resource or resource_link',
 } as const;
 
 function didYouMean(near: string | undefined): string {

@@ -50,6 +50,11 @@ describe('failureResult', () => {
     });
   });
 
+  test('tells how long to wait before the next call', () => {
+    const failure = { code: 'E_RATE_LIMIT', message: 'later', retryAfterMs: 250 };
+    expect(failureResult(failure)._meta).toStrictEqual({ [FAILURE_META]: failure });
+  });
+
   test('an error without content still says why', () => {
     const failure = { code: 'E_TOOL_ERROR', message: 'silent' };
     expect(failureResult(failure, { content: [], isError: true }).content).toStrictEqual(text('silent'));

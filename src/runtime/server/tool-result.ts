@@ -3,7 +3,7 @@ import type { CallResult } from '../catalogue/call-result.js';
 import type { Failure } from '../engine/contract.js';
 import type { ContentBlock, ToolResult } from './wire.js';
 
-/** Key of the failure in a result's `_meta`: `{ code, message, outcomeUnknown?, details? }`. */
+/** Key of the failure in a result's `_meta`: `{ code, message, outcomeUnknown?, retryAfterMs?, details? }`. */
 export const FAILURE_META = 'stepwright/failure';
 
 /**
@@ -30,7 +30,7 @@ export function successResult(value: Json, callResult: CallResult | undefined): 
  * The code for programs stands in `_meta`.
  */
 export function failureResult(failure: Failure, callResult?: CallResult): ToolResult {
-  const { code, message, outcomeUnknown, details } = failure;
+  const { code, message, outcomeUnknown, retryAfterMs, details } = failure;
   return {
     content: callResult?.content.length
       ? (callResult.content as readonly JsonContent[])
@@ -45,6 +45,7 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
         code,
         message,
         ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
         ...(details === undefined ? {} : { details }),
       },
     },

@@ -1,10 +1,16 @@
-import type { ToolAnnotations } from '../../decorators/tool.js';
+import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 
-/** One item of `tools/list`. */
-export interface ToolListing {
+/** What items of every list may have. */
+interface Listing {
   readonly name: string;
   readonly title?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: JsonObject;
+}
+
+/** One item of `tools/list`. The author's hints stand in `_meta['stepwright/hints']`. */
+export interface ToolListing extends Listing {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
@@ -12,10 +18,8 @@ export interface ToolListing {
 }
 
 /** One item of `prompts/list`. */
-export interface PromptListing {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
+export interface PromptListing extends Listing {
+  readonly description?: string;
   readonly arguments: readonly PromptArgumentListing[];
 }
 
@@ -28,10 +32,15 @@ export interface PromptArgumentListing {
 }
 
 /** One item of `resources/list`. */
-export interface ResourceListing {
-  readonly name: string;
+export interface ResourceListing extends Listing {
   readonly uri: string;
-  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+/** One item of `resources/templates/list`. */
+export interface ResourceTemplateListing extends Listing {
+  readonly uriTemplate: string;
   readonly description?: string;
   readonly mimeType?: string;
 }
@@ -47,7 +56,33 @@ export type ContentBlock =
   | { readonly type: 'text'; readonly text: string; readonly _meta?: JsonObject }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
   | { readonly type: 'resource'; readonly resource: ResourceContents; readonly _meta?: JsonObject }
-  | { readonly type: 'resource_link'; readonly uri: string; readonly name: string };
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name: string;
+      readonly title?: string;
+      readonly description?: string;
+      readonly mimeType?: string;
+    };
+
+/** The answer to `prompts/get` of a prompt in loose mode. */
+export interface PromptResult {
+  readonly description?: string;
+  readonly messages: readonly {
+    readonly role: 'user' | 'assistant';
+    readonly content: ContentBlock;
+  }[];
+}
+
+/** The answer to `completion/complete`. */
+export interface CompletionResult {
+  readonly completion: {
+    /** At most 100. */
+    readonly values: readonly string[];
+    readonly total: number;
+    readonly hasMore: boolean;
+  };
+}
 
 /** The answer to `tools/call`. */
 export interface ToolResult {

@@ -4,6 +4,7 @@ import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { connect, createServer, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
 import { onTestFinished } from 'vitest';
+import { CodeReview, registry as language, plainPrompts } from './fixture/language.js';
 import { factories, registry } from './fixture/registry.js';
 import { Probe } from './fixture/tools.js';
 
@@ -24,8 +25,16 @@ export async function connected(
 ): Promise<Connected> {
   const { auth, broken, ...rest } = settings;
   const probe = new Probe();
-  const log: string[] = [];
   const server = Object.assign(createServer(registry, { ...rest, tools: factories(probe) }), broken);
+  return { ...(await connectedTo(server, auth)), probe };
+}
+
+/** A client of any server in the same process. It is closed when the test ends. */
+export async function connectedTo(
+  server: StepwrightServer,
+  auth?: AuthInfo,
+): Promise<Omit<Connected, 'probe'>> {
+  const log: string[] = [];
   const [toServer, toClient] = InMemoryTransport.createLinkedPair();
   asJson(toServer, auth);
   asJson(toClient);
@@ -36,7 +45,7 @@ export async function connected(
     await client.close();
     await connection.closed;
   });
-  return { client, probe, log };
+  return { client, log };
 }
 
 /** Messages travel as text, as they do between processes. */
@@ -71,4 +80,20 @@ export function textOf(content: unknown): string {
 /** The texts of a conversation. */
 export function textsOf({ messages }: { messages: readonly { content: unknown }[] }): string[] {
   return messages.map((message) => textOf(message.content));
+}
+
+/** A client of the server with everything the language has beyond the first slice. */
+export async function speaking(
+  settings: ServerSettings & { auth?: AuthInfo } = {},
+): Promise<Omit<Connected, 'probe'>> {
+  const { auth, ...rest } = settings;
+  const log: string[] = [];
+  const server = createServer(language, {
+    prompts: plainPrompts,
+    promptClasses: { 'code-review': () => new CodeReview('Hello!') },
+    log: (text) => log.push(text),
+    ...rest,
+  });
+  const { client } = await connectedTo(server, auth);
+  return { client, log };
 }

@@ -1,5 +1,6 @@
 import { createServer, defineRegistry, serve } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
+import { CodeReview } from './fixture/language.js';
 import { registry as fixture } from './fixture/registry.js';
 import { Echo, Hang, Probe } from './fixture/tools.js';
 
@@ -10,6 +11,12 @@ const plain = defineRegistry({ ...head, tools: { echo: { ...entry, class: Echo }
 const needy = defineRegistry({
   ...head,
   tools: { echo: { ...entry, class: Echo }, hang: { ...entry, class: Hang } },
+});
+
+const spoken = defineRegistry({
+  ...head,
+  tools: {},
+  prompts: { 'code-review': { class: CodeReview, arguments: [], fingerprint: 'f' } },
 });
 
 // Never called: what matters is what the compiler says.
@@ -25,6 +32,20 @@ const cases = {
   toolsMissing: () => serve(needy, { name: 'n' }),
   // @ts-expect-error an Echo is no Hang
   wrongInstance: () => serve(needy, { tools: { hang: () => new Echo() } }),
+  promptFactoryGiven: () => serve(spoken, { promptClasses: { 'code-review': () => new CodeReview('Hi') } }),
+  // @ts-expect-error the constructor of CodeReview takes a parameter
+  promptFactoryMissing: () => serve(spoken),
+  // @ts-expect-error an Echo is no CodeReview
+  wrongPrompt: () => serve(spoken, { promptClasses: { 'code-review': () => new Echo() } }),
+  middleware: () =>
+    serve(plain, {
+      middleware: [{ name: 'log', onRequest: (call) => void call.tool }, { name: 'idle' }],
+    }),
+  // @ts-expect-error a workflow has a node, a client has none
+  nodeOfAClient: () => serve(plain, { middleware: [{ name: 'log', onRequest: (call) => void call.node }] }),
+  unknownHook: () =>
+    // @ts-expect-error there is no such hook
+    serve(plain, { middleware: [{ name: 'log', onResult: () => {} }] }),
   unknownOption: () =>
     // @ts-expect-error there is no such setting
     createServer(plain, { nmae: 'n' }),

@@ -80,7 +80,12 @@ describe('a server program over stdio', () => {
     const { client, stderr, strays } = await started();
     expect(client.getServerVersion()).toMatchObject({ name: 'fixture', version: '1.2.3' });
     expect(client.getInstructions()).toBe('Say hello.');
-    expect(client.getServerCapabilities()).toStrictEqual({ tools: {}, prompts: {}, resources: {} });
+    expect(client.getServerCapabilities()).toStrictEqual({
+      tools: {},
+      prompts: {},
+      resources: {},
+      completions: {},
+    });
     const { prompts } = await client.listPrompts();
     expect(prompts.map((prompt) => prompt.name)).toContain('greet');
 
@@ -148,6 +153,16 @@ describe('a server program over stdio', () => {
     const [code] = await child.ended;
     expect(code).toBe(1);
     expect(child.stderr()).toContain("'hang': () => new Hang(…)");
+    expect(child.stderr()).not.toContain('    at ');
+  });
+
+  test('refuses to start with a workflow that does not go with the registry', async () => {
+    const child = spawned('broken-workflow');
+    const [code] = await child.ended;
+    expect(code).toBe(1);
+    expect(child.stderr()).toContain(
+      'the server cannot start:\n  - a built workflow is named `greet`, as a workflow of the registry is',
+    );
     expect(child.stderr()).not.toContain('    at ');
   });
 });

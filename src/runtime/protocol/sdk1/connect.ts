@@ -46,7 +46,7 @@ export async function connect(
 ): Promise<Connection> {
   const log = options.log ?? ((text: string) => void process.stderr.write(`${text}\n`));
   const protocol = new ProtocolServer(server.info, {
-    capabilities: { tools: {}, prompts: {}, resources: {} },
+    capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
@@ -103,6 +103,15 @@ async function answer(
     case 'prompts/get': {
       const prompt = parseParams(method, params);
       return server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
+    }
+    case 'completion/complete': {
+      const { ref, argument, context: filled } = parseParams(method, params);
+      const subject =
+        ref.type === 'ref/prompt'
+          ? ({ kind: 'prompt', name: ref.name } as const)
+          : ({ kind: 'template', uriTemplate: ref.uri } as const);
+      const asked = { argument: argument.name, value: argument.value, given: filled?.arguments ?? {} };
+      return server.complete(subject, asked, context);
     }
     default:
       return unreachable(method);

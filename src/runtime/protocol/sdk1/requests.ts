@@ -12,6 +12,18 @@ const dictionary = z.custom<Readonly<Record<string, unknown>>>(
   'expected an object',
 );
 
+const completion = z.looseObject({
+  ref: z.union(
+    [
+      z.looseObject({ type: z.literal('ref/prompt'), name: z.string() }),
+      z.looseObject({ type: z.literal('ref/resource'), uri: z.string() }),
+    ],
+    'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
+  ),
+  argument: z.looseObject({ name: z.string(), value: z.string() }),
+  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+});
+
 export const paramsOf = {
   'tools/list': page,
   'prompts/list': page,
@@ -20,6 +32,7 @@ export const paramsOf = {
   'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
   'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
   'resources/read': z.looseObject({ uri: z.string() }),
+  'completion/complete': completion,
 } as const;
 
 export type Method = keyof typeof paramsOf;

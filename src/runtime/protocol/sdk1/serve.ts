@@ -2,6 +2,7 @@ import { FactoriesError } from '../../catalogue/factories.js';
 import type { Registry } from '../../catalogue/registry.js';
 import { StaleRegistryError } from '../../catalogue/verify-registry.js';
 import type { ServerOptions } from '../../server/options.js';
+import { RegistrationError } from '../../server/registration.js';
 import { createServer, type StepwrightServer } from '../../server/server.js';
 import { connect } from './connect.js';
 import { claimStdio } from './stdio.js';
@@ -23,7 +24,7 @@ const EXIT_GRACE_MS = 1_000;
  * and whatever else writes to it, `console.*` included, reaches stderr.
  *
  * The process ends when the client closes stdin and on SIGTERM and SIGINT, with exit code 0. It ends at once, with exit
- * code 1 and the reason on stderr, when the registry is stale or a factory is missing.
+ * code 1 and the reason on stderr, when the registry is stale, a factory is missing or a built workflow has faults.
  *
  * @throws RangeError for a limit among the options that is no positive whole number.
  * @example
@@ -86,7 +87,11 @@ async function createOrExit<R extends Registry>(
   try {
     return createServer(registry, ...options);
   } catch (error) {
-    if (!(error instanceof StaleRegistryError || error instanceof FactoriesError)) throw error;
+    const isTheProgrammers =
+      error instanceof StaleRegistryError ||
+      error instanceof RegistrationError ||
+      error instanceof FactoriesError;
+    if (!isTheProgrammers) throw error;
     const { message } = error;
     // The message says what to do; a stack would bury it.
     await new Promise<void>((resolve) => process.stderr.write(`${message}\n`, () => resolve()));

@@ -1,0 +1,50 @@
+import { type Json, ownProperty } from '../../graph/json.js';
+import { nearestName } from '../../graph/suggest.js';
+import { Mask, maskedFailure } from './mask.js';
+import type { CallContext, EvaluationOutcome, FunctionReference } from './port.js';
+import type { Registry } from './registry.js';
+import { message, texts } from './texts.js';
+import { thrownFailure } from './thrown.js';
+import { toJson } from './to-json.js';
+
+/**
+ * Evaluates a pure function of a registry, on copies of its arguments. It never rejects. Codes: see
+ * {@link CallPort.evaluate}.
+ */
+export async function evaluateFunction(
+  { functions = {} }: Registry,
+  { name, hash }: FunctionReference,
+  args: readonly Json[],
+  { signal, secrets = [] }: CallContext,
+): Promise<EvaluationOutcome> {
+  const entry = ownProperty(functions, name);
+  if (entry === undefined) {
+    return failed(
+      'E_FUNCTION_UNKNOWN',
+      texts.functionUnknown(name, nearestName(name, Object.keys(functions))),
+    );
+  }
+  if (entry.hash !== hash) return failed('E_FUNCTION_STALE', texts.functionStale(name));
+  if (signal.aborted) return failed('E_CANCELLED', texts.functionCancelled(name));
+  let result: unknown;
+  try {
+    result = entry.function(...structuredClone(args));
+  } catch (error) {
+    return { ok: false, failure: maskedFailure(thrownFailure(error, 'E_FUNCTION'), new Mask(secrets)) };
+  }
+  if (result === undefined) return { ok: true };
+  // A promise is no value; what it rejects with is nobody's.
+  if (result instanceof Promise) result.catch(() => {});
+  const json = toJson(result);
+  if (json.ok) return { ok: true, value: json.value };
+  return failed('E_RESULT_NOT_JSON', texts.resultNotJson(json.pointer, json.problem), {
+    pointer: json.pointer,
+  });
+}
+
+function failed(code: string, text: string, details?: Json): EvaluationOutcome {
+  return {
+    ok: false,
+    failure: { code, message: message(text), ...(details === undefined ? {} : { details }) },
+  };
+}

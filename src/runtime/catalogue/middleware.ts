@@ -1,0 +1,165 @@
+import type { ToolContext } from '../../decorators/context.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import type { Failure } from '../engine/contract.js';
+import { type Mask, maskedFailure, maskMembers } from './mask.js';
+import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
+import { message, texts } from './texts.js';
+import { thrownFailure } from './thrown.js';
+import { toJson } from './to-json.js';
+
+/** A tool call as middleware sees it, with who asked for it. */
+export type MiddlewareCall = CallOrigin & {
+  readonly tool: string;
+  /** The input as the middleware before left it, not checked yet. Frozen: to change it, return another one. */
+  readonly input: JsonObject;
+  /** `input` as it may be logged: values the tool calls secret are masked. */
+  readonly shownInput: JsonObject;
+};
+
+/** What `onRequest` may answer with: the input the call goes on with. */
+export interface ChangedRequest {
+  readonly input: JsonObject;
+}
+
+/** What `onResponse` sees of a call that succeeded: a copy, so that looking changes nothing. */
+export interface MiddlewareResponse {
+  /** The normalised result, as a workflow binds it. */
+  readonly value: Json;
+}
+
+/**
+ * Code that stands around every tool call, whoever asked for it: `tools/call` of a client or a step of a workflow.
+ * For auth, logging, rate limits.
+ *
+ * `onRequest` runs in the order of the list, before the input is checked against the tool's schema; `onResponse` and
+ * `onError` run in the reverse order. A middleware is told how a call ended if its own `onRequest` let the call pass.
+ * A call of a tool that does not exist reaches none.
+ *
+ * All of it counts towards the time limit of the call. A caller that gave up is not waited for: `onResponse` and
+ * `onError` run when the tool has settled, however late that is.
+ *
+ * @example
+ * ```ts
+ * const readersOnly: Middleware = {
+ *   name: 'readers-only',
+ *   onRequest: (_call, { auth }) => {
+ *     if (!auth?.scopes.includes('read')) throw Object.assign(new Error('not allowed'), { code: 'E_FORBIDDEN' });
+ *   },
+ * };
+ * await serve(registry, { middleware: [readersOnly] });
+ * ```
+ */
+export interface Middleware {
+  /** Stands in logs and messages. */
+  readonly name: string;
+  /**
+   * Lets the call pass, changes its input, or refuses it by throwing: the tool is not called then, and the call fails
+   * with the code of the error, `E_REFUSED` where it has none of the form `E_NAME`.
+   */
+  onRequest?(call: MiddlewareCall, context: ToolContext): Answer | Promise<Answer>;
+  /** Told that the tool succeeded. What it throws is logged and changes nothing. */
+  onResponse?(call: MiddlewareCall, response: MiddlewareResponse, context: ToolContext): Nothing;
+  /** Told that the call failed, refused inputs among it. What it throws is logged and changes nothing. */
+  onError?(call: MiddlewareCall, failure: Failure, context: ToolContext): Nothing;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing lets the call pass
+type Answer = ChangedRequest | undefined | void;
+type Nothing = void | Promise<void>;
+
+/** A call on its way through the middleware. */
+export interface Request {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** Names of the inputs that are masked in `shownInput`. */
+  readonly secret: readonly string[];
+  readonly context: CallContext;
+  /** What middleware itself gets as context. */
+  readonly toolContext: ToolContext;
+  /** What must not be shown of a call with this input. */
+  maskOf(input: JsonObject): Mask;
+}
+
+/** Every middleware of a server, around each call. */
+export class MiddlewareChain {
+  readonly #all: readonly Middleware[];
+  readonly #log: (text: string) => void;
+
+  /** @param log told what `onResponse` and `onError` threw. */
+  constructor(all: readonly Middleware[], log: (text: string) => void) {
+    this.#all = all;
+    this.#log = log;
+  }
+
+  /** Makes a call by `work`, with the input that is left when all middleware has seen it. */
+  async around(request: Request, work: (input: JsonObject) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+    const copy = this.#all.length === 0 ? undefined : toJson(request.input);
+    // What is no JSON is refused by the check that comes next; no middleware can have a say in it.
+    if (copy?.ok !== true || !isJsonObject(copy.value)) return work(request.input);
+    let call = this.#callOf(request, copy.value);
+    const passed: Middleware[] = [];
+    for (const middleware of this.#all) {
+      const answer = await ask(middleware, call, request);
+      if (!answer.ok) return this.#tell(passed, call, request, answer);
+      if (answer.input !== undefined) call = this.#callOf(request, answer.input);
+      passed.push(middleware);
+    }
+    return this.#tell(passed, call, request, await work(call.input));
+  }
+
+  async #tell(
+    passed: readonly Middleware[],
+    call: MiddlewareCall,
+    { toolContext, maskOf }: Request,
+    outcome: ToolOutcome,
+  ): Promise<ToolOutcome> {
+    for (const middleware of passed.toReversed()) {
+      try {
+        if (!outcome.ok) await middleware.onError?.(call, structuredClone(outcome.failure), toolContext);
+        else if (middleware.onResponse !== undefined)
+          await middleware.onResponse(call, { value: structuredClone(outcome.value) }, toolContext);
+      } catch (error) {
+        const hook = outcome.ok ? 'onResponse' : 'onError';
+        const shown = maskOf(call.input).thrown(error);
+        this.#log(texts.middlewareThrew(middleware.name, hook, call.tool, shown));
+      }
+    }
+    return outcome;
+  }
+
+  #callOf({ tool, secret, context, maskOf }: Request, input: JsonObject): MiddlewareCall {
+    const shown = maskOf(input).json(maskMembers(input, secret));
+    return Object.freeze({
+      ...(context.origin ?? { source: 'client' }),
+      tool,
+      input: deepFreeze(input),
+      shownInput: deepFreeze(isJsonObject(shown) ? shown : {}),
+    });
+  }
+}
+
+type Asked =
+  | { readonly ok: true; readonly input?: JsonObject }
+  | Extract<ToolOutcome, { readonly ok: false }>;
+
+async function ask(middleware: Middleware, call: MiddlewareCall, request: Request): Promise<Asked> {
+  try {
+    const answer: unknown = await middleware.onRequest?.(call, request.toolContext);
+    if (answer === undefined) return { ok: true };
+    const changed = isJsonObject(answer) ? toJson(answer.input) : undefined;
+    if (changed?.ok === true && isJsonObject(changed.value)) return { ok: true, input: changed.value };
+    const text = texts.middlewareAnswer(middleware.name);
+    return { ok: false, attempted: false, failure: { code: 'E_MIDDLEWARE', message: message(text) } };
+  } catch (error) {
+    const failure = maskedFailure(thrownFailure(error, 'E_REFUSED'), request.maskOf(call.input));
+    return { ok: false, attempted: false, failure };
+  }
+}
+
+function deepFreeze<T extends Json>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member as Json);
+  }
+  return value;
+}

@@ -1,0 +1,216 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import type { ResourceContext } from '../../decorators/context.js';
+import { createCatalogue } from './catalogue.js';
+import type { CallContext } from './port.js';
+import type { AnyClass, Registry, ResourceEntry } from './registry.js';
+
+const context: CallContext = {
+  signal: new AbortController().signal,
+  requestId: 'r1',
+  auth: { clientId: 'desk', scopes: [] },
+  progress() {},
+};
+
+class Page {
+  read(variables: Record<string, string>, given: ResourceContext) {
+    return JSON.stringify({ variables, uri: given.uri, who: given.auth?.clientId ?? null });
+  }
+}
+
+class Empty {}
+
+const entryOf = (uri: string, more: Partial<ResourceEntry> = {}, cls: AnyClass = Page): ResourceEntry => ({
+  class: cls,
+  uri,
+  fingerprint: '',
+  ...more,
+});
+
+const registryOf = (resources: Registry['resources'], module?: string): Registry => ({
+  registryVersion: 1,
+  checksum: '',
+  ...(module === undefined ? {} : { module }),
+  tools: {},
+  resources,
+  workflows: {},
+});
+
+async function read(entry: ResourceEntry, uri: string, given = context) {
+  const outcome = await createCatalogue<Registry>(registryOf({ page: entry })).readResource(
+    'page',
+    uri,
+    given,
+  );
+  return outcome.ok ? JSON.parse(String(outcome.value.text)) : outcome.failure;
+}
+
+describe('a resource with variables', () => {
+  test('is given them decoded, and the address that was asked for', async () => {
+    const uri = 'page://caf%C3%A9%20%2F%20bar/%24%7Bx%7D';
+    expect(await read(entryOf('page://{name}/{part}'), uri)).toEqual({
+      variables: { name: 'café / bar', part: '$' + '{x}' },
+      uri,
+      who: 'desk',
+    });
+  });
+
+  test('is at no other address', async () => {
+    expect(await read(entryOf('page://{name}'), 'page://a/b')).toEqual({
+      code: 'E_RESOURCE_UNKNOWN',
+      message: 'resource `page` is at `page://{name}`, not at `page://a/b`',
+    });
+  });
+
+  test.each(['%', '%zz', '%C3', '%C3%28', 'a%'])('refuses what is not percent-encoded: %s', async (value) => {
+    expect(await read(entryOf('page://{name}'), `page://${value}`)).toEqual({
+      code: 'E_RESOURCE_URI',
+      message: `variable \`name\` is not percent-encoded text: \`${value}\``,
+    });
+  });
+
+  const climbing = [
+    '..',
+    '.',
+    '../secret',
+    'a/../../secret',
+    '..%2Fsecret',
+    '%2e%2e/secret',
+    '%2E%2E%2Fsecret',
+    'a%2F..',
+    '..%5Csecret',
+    'a%5C..%5Csecret',
+    '%2Fetc%2Fpasswd',
+    '/etc/passwd',
+    '%5Cserver',
+    'C:%5Cboot.ini',
+    'c:/boot.ini',
+    'a%00',
+  ];
+
+  test.each(climbing)('refuses a value that climbs: %s', async (value) => {
+    expect(await read(entryOf('page://{+name}'), `page://${value}`)).toMatchObject({
+      code: 'E_RESOURCE_URI',
+      message: expect.stringMatching(/^variable `name` may not lead out of where it stands: `/),
+    });
+  });
+
+  test.each(climbing)('lets it where the author declares it: %s', async (value) => {
+    expect(await read(entryOf('page://{+name}', { dotSegments: ['name'] }), `page://${value}`)).toMatchObject(
+      {
+        variables: { name: decodeURIComponent(value) },
+      },
+    );
+  });
+
+  test.each(['...', '..a', 'a..b', 'a.b', 'a/b', 'a%2Fb', '%252e%252e', 'C:', 'https:%2F%2Fx', '~'])(
+    'lets what only looks like it: %s',
+    async (value) => {
+      expect(await read(entryOf('page://{+name}'), `page://${value}`)).toMatchObject({
+        variables: { name: decodeURIComponent(value) },
+      });
+    },
+  );
+
+  test('a template that is none is a fault at the start', () => {
+    const registry = registryOf({ page: entryOf('page://{a,b}'), other: entryOf('page://{a') });
+    expect(() => createCatalogue<Registry>(registry)).toThrow(
+      [
+        'the server cannot start:',
+        '  - resource `page`: `page://{a,b}` is no address with variables: it holds `{a,b}`: a variable is written {name}, {+name} or {#name}',
+        '  - resource `other`: `page://{a` is no address with variables: it holds a brace without its other half',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('which resource is at an address', () => {
+  const catalogue = createCatalogue<Registry>(
+    registryOf({
+      zeta: entryOf('page://home'),
+      beta: entryOf('page://{name}'),
+      alpha: entryOf('page://{+path}'),
+    }),
+  );
+
+  test.each([
+    ['page://home', 'zeta'],
+    ['page://other', 'alpha'],
+    ['page://a/b', 'alpha'],
+    ['pages://a', undefined],
+  ])('%s: %s', (uri, name) => {
+    expect(catalogue.resourceAt(uri)).toBe(name);
+  });
+});
+
+describe('a resource in a file', () => {
+  const root = mkdtempSync(join(tmpdir(), 'stepwright-'));
+  const bytes = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0xff]);
+  writeFileSync(join(root, 'package.json'), '{}');
+  writeFileSync(join(root, 'guide.md'), '# Grüße');
+  writeFileSync(join(root, 'dot.png'), bytes);
+  const module = pathToFileURL(join(root, 'dist', 'generated', 'registry.js')).href;
+  const readFile = async (file: string, mimeType?: string, signal = context.signal) => {
+    const entry = entryOf('file://x', { file, ...(mimeType === undefined ? {} : { mimeType }) }, Empty);
+    const catalogue = createCatalogue<Registry>(registryOf({ page: entry }, module));
+    const outcome = await catalogue.readResource('page', 'file://x', { ...context, signal });
+    return outcome.ok ? outcome.value : outcome.failure;
+  };
+  const blob = Buffer.from(bytes).toString('base64');
+
+  test('is read from the root of the package, as text or as bytes', async () => {
+    expect(await readFile('guide.md', 'text/markdown')).toEqual({
+      uri: 'file://x',
+      mimeType: 'text/markdown',
+      text: '# Grüße',
+    });
+    expect(await readFile('dot.png', 'image/png')).toEqual({ uri: 'file://x', mimeType: 'image/png', blob });
+  });
+
+  test('without a type it is text where it can be', async () => {
+    expect(await readFile('guide.md')).toEqual({ uri: 'file://x', text: '# Grüße' });
+    expect(await readFile('dot.png')).toEqual({ uri: 'file://x', blob });
+  });
+
+  test('what is called text and is none is sent as bytes', async () => {
+    expect(await readFile('dot.png', 'text/plain')).toEqual({
+      uri: 'file://x',
+      mimeType: 'text/plain',
+      blob,
+    });
+    expect(await readFile('guide.md', 'application/json')).toHaveProperty('text');
+    expect(await readFile('guide.md', 'image/svg+xml; charset=utf-8')).toHaveProperty('text');
+    expect(await readFile('guide.md', 'application/octet-stream')).toHaveProperty('blob');
+  });
+
+  test('that is not there is a fault at the start', () => {
+    const entry = entryOf('file://x', { file: 'lost.md' }, Empty);
+    expect(() => createCatalogue<Registry>(registryOf({ page: entry }, module))).toThrow(
+      `resource \`page\`: there is no file \`lost.md\` in \`${root}\``,
+    );
+  });
+
+  test('a read that was aborted fails', async () => {
+    expect(await readFile('guide.md', undefined, AbortSignal.abort())).toMatchObject({
+      code: 'E_RESOURCE_READ',
+    });
+  });
+});
+
+describe('secrets of a run', () => {
+  test('stay out of why a read failed', async () => {
+    class Vault {
+      read(): never {
+        throw new Error('no hunter22');
+      }
+    }
+    const failure = await read(entryOf('vault://x', {}, Vault), 'vault://x', {
+      ...context,
+      secrets: ['hunter22'],
+    });
+    expect(failure).toEqual({ code: 'E_RESOURCE_READ', message: 'no ••••' });
+  });
+});

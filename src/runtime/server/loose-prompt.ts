@@ -1,0 +1,86 @@
+import type { RequestContext as PromptContext } from '../../decorators/context.js';
+import type { JsonObject } from '../../graph/json.js';
+import { Instances } from '../catalogue/instances.js';
+import type { Mask } from '../catalogue/mask.js';
+import type { Registry } from '../catalogue/registry.js';
+import { thrownFailure } from '../catalogue/thrown.js';
+import { faultCodes, ProtocolFault } from './fault.js';
+import { limited } from './limit.js';
+import type { PromptOffer } from './offers.js';
+import type { ResolvedSettings } from './options.js';
+import { convertPrompt } from './prompt-content.js';
+import type { RequestContext } from './request.js';
+import { texts } from './texts.js';
+import type { PromptResult } from './wire.js';
+
+/** What makes messages of arguments. */
+type LooseContent = Exclude<PromptOffer['content'], { readonly kind: 'workflow' }>;
+
+/** The prompts in loose mode of one server. */
+export class LoosePrompts {
+  readonly #registry: Registry;
+  readonly #instances: Instances<'render'>;
+  readonly #settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'log'>;
+  /** Prompts whose system messages the operator has been told of. */
+  readonly #warned = new Set<string>();
+
+  constructor(
+    registry: Registry,
+    factories: Readonly<Record<string, () => object>>,
+    settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'log'>,
+  ) {
+    this.#registry = registry;
+    this.#instances = new Instances('prompt', 'render', factories);
+    this.#settings = settings;
+  }
+
+  /**
+   * Renders a prompt and converts its messages to those of MCP.
+   *
+   * @param mask what a reason for failing must not show.
+   * @throws ProtocolFault -32603 when it fails, takes too long or gives what cannot be sent; `data.code` says which.
+   */
+  async get(
+    offer: PromptOffer,
+    content: LooseContent,
+    input: JsonObject,
+    request: RequestContext,
+    mask: Mask,
+  ): Promise<PromptResult> {
+    const { name, description } = offer;
+    const { promptTimeoutMs, log } = this.#settings;
+    try {
+      const rendered = await limited(promptTimeoutMs, request.signal, async (signal) =>
+        this.#render(name, content, input, { ...contextOf(request), signal }),
+      );
+      if (rendered.kind !== 'done') {
+        const code = rendered.kind === 'timedOut' ? 'E_TIMEOUT' : 'E_CANCELLED';
+        const why = rendered.kind === 'timedOut' ? texts.noAnswer(promptTimeoutMs) : texts.requestCancelled();
+        throw Object.assign(new Error(why), { code });
+      }
+      const { hasSystem, ...result } = convertPrompt(rendered.value, this.#registry);
+      if (hasSystem && !this.#warned.has(name)) {
+        this.#warned.add(name);
+        log(texts.systemMessage(name));
+      }
+      return description === undefined ? result : { description, ...result };
+    } catch (error) {
+      const { code, message } = thrownFailure(error, 'E_PROMPT');
+      throw new ProtocolFault(faultCodes.internal, texts.promptFailed(name, mask.text(message)), { code });
+    }
+  }
+
+  #render(name: string, content: LooseContent, input: JsonObject, context: PromptContext): unknown {
+    if (content.kind === 'function') {
+      // Every argument of a plain prompt is text.
+      return content.prompt.handler(input as Readonly<Record<string, string>>, context);
+    }
+    const made = this.#instances.get(name, content.entry.class);
+    if (!made.ok) throw Object.assign(new Error(made.failure.message), { code: made.failure.code });
+    return made.instance.render(input, context);
+  }
+}
+
+function contextOf({ signal, requestId, auth }: RequestContext): PromptContext {
+  return { signal, requestId, ...(auth === undefined ? {} : { auth }) };
+}

@@ -1,0 +1,205 @@
+import { readMetadata } from '../../decorators/metadata.js';
+import type { PromptMessages } from '../../decorators/prompt-content.js';
+import { PromptText } from '../../decorators/prompt-text.js';
+import { isJsonObject, ownProperty } from '../../graph/json.js';
+import { nearestName } from '../../graph/suggest.js';
+import { base64, isBase64 } from '../catalogue/base64.js';
+import { isContentBlock } from '../catalogue/call-result.js';
+import type { Registry, ResourceEntry, ToolEntry, WorkflowEntry } from '../catalogue/registry.js';
+import { toJson } from '../catalogue/to-json.js';
+import { contentWords, texts } from './texts.js';
+import type { ContentBlock, PromptResult } from './wire.js';
+
+/** Thrown when messages of a prompt cannot be sent: a handle of something unknown, or content that is none. */
+export class PromptContentError extends Error {
+  override readonly name = 'PromptContentError';
+
+  constructor(
+    readonly code:
+      | 'E_MISSING_TOOL'
+      | 'E_MISSING_RESOURCE'
+      | 'E_MISSING_WORKFLOW'
+      | 'E_PROMPT_HANDLE'
+      | 'E_PROMPT_CONTENT',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Messages as MCP has them. */
+export interface ConvertedPrompt extends PromptResult {
+  /** Whether a message of the system was among them: it is the user's now. */
+  readonly hasSystem: boolean;
+}
+
+/**
+ * Turns the messages of a prompt into those of MCP, where no handle is left: a tool becomes text with its name,
+ * description and schema, a resource a link, a list one message for each part.
+ *
+ * @param rendered a {@link PromptMessages}; anything else is refused, since authors write JavaScript as well.
+ * @throws PromptContentError for the first content that cannot be sent.
+ */
+export function convertPrompt(rendered: unknown, registry: Registry): ConvertedPrompt {
+  const { messages, description } = messagesOf(rendered);
+  let hasSystem = false;
+  const converted = messages.flatMap((message, index) => {
+    const number = index + 1;
+    if (!isObject(message) || !('content' in message)) throw refuse(texts.badMessage(number));
+    const { role, content } = message;
+    if (role === 'system') hasSystem = true;
+    else if (role !== 'user' && role !== 'assistant') throw refuse(texts.badRole(number, String(role)));
+    const sentAs = role === 'assistant' ? ('assistant' as const) : ('user' as const);
+    return blocksOf(content, number, registry).map((block) => ({ role: sentAs, content: block }));
+  });
+  return { ...(description === undefined ? {} : { description }), messages: converted, hasSystem };
+}
+
+function messagesOf(rendered: unknown): { messages: readonly unknown[]; description?: string } {
+  if (Array.isArray(rendered)) return { messages: rendered };
+  if (!isObject(rendered) || !Array.isArray(rendered.messages)) throw refuse(texts.noMessages());
+  const { messages, description } = rendered;
+  const isText = typeof description === 'string' || description instanceof PromptText;
+  return isText ? { messages, description: description.toString() } : { messages };
+}
+
+/** The blocks of one content; `number` counts its message from 1. */
+function blocksOf(content: unknown, number: number, registry: Registry): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (content instanceof PromptText) return [{ type: 'text', text: plainText(content, registry) }];
+  if (typeof content === 'function') return [handleBlock(content as DecoratedClass, registry)];
+  if (Array.isArray(content)) return content.flatMap((part) => blocksOf(part, number, registry));
+  return [plainBlock(content, number, registry)];
+}
+
+/** Text whose handles all stand for something. */
+function plainText(text: PromptText, registry: Registry): string {
+  for (const part of text.parts) if (typeof part !== 'string') known(part, registry);
+  return text.toString();
+}
+
+/** A block that is in the form of MCP already, but for bytes and handles in its text. */
+function plainBlock(content: unknown, number: number, registry: Registry): ContentBlock {
+  if (!isObject(content)) throw refuse(texts.badContent(number, contentWords.kind(content)));
+  const { data, text } = content;
+  const json = toJson({
+    ...content,
+    ...(data instanceof Uint8Array ? { data: base64(data) } : {}),
+    ...(text instanceof PromptText ? { text: plainText(text, registry) } : {}),
+  });
+  if (!json.ok) throw refuse(texts.badContent(number, contentWords.notJson(json.pointer, json.problem)));
+  const block = json.value;
+  if (!isContentBlock(block) || !isComplete(block))
+    throw refuse(texts.badContent(number, contentWords.shape));
+  return block as unknown as ContentBlock;
+}
+
+/** What clients demand of a block and tools are not asked for. */
+function isComplete(block: Readonly<Record<string, unknown>>): boolean {
+  switch (block.type) {
+    case 'image':
+    case 'audio':
+      return isBase64(block.data);
+    case 'resource_link':
+      return typeof block.name === 'string';
+    case 'resource': {
+      const { resource } = block;
+      return isJsonObject(resource) && (typeof resource.text === 'string' || isBase64(resource.blob));
+    }
+    default:
+      return true;
+  }
+}
+
+/** What a handle becomes where it is a content of its own. */
+function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
+  const metadata = known(handle, registry);
+  switch (metadata.kind) {
+    case 'tool': {
+      const { name, entry } = metadata;
+      return {
+        type: 'text',
+        text: texts.toolHandle(name, entry.description, JSON.stringify(entry.inputSchema, null, 2)),
+      };
+    }
+    case 'resource': {
+      const { name, entry } = metadata;
+      if (entry.uri.includes('{'))
+        throw new PromptContentError('E_PROMPT_HANDLE', texts.templateHandle(handle.name));
+      const { uri, title, description, mimeType } = entry;
+      return {
+        type: 'resource_link',
+        uri,
+        name,
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        ...(mimeType === undefined ? {} : { mimeType }),
+      };
+    }
+    case 'workflow':
+      return {
+        type: 'text',
+        text: texts.workflowHandle(metadata.name, metadata.entry.graph.description),
+      };
+    default:
+      return metadata satisfies never;
+  }
+}
+
+/** A class that may have a decorator. */
+type DecoratedClass = Parameters<typeof readMetadata>[0];
+
+/** What a handle stands for. */
+type Known =
+  | { readonly kind: 'tool'; readonly name: string; readonly entry: ToolEntry }
+  | { readonly kind: 'resource'; readonly name: string; readonly entry: ResourceEntry }
+  | { readonly kind: 'workflow'; readonly name: string; readonly entry: WorkflowEntry };
+
+/**
+ * What the registry has for a handle.
+ *
+ * @throws PromptContentError where it has nothing.
+ */
+function known(handle: DecoratedClass, { tools, resources, workflows }: Registry): Known {
+  const metadata = readMetadata(handle);
+  switch (metadata?.kind) {
+    case 'tool': {
+      const { name } = metadata.options;
+      const entry = ownProperty(tools, name);
+      if (entry !== undefined) return { kind: 'tool', name, entry };
+      const near = nearestName(name, Object.keys(tools));
+      throw new PromptContentError('E_MISSING_TOOL', texts.noSuchTool(name, near));
+    }
+    case 'resource': {
+      const { name } = metadata.options;
+      const entry = ownProperty(resources, name);
+      if (entry !== undefined) return { kind: 'resource', name, entry };
+      const uri = metadata.uri ?? metadata.uriTemplate;
+      const near = nearestName(
+        uri,
+        Object.values(resources).map((other) => other.uri),
+      );
+      throw new PromptContentError('E_MISSING_RESOURCE', texts.noSuchResource(uri, near));
+    }
+    case 'workflow': {
+      const { name } = metadata.options;
+      const entry = ownProperty(workflows, name);
+      if (entry !== undefined) return { kind: 'workflow', name, entry };
+      const near = nearestName(name, Object.keys(workflows));
+      throw new PromptContentError('E_MISSING_WORKFLOW', texts.noSuchWorkflow(name, near));
+    }
+    case 'prompt':
+    case undefined:
+      throw new PromptContentError('E_PROMPT_HANDLE', texts.noHandle(handle.name));
+    default:
+      return metadata satisfies never;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(text: string): PromptContentError {
+  return new PromptContentError('E_PROMPT_CONTENT', text);
+}

@@ -1,0 +1,141 @@
+import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import { hashGraph } from '../../graph/canonical.js';
+import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Graph } from '../../graph/model.js';
+import { parseGraph } from '../../graph/schema.js';
+import type { FunctionEntry, Registry } from '../catalogue/registry.js';
+import type { RunnableWorkflow } from './offers.js';
+import { texts } from './texts.js';
+
+/** A workflow that a program has made, rather than codegen. */
+export interface BuiltWorkflow {
+  readonly graph: Graph;
+  /** The functions its graph names, by name. */
+  readonly functions?: ReadonlyMap<string, FunctionEntry>;
+  /**
+   * Checks it against what is registered beside it, and gives the graph to run. Without it the graph is checked as it
+   * is.
+   */
+  checkAgainst?(registered: CheckEnvironment): CheckedWorkflow;
+}
+
+/** How checking a built workflow ended. */
+export type CheckedWorkflow =
+  | {
+      readonly ok: true;
+      readonly graph: Graph;
+      readonly functions: ReadonlyMap<string, FunctionEntry>;
+      readonly warnings: readonly Finding[];
+    }
+  | { readonly ok: false; readonly problems: readonly Finding[] };
+
+/** A fault of a workflow, as far as a server tells it. */
+interface Finding {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a program registers beside the generated registry. */
+export interface Registrations {
+  readonly workflows: readonly BuiltWorkflow[];
+  readonly prompts: readonly SimplePrompt[];
+}
+
+/** Thrown when what a program registers does not go with the registry; lists every fault of all of it. */
+export class RegistrationError extends Error {
+  override readonly name = 'RegistrationError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(texts.registrationRefused(problems));
+  }
+}
+
+/** What was registered, checked. */
+export interface Registered {
+  readonly workflows: readonly RunnableWorkflow[];
+  /** Those of the registry and those that built workflows brought along. */
+  readonly functions: Readonly<Record<string, FunctionEntry>>;
+  /** What is not wrong, but looks like a mistake; one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks built workflows against the tools, resources and functions of a registry, and every name against all others.
+ *
+ * @throws RegistrationError with all faults at once.
+ */
+export function register(registry: Registry, { workflows, prompts }: Registrations): Registered {
+  const environment = environmentOf(registry);
+  const problems = nameProblems(registry, workflows, prompts);
+  const warnings: string[] = [];
+  const runnable: RunnableWorkflow[] = [];
+  const functions = new Map(Object.entries(registry.functions ?? {}));
+  for (const workflow of workflows) {
+    const { name } = workflow.graph;
+    const checked = check(workflow, environment);
+    if (!checked.ok) {
+      problems.push(...checked.problems.map((finding) => texts.workflowFault(name, finding)));
+      continue;
+    }
+    warnings.push(...checked.warnings.map((finding) => texts.workflowFault(name, finding)));
+    runnable.push({ graph: checked.graph, hash: hashGraph(checked.graph) });
+    for (const [functionName, entry] of checked.functions) {
+      if (!functions.has(functionName)) functions.set(functionName, entry);
+    }
+    problems.push(...functionProblems(checked.graph, functions));
+  }
+  if (problems.length > 0) throw new RegistrationError(problems);
+  return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
+}
+
+/** What graphs are checked against. */
+function environmentOf({ tools, resources }: Registry): CheckEnvironment {
+  return { tools: new Map(Object.entries(tools)), resources: new Map(Object.entries(resources)) };
+}
+
+function check(workflow: BuiltWorkflow, environment: CheckEnvironment): CheckedWorkflow {
+  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(environment);
+  const { graph, functions = new Map() } = workflow;
+  const parsed = parseGraph(graph);
+  const found = parsed.ok ? checkGraph(parsed.graph, environment) : parsed.diagnostics;
+  const problems = found.filter(({ severity }) => severity === 'error').map(withHint);
+  if (!parsed.ok || problems.length > 0) return { ok: false, problems };
+  return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
+}
+
+function withHint({ code, message, hint }: Diagnostic): Finding {
+  return { code, message: hint === undefined ? message : `${message} (${hint})` };
+}
+
+function functionProblems(graph: Graph, functions: ReadonlyMap<string, FunctionEntry>): Set<string> {
+  const problems = new Set<string>();
+  for (const node of graph.nodes) {
+    if (node.kind !== 'compute' || node.function === undefined) continue;
+    const entry = functions.get(node.function.name);
+    if (entry === undefined) problems.add(texts.noFunction(graph.name, node.function.name));
+    else if (entry.hash !== node.function.hash)
+      problems.add(texts.twoFunctions(graph.name, node.function.name));
+  }
+  return problems;
+}
+
+/** Prompts and workflows share one space of names: that of `prompts/get`. */
+function nameProblems(
+  registry: Registry,
+  workflows: readonly BuiltWorkflow[],
+  prompts: readonly SimplePrompt[],
+): string[] {
+  const named = [
+    ...Object.keys(registry.workflows).map((name) => ({ name, kind: texts.kinds.workflow })),
+    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: texts.kinds.prompt })),
+    ...workflows.map(({ graph }) => ({ name: graph.name, kind: texts.kinds.builtWorkflow })),
+    ...prompts.map(({ name }) => ({ name, kind: texts.kinds.plainPrompt })),
+  ];
+  const first = new Map<string, string>();
+  return named.flatMap(({ name, kind }) => {
+    const other = first.get(name);
+    if (other === undefined) first.set(name, kind);
+    return other === undefined ? [] : [texts.nameTaken(name, other, kind)];
+  });
+}
