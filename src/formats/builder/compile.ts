@@ -1,0 +1,84 @@
+import { canonicalGraph } from '../../graph/canonical.js';
+import { type CheckEnvironment, checkGraph, type ToolSignature } from '../../graph/check/check-graph.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Graph } from '../../graph/model.js';
+import { parseGraph } from '../../graph/schema.js';
+import type { WorkflowDefinition } from './definition.js';
+import type { WorkflowError } from './errors.js';
+import { type Lowered, lower } from './lower.js';
+import { toProblems } from './problems.js';
+import type { NamedFunction } from './transform.js';
+
+/** A function that a graph names, with the hash the graph has of it. */
+export interface FunctionEntry {
+  readonly function: NamedFunction;
+  /** sha256 of the function's text as it was loaded, 64 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** A workflow without faults. */
+export interface Compiled {
+  readonly graph: Graph;
+  readonly functions: ReadonlyMap<string, FunctionEntry>;
+  readonly warnings: readonly WorkflowError[];
+}
+
+/** A workflow as a graph, or everything that is wrong with it in the order of writing. */
+export type CompileResult =
+  | ({ readonly ok: true } & Compiled)
+  | { readonly ok: false; readonly problems: readonly WorkflowError[] };
+
+/**
+ * Makes the graph of a workflow and has it checked.
+ * @param registered without it every tool and resource is taken to be there.
+ */
+export function compile(definition: WorkflowDefinition, registered?: CheckEnvironment): CompileResult {
+  const lowered = lower(definition, registered);
+  const environment = withUnresolved(registered ?? assumed(lowered.graph), lowered);
+  const parsed = parseGraph(lowered.graph);
+  const { problems, warnings } = toProblems(lowered, environment, [
+    ...(parsed.ok ? [] : parsed.diagnostics),
+    ...checkGraph(lowered.graph, environment),
+    ...checkTransforms(lowered, environment),
+  ]);
+  if (problems.length > 0) return { ok: false, problems };
+  // What stands for the places of a text is of no use to anyone but the checker.
+  const graph = JSON.parse(canonicalGraph(lowered.graph)) as Graph;
+  return { ok: true, graph, functions: lowered.functions, warnings };
+}
+
+/** Nothing is said of outputs, any input will do, and a second call does no harm. */
+const UNKNOWN: ToolSignature = { inputSchema: {}, annotations: { idempotentHint: true } };
+
+function assumed({ nodes, instructions }: Graph): CheckEnvironment {
+  const tools = nodes.flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
+  const reads = nodes.flatMap((node) =>
+    node.kind === 'resource' && node.uri.kind === 'literal'
+      ? [{ resource: node.resource, uri: String(node.uri.value) }]
+      : [],
+  );
+  return {
+    tools: new Map(tools.map((name) => [name, UNKNOWN])),
+    resources: new Map([...instructions, ...reads].map(({ resource, uri }) => [resource, { uri }])),
+  };
+}
+
+/** What has been reported once is not reported again. */
+function withUnresolved(environment: CheckEnvironment, { unresolvedTools }: Lowered): CheckEnvironment {
+  if (unresolvedTools.length === 0) return environment;
+  const unresolved = unresolvedTools.map((name) => [name, UNKNOWN] as const);
+  return { ...environment, tools: new Map([...unresolved, ...environment.tools]) };
+}
+
+/** A transform is checked where a step reads the binding; as the result of the workflow, where none does as well. */
+function checkTransforms(
+  { graph, transforms, provenance }: Lowered,
+  environment: CheckEnvironment,
+): readonly Diagnostic[] {
+  if (transforms.length === 0) return [];
+  const returns: Expr = { kind: 'list', items: transforms.map((value) => ({ value })) };
+  return checkGraph({ ...graph, returns }, environment).filter(
+    ({ place }) => provenance.at(place).kind === 'transform',
+  );
+}

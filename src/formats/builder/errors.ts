@@ -1,0 +1,274 @@
+import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
+import { nearestName } from '../../graph/suggest.js';
+
+/** A fault in a workflow, as a program can tell it apart: one class for each cause. */
+export abstract class WorkflowError extends Error {
+  /** The code of the diagnostic that stands for this fault; `stepwright explain` tells more. */
+  readonly code: DiagnosticCode;
+
+  constructor(code: DiagnosticCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** A step reads a binding that no earlier step has. */
+export class UnknownBindingError extends WorkflowError {
+  override readonly name = 'UnknownBindingError';
+  readonly step: string;
+  readonly binding: string;
+  /** The bindings the step may read, in order. */
+  readonly available: readonly string[];
+
+  /** @param because what the binding was mistaken for, as a sentence. */
+  constructor(
+    { step, binding, available }: Pick<UnknownBindingError, 'step' | 'binding' | 'available'>,
+    code: DiagnosticCode = 'SW3001',
+    because = didYouMean(binding, available),
+  ) {
+    const bindings = listed('bindings', available);
+    super(code, sentences(`Step '${step}' references unknown binding '${binding}'`, bindings, because));
+    this.step = step;
+    this.binding = binding;
+    this.available = available;
+  }
+}
+
+/** A tool that is not registered, or a class that is none. */
+export class MissingToolError extends WorkflowError {
+  override readonly name = 'MissingToolError';
+  readonly workflow: string;
+  readonly tool: string;
+
+  /** @param registered the names of the tools there are. */
+  constructor(
+    { workflow, tool }: Pick<MissingToolError, 'workflow' | 'tool'>,
+    registered: Iterable<string>,
+    code: DiagnosticCode = 'SW4001',
+    because = didYouMean(tool, registered),
+  ) {
+    super(code, sentences(`Workflow '${workflow}' requires unregistered tool '${tool}'`, because));
+    this.workflow = workflow;
+    this.tool = tool;
+  }
+}
+
+/** A resource that is not registered, or a class that is none. */
+export class MissingResourceError extends WorkflowError {
+  override readonly name = 'MissingResourceError';
+  readonly workflow: string;
+  /** Its URI; where that is not known either, the name of the class. */
+  readonly resource: string;
+
+  /** @param registered the URIs of the resources there are. */
+  constructor(
+    { workflow, resource }: Pick<MissingResourceError, 'workflow' | 'resource'>,
+    registered: Iterable<string>,
+    code: DiagnosticCode = 'SW4002',
+    because = didYouMean(resource, registered),
+  ) {
+    super(code, sentences(`Workflow '${workflow}' requires unregistered resource '${resource}'`, because));
+    this.workflow = workflow;
+    this.resource = resource;
+  }
+}
+
+/** Steps that wait for each other, or for themselves. */
+export class CircularDependencyError extends WorkflowError {
+  override readonly name = 'CircularDependencyError';
+  readonly workflow: string;
+  /** The steps in the order of waiting, the first one again at the end: `a → b → a`. */
+  readonly cycle: string;
+
+  constructor({ workflow, cycle }: Pick<CircularDependencyError, 'workflow' | 'cycle'>) {
+    super('SW4006', `Circular dependency detected in workflow '${workflow}': ${cycle}`);
+    this.workflow = workflow;
+    this.cycle = cycle;
+  }
+}
+
+/** What a step gives its tool, or makes of its output, cannot be so. */
+export class InvalidMappingError extends WorkflowError {
+  override readonly name = 'InvalidMappingError';
+  readonly step: string;
+  readonly reason: string;
+
+  constructor({ step, reason }: Pick<InvalidMappingError, 'step' | 'reason'>, code: DiagnosticCode) {
+    super(code, `Invalid argument mapping in step '${step}': ${reason}`);
+    this.step = step;
+    this.reason = reason;
+  }
+}
+
+/** Text that is no absolute URI. */
+export class InvalidUriError extends WorkflowError {
+  override readonly name = 'InvalidUriError';
+  readonly uri: string;
+  /** The end of a sentence: `it has no scheme`. */
+  readonly why: string;
+
+  constructor({ uri, why }: Pick<InvalidUriError, 'uri' | 'why'>) {
+    super(
+      'SW4007',
+      `Invalid URI '${uri}': ${why}. Write an absolute URI, for example 'resource://logseq/intro'`,
+    );
+    this.uri = uri;
+    this.why = why;
+  }
+}
+
+/** A name, a description or the steps are missing. */
+export class MissingFieldError extends WorkflowError {
+  override readonly name = 'MissingFieldError';
+  readonly workflow: string;
+  readonly field: string;
+
+  constructor(
+    { workflow, field }: Pick<MissingFieldError, 'workflow' | 'field'>,
+    code: DiagnosticCode = 'SW4008',
+  ) {
+    super(code, `Workflow '${workflow}' is missing required field: ${field}`);
+    this.workflow = workflow;
+    this.field = field;
+  }
+}
+
+/** A path that no output of a step can have. */
+export class OutputFieldNotFoundError extends WorkflowError {
+  override readonly name = 'OutputFieldNotFoundError';
+  /** The step whose output it is. */
+  readonly step: string;
+  /** As far as the field that is missing: `pages[0].titel`. */
+  readonly field: string;
+
+  /** @param suggestion the field that was most likely meant. */
+  constructor(
+    { step, field }: Pick<OutputFieldNotFoundError, 'step' | 'field'>,
+    suggestion: string | undefined,
+  ) {
+    super(
+      'SW4005',
+      sentences(`Step '${step}' output field '${field}' not found in result`, meant(suggestion)),
+    );
+    this.step = step;
+    this.field = field;
+  }
+}
+
+/** A name that breaks its rule. */
+export class InvalidNameError extends WorkflowError {
+  override readonly name = 'InvalidNameError';
+  /** What has the name: `workflow`, `step`, `argument`, … */
+  readonly kind: string;
+  readonly invalid: string;
+
+  /** @param fields.rule a regular expression. */
+  constructor({ kind, name, rule }: { readonly kind: string; readonly name: string; readonly rule: string }) {
+    super('SW1002', `'${name}' is not a valid ${kind} name. Use a name that matches ${rule}`);
+    this.kind = kind;
+    this.invalid = name;
+  }
+}
+
+/** A number or a choice that is out of its range. */
+export class InvalidOptionError extends WorkflowError {
+  override readonly name = 'InvalidOptionError';
+  /** What the option belongs to: `step 'add'`, `the error strategy`. */
+  readonly owner: string;
+
+  constructor({ owner, reason }: { readonly owner: string; readonly reason: string }) {
+    super('SW4015', `Invalid option of ${owner}: ${reason}`);
+    this.owner = owner;
+  }
+}
+
+/** A name that is given twice. */
+export class DuplicateNameError extends WorkflowError {
+  override readonly name = 'DuplicateNameError';
+  readonly workflow: string;
+  readonly duplicate: string;
+
+  /** @param fields.kinds what has the name: `two steps`, `an argument and a step`. */
+  constructor(
+    { workflow, name, kinds }: { readonly workflow: string; readonly name: string; readonly kinds: string },
+    code: DiagnosticCode,
+  ) {
+    super(code, `Workflow '${workflow}' uses the name '${name}' for ${kinds}. Rename one of them`);
+    this.workflow = workflow;
+    this.duplicate = name;
+  }
+}
+
+/** Everything else; what it comes from is its `cause`. */
+export class OtherWorkflowError extends WorkflowError {
+  override readonly name = 'OtherWorkflowError';
+
+  constructor(message: string, code: DiagnosticCode, options: { readonly cause: unknown }) {
+    super(code, message, options);
+  }
+}
+
+/** Thrown by `build()`: a workflow that has faults, with all of them in the order of writing. */
+export class WorkflowBuildError extends Error {
+  override readonly name = 'WorkflowBuildError';
+  readonly workflow: string;
+  readonly problems: readonly WorkflowError[];
+
+  constructor(workflow: string, problems: readonly WorkflowError[]) {
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    const lines = problems.map(({ code, message }) => `\n  ${code}: ${message}`);
+    super(`Workflow '${workflow}' has ${count}:${lines.join('')}`);
+    this.workflow = workflow;
+    this.problems = problems;
+  }
+}
+
+/** Why arguments are refused, and other reasons the builder finds by itself. */
+export const reasons = {
+  undeclaredArgument: (name: string, declared: readonly string[]) =>
+    sentences(
+      `References undefined prompt argument '${name}'`,
+      listed('arguments', declared),
+      didYouMean(name, declared),
+    ),
+  givenTwice: (argument: string) => `Argument '${argument}' is given twice`,
+  fieldPath: (path: string) =>
+    `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title'`,
+  constant: (why: string) => `The constant is not JSON: ${why}`,
+  transformTwice: () => 'The output is transformed twice. One transform can do the work of both',
+  transformRef: (root: string) => `The transform reads '${root}'. It may read output() and arguments alone`,
+  transformShape: (why: string) => `The transform is no expression: ${why}`,
+  functionName: () => 'The function of the transform has no name. Pass an exported top-level function',
+  functionSource: (name: string) =>
+    `The source of the function '${name}' cannot be read. Pass an exported top-level function`,
+  option: (option: string, given: unknown, range: string) =>
+    `'${option}' is ${String(given)}. It must be ${range}`,
+  noBinding: (tool: string) => `The step that calls '${tool}' has no binding: add .bind(…) to it`,
+  boundLater: (binding: string, step: string) =>
+    `It is bound by a later step: move '${binding}' above '${step}'`,
+  literalBraces: () => 'Write the braces twice for literal text',
+  registeredAs: (registered: string, name: string) => `It is registered as '${registered}', not as '${name}'`,
+  noAddress: (className: string) => `Class '${className}' has no address of its own`,
+  unreadable: (className: string, cause: unknown) =>
+    `Class '${className}' cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+  notDecorated: (className: string, decorator: 'Tool' | 'Resource') =>
+    `Class '${className}' is not decorated with @${decorator}`,
+} as const;
+
+/** `Did you mean 'x'?`, or nothing where no known name is near. */
+export function didYouMean(name: string, known: Iterable<string>): string | undefined {
+  return meant(nearestName(name, known));
+}
+
+function meant(suggestion: string | undefined): string | undefined {
+  return suggestion === undefined ? undefined : `Did you mean '${suggestion}'?`;
+}
+
+function listed(what: string, names: readonly string[]): string {
+  return names.length === 0 ? `There are no ${what} to read` : `Available ${what}: ${names.join(', ')}`;
+}
+
+/** The first part is a clause on its own where nothing follows, so that texts keep their form. */
+function sentences(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('. ');
+}

@@ -1,0 +1,51 @@
+export type { RetryOptions } from '../../decorators/retry.js';
+export type { Expr } from '../../graph/expression/tree.js';
+export type { Compiled, CompileResult, FunctionEntry } from './compile.js';
+export type { ArgumentOptions } from './definition.js';
+
+export {
+  CircularDependencyError,
+  DuplicateNameError,
+  InvalidMappingError,
+  InvalidNameError,
+  InvalidOptionError,
+  InvalidUriError,
+  MissingFieldError,
+  MissingResourceError,
+  MissingToolError,
+  OtherWorkflowError,
+  OutputFieldNotFoundError,
+  UnknownBindingError,
+  WorkflowBuildError,
+  WorkflowError,
+} from './errors.js';
+export {
+  type ResourceHandle,
+  type ResourceLike,
+  resourceHandle,
+  type ToolHandle,
+  type ToolLike,
+  toolHandle,
+} from './handles.js';
+export {
+  type ArgName,
+  arg,
+  type BindingName,
+  binding,
+  type FieldPath,
+  field,
+  type Naming,
+  type StepName,
+  stepName,
+  type ToolName,
+  toolName,
+  type Uri,
+  uri,
+} from './names.js';
+export { type BuildResult, type SequentialBuilder, sequential } from './sequential.js';
+export * as dsl from './sources.js';
+export { constant, type DataSource, fromResource, fromStep, promptArg } from './sources.js';
+export { type StepBuilder, step } from './step.js';
+export { collect, failFast, retry, type StrategyOptions } from './strategy.js';
+export { type NamedFunction, output, type Transform } from './transform.js';
+export type { Workflow } from './workflow.js';

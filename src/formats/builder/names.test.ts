@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import {
+  type ArgName,
+  arg,
+  type BindingName,
+  binding,
+  constant,
+  dsl,
+  type FieldPath,
+  field,
+  fromResource,
+  fromStep,
+  InvalidNameError,
+  InvalidUriError,
+  promptArg,
+  resourceHandle,
+  type StepName,
+  sequential,
+  step,
+  stepName,
+  type ToolName,
+  toolHandle,
+  toolName,
+  type Uri,
+  uri,
+} from './index.js';
+import { AddTask, Guide, ListPages } from './world.fixture.js';
+
+const identifier = fc.stringMatching(/^[a-zA-Z_$äλ][a-zA-Z0-9_$ä]{0,20}$/);
+const registeredName = fc.stringMatching(/^[a-z][a-z0-9_-]{0,61}$/);
+
+describe('names', () => {
+  test('come back as they were given', () => {
+    fc.assert(
+      fc.property(identifier, (name) => {
+        expect([stepName(name), arg(name), binding(name), field(name)]).toEqual(Array(4).fill(name));
+      }),
+    );
+  });
+
+  test.each(['', ' ', 'a b', 'a-b', 'a.b', '1a', '__proto__', 'a\n', 'ü'.repeat(200)])(
+    'are identifiers, which %j is not',
+    (name) => {
+      expect(() => arg(name)).toThrow(InvalidNameError);
+      expect(() => binding(name)).toThrow(InvalidNameError);
+    },
+  );
+
+  test.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a[0]'])('of fields are paths, which %j is not', (path) => {
+    expect(() => field(path)).toThrow(InvalidNameError);
+  });
+
+  test.each(['a', '0', 'a.0.c', 'content-type.x_1'])('of fields may be %j', (path) => {
+    expect(field(path)).toBe(path);
+  });
+
+  test('say what is wrong with them', () => {
+    expect(() => binding('a b')).toThrow(
+      "'a b' is not a valid binding name. Use a name that matches ^[\\p{ID_Start}_$][\\p{ID_Continue}$]{0,127}$",
+    );
+    expect(() => toolName('A')).toThrow("'A' is not a valid tool name. Use a name that matches ^[a-z]");
+  });
+});
+
+describe('URIs', () => {
+  test.each(['resource://a', 'file:///a', 'https://a.b/c?d#e', 'urn:isbn:1', 'logseq://pages/a%20b'])(
+    'may be any that is absolute: %s',
+    (text) => {
+      expect(uri(text)).toBe(text);
+      expect(resourceHandle(text).uri).toBe(text);
+      expect(String(resourceHandle(text))).toBe(text);
+    },
+  );
+
+  test('are refused with the reason', () => {
+    expect(() => uri('intro')).toThrow(InvalidUriError);
+    expect(() => resourceHandle('intro.md')).toThrow(
+      "Invalid URI 'intro.md': it has no scheme. Write an absolute URI, for example 'resource://logseq/intro'",
+    );
+  });
+});
+
+describe('handles', () => {
+  test('have the name they were given', () => {
+    fc.assert(
+      fc.property(registeredName, (name) => {
+        const handle = toolHandle(name);
+        expect([handle.name, String(handle), `${handle}`]).toEqual([name, name, name]);
+        expect(sequential('w', 'd').step(step(handle)).build().requiredTools()).toEqual([name]);
+      }),
+    );
+  });
+
+  test('are equal where their names are', () => {
+    expect(toolHandle('greet')).toEqual(toolHandle('greet'));
+    expect(toolHandle('greet')).not.toEqual(toolHandle('farewell'));
+    expect(resourceHandle('res://a')).toEqual(resourceHandle('res://a'));
+    expect(resourceHandle('res://a')).not.toEqual(resourceHandle('res://b'));
+  });
+
+  test('are refused for what no tool can be called', () => {
+    expect(() => toolHandle('Greet me')).toThrow(InvalidNameError);
+  });
+});
+
+describe('types', () => {
+  test('tell checked names apart, and still are text', () => {
+    expectTypeOf(arg('a')).toExtend<ArgName>();
+    expectTypeOf(binding('a')).toExtend<BindingName>();
+    expectTypeOf(field('a.b')).toExtend<FieldPath>();
+    expectTypeOf(stepName('a')).toExtend<StepName>();
+    expectTypeOf(uri('res://a')).toExtend<Uri>();
+    expectTypeOf<BindingName>().not.toExtend<ArgName>();
+    expectTypeOf<StepName>().not.toExtend<BindingName>();
+    expectTypeOf<Uri>().not.toExtend<ToolName>();
+    expectTypeOf<ArgName>().toExtend<string>();
+    expectTypeOf<string>().not.toExtend<ArgName>();
+  });
+
+  test('keep names and handles of one kind from the place of another', () => {
+    const plain: string = 'b';
+    const wrong = (): unknown => [
+      promptArg(plain),
+      fromStep(plain, plain),
+      // @ts-expect-error Assert a binding is no argument
+      promptArg(binding('b')),
+      // @ts-expect-error Assert an argument is no binding
+      fromStep(arg('a')),
+      // @ts-expect-error Assert a binding is no field
+      fromStep('b', binding('b')),
+      // @ts-expect-error Assert a step's name is no binding
+      step(ListPages).bind(stepName('a')),
+      // @ts-expect-error Assert a binding is no argument
+      step(AddTask).arg(binding('task'), promptArg('task')),
+      // @ts-expect-error Assert a resource is no tool
+      step(resourceHandle('res://a')),
+      // @ts-expect-error Assert text names no tool
+      step('greet'),
+      // @ts-expect-error Assert a resource class is no tool
+      step(Guide),
+      // @ts-expect-error Assert a tool is no resource
+      fromResource(toolHandle('greet')),
+      // @ts-expect-error Assert a tool class is no resource
+      sequential('w', 'd').instruction(ListPages),
+      // @ts-expect-error Assert text names no resource
+      fromResource('res://a'),
+      // @ts-expect-error Assert a look-alike is no handle
+      fromResource({ kind: 'resource', uri: uri('res://a') }),
+    ];
+    expect(wrong).toBeTypeOf('function');
+  });
+
+  test('know the arguments of a tool class', () => {
+    const wrong = (): unknown => [
+      step(AddTask).arg(arg('task'), promptArg('task')),
+      step(toolHandle('greet')).arg('anything at all', promptArg('task')),
+      // @ts-expect-error Assert the tool takes no such argument
+      step(AddTask).arg('tsk', promptArg('task')),
+      // @ts-expect-error Assert the tool takes no argument at all
+      step(ListPages).arg('task', promptArg('task')),
+      // @ts-expect-error Assert a value is no source
+      step(AddTask).arg('task', 'task'),
+      // @ts-expect-error Assert a constant is JSON
+      constant(() => 1),
+      // @ts-expect-error Assert an argument with a default cannot be required
+      sequential('w', 'd').argument('a', 'A', { required: true, default: 1 }),
+      // @ts-expect-error Assert an argument says whether it is required
+      sequential('w', 'd').argument('a', 'A', {}),
+    ];
+    expect(wrong).toBeTypeOf('function');
+  });
+
+  test('of sources stand together', () => {
+    expect(dsl).toMatchObject({ constant, fromResource, fromStep, promptArg });
+  });
+});

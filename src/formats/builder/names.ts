@@ -1,0 +1,112 @@
+import { BINDING_RULE, isValidBinding, isValidName, NAME_RULE } from '../../graph/names.js';
+import { uriFault } from '../../graph/uri.js';
+import { InvalidNameError, InvalidUriError } from './errors.js';
+
+declare const NAME: unique symbol;
+
+/** The mark of a checked name. Nothing carries it at run time. */
+export interface Named<Kind extends string> {
+  readonly [NAME]: Kind;
+}
+
+/** Id of a step in its graph: its binding, or one derived from the tool's name. */
+export type StepName = string & Named<'step'>;
+/** What a step's output is bound to. */
+export type BindingName = string & Named<'binding'>;
+/** An argument of a workflow, or of a tool. */
+export type ArgName = string & Named<'argument'>;
+/** A path into an output: `pages.0.title`. */
+export type FieldPath = string & Named<'field'>;
+/** The name a tool is registered under. */
+export type ToolName = string & Named<'tool'>;
+/** An absolute URI. */
+export type Uri = string & Named<'uri'>;
+
+/** Plain text, which is checked when the workflow is built, or a checked name of this kind; one of another kind is a type error. */
+export type Naming<Kind extends string> = string & { readonly [NAME]?: Kind };
+
+/** What bindings and arguments may be called: identifiers of TypeScript. */
+export const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]{0,127}$/u;
+
+/** One part of a field path: a property or an index. */
+const SEGMENT = /^[\p{ID_Continue}$-]+$/u;
+const INDEX = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** True for what a binding or an argument may be called. */
+export function isIdentifier(text: string): boolean {
+  return IDENTIFIER.test(text) && isValidBinding(text);
+}
+
+/** The fault of a name that a graph may hold, since its own derived ids are such, and an author may not give. */
+export function looseNameError(kind: string, name: string): InvalidNameError | undefined {
+  if (!isValidBinding(name) || isIdentifier(name)) return undefined;
+  return new InvalidNameError({ kind, name, rule: IDENTIFIER.source });
+}
+
+/** The keys of a field path, indexes as numbers; nothing for text that is none. */
+export function parsePath(path: string): readonly (string | number)[] | undefined {
+  const segments = path.split('.');
+  if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
+  return segments.map((segment) => (INDEX.test(segment) ? Number(segment) : segment));
+}
+
+/**
+ * The name of a step.
+ * @throws InvalidNameError for what no step can be called.
+ */
+export function stepName<const N extends string>(name: N): N & StepName {
+  return checked('step', name, isValidBinding(name), BINDING_RULE);
+}
+
+/**
+ * The name of an argument, of the workflow or of a tool.
+ * @throws InvalidNameError for what is no identifier.
+ */
+export function arg<const N extends string>(name: N): N & ArgName {
+  return checked('argument', name, isIdentifier(name), IDENTIFIER);
+}
+
+/**
+ * The name of a binding.
+ * @throws InvalidNameError for what is no identifier.
+ */
+export function binding<const N extends string>(name: N): N & BindingName {
+  return checked('binding', name, isIdentifier(name), IDENTIFIER);
+}
+
+/**
+ * A path into an output: properties and indexes, joined by dots.
+ * @throws InvalidNameError for an empty path or segment, and for characters no property of an identifier's kind has.
+ */
+export function field<const P extends string>(path: P): P & FieldPath {
+  return checked('field path', path, parsePath(path) !== undefined, SEGMENT);
+}
+
+/**
+ * The name of a tool.
+ * @throws InvalidNameError for what no tool can be called.
+ */
+export function toolName<const N extends string>(name: N): N & ToolName {
+  return checked('tool', name, isValidName(name), NAME_RULE);
+}
+
+/**
+ * An absolute URI.
+ * @throws InvalidUriError for text that is none.
+ */
+export function uri<const U extends string>(text: U): U & Uri {
+  const why = uriFault(text);
+  if (why !== undefined) throw new InvalidUriError({ uri: text, why });
+  return text as U & Uri;
+}
+
+/** Marks what was found valid. */
+function checked<N extends string, Kind extends string>(
+  kind: string,
+  name: N,
+  isValid: boolean,
+  rule: RegExp,
+): N & Named<Kind> {
+  if (!isValid) throw new InvalidNameError({ kind, name, rule: rule.source });
+  return name as N & Named<Kind>;
+}
