@@ -2,7 +2,7 @@ import { lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appendAtomically, NotAPlainFile } from './atomic-append.js';
 import { type Block, type BlockPlace, lineOfBlock, printBlock } from './block.js';
-import { type Page, pageOf, samePageName } from './page.js';
+import { fileOfPage, type Page, pageOf, samePageName } from './page.js';
 
 /** Thrown when the folder is missing or is no graph. The message says what to do. */
 export class GraphNotFound extends Error {
@@ -16,12 +16,18 @@ export class GraphNotFound extends Error {
   }
 }
 
+/** Thrown where a new page would take the place of another one. The message names the page. */
+export class PageExists extends Error {
+  override readonly name = 'PageExists';
+  readonly code = 'E_PAGE_EXISTS';
+}
+
 /**
  * A Logseq graph: a folder with `pages/*.md` and `journals/yyyy_mm_dd.md`.
  *
- * No name that a caller gives is ever made part of a path: pages are found by comparing names with what the folder
- * holds, and a journal's file name is built from a checked date. Symbolic links are not followed. Nothing is read
- * before it is needed, so a server starts and explains itself even when the folder is missing.
+ * No name that a caller gives is ever made part of a path as it is: pages are found by comparing names with what the
+ * folder holds, a new page's file name is escaped, and a journal's is built from a checked date. Symbolic links are not
+ * followed. Nothing is read before it is needed, so a server starts and explains itself even when the folder is missing.
  */
 export class LogseqGraph {
   readonly #folder: string;
@@ -71,6 +77,41 @@ export class LogseqGraph {
     const write = this.#lastWrite.then(async () => {
       signal?.throwIfAborted();
       return (await this.#findBlock(block.id)) ?? (await this.#append(journalFile(day), block));
+    });
+    this.#lastWrite = write.catch(() => undefined);
+    return write;
+  }
+
+  /** What stands in the journal of a day; `undefined` where it has none. @param day `yyyy-mm-dd`. */
+  async journal(day: string): Promise<string | undefined> {
+    const folder = await this.#subfolder('journals');
+    const file = journalFile(day);
+    return (await filesIn(folder)).includes(file) ? readFile(join(folder, file), 'utf8') : undefined;
+  }
+
+  /**
+   * Adds a page. One of this name, or with it as an alias, is left as it is: that is an error unless it is the very
+   * page that is wanted. Calls on one graph run one after the other.
+   *
+   * @param signal Aborted before its turn, the call writes nothing and rejects with the signal's reason.
+   * @throws {PageExists}
+   * @throws {GraphNotFound}
+   * @throws RangeError for a name that no page can have.
+   */
+  createPage(name: string, text: string, signal?: AbortSignal): Promise<Page> {
+    const write = this.#lastWrite.then(async () => {
+      signal?.throwIfAborted();
+      const file = fileOfPage(name);
+      if (file === undefined) throw new RangeError(`'${name}' cannot be the name of a page`);
+      const folder = await this.#subfolder('pages');
+      const exists = (): PageExists => new PageExists(`Page '${name}' exists already, and is left as it is`);
+      const other = await this.findPage(name);
+      if (other !== undefined && other.path !== `pages/${file}`) throw exists();
+      await appendAtomically(join(folder, file), (before) => {
+        if (before !== '' && before !== text) throw exists();
+        return before === '' ? text : '';
+      });
+      return { name, path: `pages/${file}`, aliases: [] };
     });
     this.#lastWrite = write.catch(() => undefined);
     return write;

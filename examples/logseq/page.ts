@@ -26,6 +26,18 @@ export function pageOf(fileName: string, text: string): Page | undefined {
   return { name, path: `pages/${fileName}`, aliases };
 }
 
+/**
+ * The file a new page of this name is kept in, or `undefined` for a name that would not come back from a file name.
+ * Whatever the name holds, it is one file name and nothing else: dots, slashes and control characters are escaped.
+ */
+export function fileOfPage(name: string): string | undefined {
+  const encode = (character: string): string =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  const stem = name.replaceAll('/', '___').replace(/[^\p{L}\p{M}\p{N} _-]/gu, encode);
+  const file = `${stem}.md`;
+  return pageOf(file, '')?.name === name ? file : undefined;
+}
+
 /** Page names compare as Logseq compares them: without case, and however their accents are encoded. */
 export function samePageName(left: string, right: string): boolean {
   return fold(left) === fold(right);

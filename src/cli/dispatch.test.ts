@@ -21,7 +21,9 @@ describe('stepwright', () => {
   test('--help names every command', async () => {
     const { code, out, err } = await run('--help');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/^ {2}codegen /m);
+    for (const command of ['codegen', 'check', 'explain']) {
+      expect(out).toMatch(new RegExp(`^ {2}${command} `, 'm'));
+    }
     expect(await run('-h')).toEqual({ code, out, err });
   });
 
@@ -49,6 +51,17 @@ describe('stepwright', () => {
     [['codegen', '--root='], 'option `--root` of `stepwright codegen` needs a value'],
     [['codegen', '--root', '--check'], 'option `--root` of `stepwright codegen` needs a value'],
     [['codegen', 'src'], 'takes no argument, and was given `src`'],
+    [
+      ['codegen', '--format', 'jsno'],
+      '`--format` of `stepwright codegen` takes pretty, json or github, not `jsno` (did you mean `json`?)',
+    ],
+    [['check', '--format=xml'], '`--format` of `stepwright check` takes pretty, json or github, not `xml`'],
+    [['check', '--check'], '`stepwright check` has no option `--check`'],
+    [['check', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
+    [['explain'], '`stepwright explain` needs the code of a diagnostic'],
+    [['explain', 'SW301'], 'there is no diagnostic `SW301` (did you mean `SW3'],
+    [['explain', '__proto__'], 'there is no diagnostic `__proto__`'],
+    [['explain', 'SW3001', 'SW3002'], '`stepwright explain` takes one argument, and was given `SW3002`'],
     [['codegen', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
   ])('answers %j with one line and exit code 2', async (args, text) => {
     const { code, out, err } = await run(...args);
@@ -61,5 +74,20 @@ describe('stepwright', () => {
     const { code, out } = await run('codegen', '--help');
     expect(code).toBe(0);
     for (const option of ['--check', '--root DIR', '--config FILE']) expect(out).toContain(option);
+  });
+
+  test('check --help and explain --help name what they take', async () => {
+    expect((await run('check', '--help')).out).toContain('--format FORMAT');
+    expect((await run('explain', '--help')).out).toContain('stepwright explain CODE');
+  });
+
+  test.each(['SW3001', 'sw3001', '3001'])('explain %s prints its page', async (code) => {
+    const page = await readFile(new URL('../../docs/diagnostics/SW3001.md', import.meta.url), 'utf8');
+    expect(await run('explain', code)).toEqual({ code: 0, out: page, err: '' });
+  });
+
+  test('the package brings the pages', async () => {
+    const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    expect((JSON.parse(manifest) as { files: string[] }).files).toContain('docs/diagnostics');
   });
 });

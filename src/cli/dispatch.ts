@@ -15,6 +15,8 @@ export type Command = (args: readonly string[], output: Output) => Promise<numbe
 /** Loaded when they are called: `--help` waits for no compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
+  check: async () => (await import('./commands/codegen.js')).checkCommand,
+  explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 
 /** Runs a command line, without the names of the interpreter and the script. */

@@ -1,9 +1,19 @@
+import { nearestName } from '../graph/suggest.js';
+
+const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+  --help           show this
+`;
+
 /** Every text of the command line, in one place. */
 export const texts = {
   help: `Usage: stepwright <command> [options]
 
 Commands:
   codegen     read the workflows, check them, and write the registries
+  check       do the same, and write nothing
+  explain     show what a diagnostic means and how it is repaired
 
 Options:
   --help      show this, or the help of a command
@@ -15,8 +25,19 @@ Reads the project's workflows, checks them, and writes its registries. With any 
 
 Options:
   --check          write nothing; fail when a registry is stale or missing
-  --root DIR       the project's folder (default: the working directory)
-  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+${COMMON_OPTIONS}`,
+  checkHelp: `Usage: stepwright check [options]
+
+Reads the project's workflows and checks them. Fails with any error, and when a registry is stale or missing.
+Nothing is written.
+
+Options:
+${COMMON_OPTIONS}`,
+  explainHelp: `Usage: stepwright explain CODE
+
+Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
+
+Options:
   --help           show this
 `,
   unknownCommand: (command: string, suggestion: string | undefined) =>
@@ -27,8 +48,13 @@ Options:
     `stepwright: option \`${option}\` of \`${command}\` needs a value`,
   needlessValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` takes no value`,
-  needlessArgument: (command: string, argument: string) =>
-    `stepwright: \`${command}\` takes no argument, and was given \`${argument}\``,
+  unknownValue: (command: string, option: string, value: string, known: readonly string[]) =>
+    `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${didYouMean(nearestName(value, known))}`,
+  needlessArgument: (command: string, argument: string, most: number) =>
+    `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
+  missingCode: 'stepwright: `stepwright explain` needs the code of a diagnostic, such as `SW3001`',
+  unknownCode: (code: string, suggestion: string | undefined) =>
+    `stepwright: there is no diagnostic \`${code}\`${didYouMean(suggestion)}`,
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,
   current: (file: string) => `${file} is current`,
@@ -36,4 +62,8 @@ Options:
 
 function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` (did you mean \`${suggestion}\`?)`;
+}
+
+function list(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }

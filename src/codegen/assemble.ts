@@ -1,18 +1,30 @@
 import { posix } from 'node:path';
 import { fingerprint } from '../decorators/fingerprint.js';
-import type { ToolAnnotations } from '../decorators/tool.js';
+import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { Graph } from '../graph/model.js';
+import type { Graph, Input } from '../graph/model.js';
 import type {
   ClassHandle,
   Declarations,
+  FunctionHandle,
+  LinkedHints,
+  LinkedPrompt,
   LinkedWorkflow,
   ResourceDeclaration,
   ToolDeclaration,
 } from './declarations.js';
 import type { EntryContent, RegistryContent } from './emit/registry.js';
-import type { ResourceReading, ToolReading, ToolSchemas } from './schemas/read-schemas.js';
+import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
+import type { ToolReading } from './schemas/tool-reading.js';
+
+/** What `link` made of the declarations. */
+export interface LinkedParts {
+  readonly workflows: readonly LinkedWorkflow[];
+  readonly prompts: readonly LinkedPrompt[];
+  /** By tool; missing for a tool that gives none. */
+  readonly hints: ReadonlyMap<ToolDeclaration, LinkedHints>;
+}
 
 /**
  * Brings together what the phases found out about each class.
@@ -22,13 +34,13 @@ import type { ResourceReading, ToolReading, ToolSchemas } from './schemas/read-s
 export function assemble(
   declarations: Declarations,
   schemas: ToolSchemas,
-  workflows: readonly LinkedWorkflow[],
+  { workflows, prompts, hints }: LinkedParts,
 ): RegistryContent {
   return {
     tools: declarations.tools.map((tool) => ({
       name: tool.name,
       handle: tool,
-      data: toolData(tool, readingOf(schemas.tools, tool)),
+      data: toolData(tool, readingOf(schemas.tools, tool), hints.get(tool)),
     })),
     resources: declarations.resources.map((resource) => ({
       name: resource.name,
@@ -36,7 +48,14 @@ export function assemble(
       data: resourceData(resource, readingOf(schemas.resources, resource)),
     })),
     workflows: workflows.map(workflowEntry),
+    prompts: prompts.map(promptEntry),
+    functions: distinct(workflows.flatMap(({ functions }) => functions)),
   };
+}
+
+/** Two workflows may name one function. */
+function distinct(functions: readonly FunctionHandle[]): readonly FunctionHandle[] {
+  return [...new Map(functions.map((each) => [each.name, each])).values()];
 }
 
 function readingOf<H extends ClassHandle, R>(readings: ReadonlyMap<H, R>, handle: H): R {
@@ -52,16 +71,22 @@ interface ToolData {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema | undefined;
   readonly annotations?: ToolAnnotations | undefined;
+  readonly icons?: readonly Icon[] | undefined;
+  readonly hints?: LinkedHints | undefined;
+  readonly secret?: readonly string[] | undefined;
   readonly fingerprint: string;
 }
 
-function toolData(tool: ToolDeclaration, reading: ToolReading): ToolData {
+function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHints | undefined): ToolData {
   return {
     title: tool.title,
     description: tool.description,
     inputSchema: reading.inputSchema,
     outputSchema: reading.outputSchema,
     annotations: tool.annotations,
+    icons: tool.icons,
+    hints,
+    secret: tool.secret,
     fingerprint: reading.fingerprint,
   };
 }
@@ -72,6 +97,8 @@ interface ResourceData {
   readonly description?: string | undefined;
   readonly mimeType?: string | undefined;
   readonly text?: string | undefined;
+  readonly file?: string | undefined;
+  readonly dotSegments?: readonly string[] | undefined;
   readonly fingerprint: string;
 }
 
@@ -80,8 +107,10 @@ function resourceData(resource: ResourceDeclaration, reading: ResourceReading): 
     uri: resource.uri,
     title: resource.title,
     description: resource.description,
-    mimeType: resource.mimeType ?? mimeTypeOf(resource.contentFile),
+    mimeType: resource.mimeType ?? mimeTypeOf(resource, reading),
     text: reading.text,
+    file: reading.file,
+    dotSegments: resource.dotSegments,
     fingerprint: reading.fingerprint,
   };
 }
@@ -89,21 +118,30 @@ function resourceData(resource: ResourceDeclaration, reading: ResourceReading): 
 const MIME_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.css': 'text/css',
+  '.gif': 'image/gif',
   '.htm': 'text/html',
   '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
   '.js': 'text/javascript',
   '.json': 'application/json',
   '.md': 'text/markdown',
+  '.mp3': 'audio/mpeg',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
+  '.wav': 'audio/wav',
+  '.webp': 'image/webp',
   '.xml': 'application/xml',
   '.yaml': 'application/yaml',
   '.yml': 'application/yaml',
+  '.zip': 'application/zip',
 };
 
-/** By the file's extension; text of any other kind is plain. */
-function mimeTypeOf(contentFile: string | undefined): string {
+/** By the file's extension, else by what is in it. What `read()` returns is not known before, and counts as text. */
+function mimeTypeOf({ contentFile }: ResourceDeclaration, { isText = true }: ResourceReading): string {
   const extension = posix.extname(contentFile ?? '').toLowerCase();
-  return MIME_TYPES[extension] ?? 'text/plain';
+  return MIME_TYPES[extension] ?? (isText ? 'text/plain' : 'application/octet-stream');
 }
 
 function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
@@ -119,6 +157,28 @@ function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<Wor
       fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }),
     },
   };
+}
+
+function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryContent<PromptData> {
+  const { options, args, title, description } = declaration;
+  return {
+    name: declaration.name,
+    handle: declaration,
+    data: {
+      title,
+      description,
+      // Where an argument is written is no part of a registry.
+      arguments: inputs.map(({ source: _source, ...input }) => input),
+      fingerprint: fingerprint({ kind: 'prompt', options, args }),
+    },
+  };
+}
+
+interface PromptData {
+  readonly title?: string | undefined;
+  readonly description: string;
+  readonly arguments: readonly Input[];
+  readonly fingerprint: string;
 }
 
 interface WorkflowData {

@@ -1,7 +1,8 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../graph/check/check-graph.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Declarations, LinkedWorkflow } from './declarations.js';
-import type { ToolReading, ToolSchemas } from './schemas/read-schemas.js';
+import type { Declarations, LinkedWorkflow, ToolDeclaration } from './declarations.js';
+import type { ToolSchemas } from './schemas/read-schemas.js';
+import type { ToolReading } from './schemas/tool-reading.js';
 
 /** A tool whose schema could not be read has been reported; nothing that is said of its calls would be certain. */
 const UNKNOWN: ToolSignature = { inputSchema: {} };
@@ -13,14 +14,17 @@ export function checkWorkflows(
   schemas: ToolSchemas,
 ): readonly Diagnostic[] {
   const environment: CheckEnvironment = {
-    tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(schemas.tools.get(tool))])),
+    tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(tool, schemas.tools.get(tool))])),
     resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
   };
   return workflows.flatMap(({ graph }) => checkGraph(graph, environment));
 }
 
-function signatureOf(reading: ToolReading | undefined): ToolSignature {
-  if (reading === undefined) return UNKNOWN;
-  const { inputSchema, outputSchema } = reading;
-  return outputSchema === undefined ? { inputSchema } : { inputSchema, outputSchema };
+function signatureOf({ annotations }: ToolDeclaration, reading: ToolReading | undefined): ToolSignature {
+  const { inputSchema, outputSchema } = reading ?? UNKNOWN;
+  return {
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
 }

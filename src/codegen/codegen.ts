@@ -2,15 +2,22 @@ import { readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { sortDiagnostics } from '../graph/diagnostics/order.js';
+import { applySeverity } from '../graph/diagnostics/severity.js';
+import { formatPlace } from '../graph/place.js';
 import { assemble } from './assemble.js';
 import { checkWorkflows } from './check.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations } from './declarations.js';
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
+import { applyIgnores } from './ignore.js';
+import { linkHints } from './link/hints.js';
 import { link } from './link/link.js';
+import { linkPrompts } from './link/prompts.js';
+import { packageRootOf } from './schemas/content.js';
 import { readSchemas } from './schemas/read-schemas.js';
 import { openSourceHost } from './source-host.js';
+import type { IgnoreSyntax } from './syntax.js';
 import { type OutputFile, outputState, writeOutput } from './writer.js';
 
 export interface CodegenOptions {
@@ -52,19 +59,24 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
+  const ignores = new Map<string, IgnoreSyntax>();
   for (const registry of plan.value?.registries ?? []) {
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, timeoutMs);
     diagnostics.push(...compiled.diagnostics);
+    // One file may be a source of several registries.
+    for (const each of compiled.ignores) ignores.set(formatPlace(each.place), each);
     if (compiled.text !== undefined) outputs.push({ file: registry.out, text: compiled.text });
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;
     found.workflows += compiled.declarations.workflows.length;
   }
-  const settled = hasErrors(diagnostics)
+  const kept = applyIgnores(diagnostics, [...ignores.values()]);
+  const judged = applySeverity(kept, plan.value?.severity ?? {});
+  const settled = hasErrors(judged)
     ? { diagnostics: [], written: [], current: [] }
     : await settleOutputs(root, outputs, check);
   return {
-    diagnostics: sortDiagnostics([...diagnostics, ...settled.diagnostics]),
+    diagnostics: sortDiagnostics([...judged, ...settled.diagnostics]),
     written: settled.written,
     current: settled.current,
     found,
@@ -75,6 +87,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
 interface CompiledRegistry {
   readonly declarations: Declarations;
   readonly diagnostics: readonly Diagnostic[];
+  readonly ignores: readonly IgnoreSyntax[];
   /** Missing where there are errors. */
   readonly text?: string;
 }
@@ -92,14 +105,21 @@ async function compileRegistry(
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
   // The modules load in a process of their own while the workflows are linked here.
   const broken = new Set(syntax.filter(({ faults }) => faults.length > 0).map(({ file }) => file));
-  const reading = readSchemas(declarations, { root, experimentalDecorators, broken, ...limit });
+  const packageRoot = packageRootOf(root, out);
+  const options = { root, packageRoot, experimentalDecorators, broken, ...limit };
+  const reading = readSchemas(declarations, options);
   const linked = link(declarations);
+  const prompts = linkPrompts(declarations);
+  const hints = linkHints(declarations);
   const schemas = await reading;
   const faults = checkWorkflows(linked.value, declarations, schemas.value);
-  const diagnostics = [...[declared, linked, schemas].flatMap((phase) => phase.diagnostics), ...faults];
-  if (hasErrors(diagnostics)) return { declarations, diagnostics };
-  const content = assemble(declarations, schemas.value, linked.value);
-  return { declarations, diagnostics, text: emitRegistry(content, out) };
+  const phases = [declared, linked, prompts, hints, schemas];
+  const diagnostics = [...phases.flatMap((phase) => phase.diagnostics), ...faults];
+  const ignores = host.ignores();
+  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores };
+  const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
+  const content = assemble(declarations, schemas.value, parts);
+  return { declarations, diagnostics, ignores, text: emitRegistry(content, out) };
 }
 
 type Settled = Pick<CodegenResult, 'diagnostics' | 'written' | 'current'>;

@@ -49,6 +49,7 @@ describe('planCodegen with a configuration', () => {
     expect(value).toEqual({
       tsconfig: 'tsconfig.json',
       experimentalDecorators: true,
+      severity: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'] }],
     });
   });
@@ -61,6 +62,7 @@ describe('planCodegen with a configuration', () => {
     });
     expect((await planCodegen({ root })).value).toEqual({
       experimentalDecorators: false,
+      severity: {},
       registries: [{ out: 'registry.ts', files: ['src/a.test.ts'] }],
     });
   });
@@ -116,6 +118,23 @@ describe('planCodegen with a configuration', () => {
     expect(found[0]).toMatch(/^stepwright\.config\.json:1:\d+ /);
   });
 
+  test('takes severities by code, and refuses those that cannot be at their key', async () => {
+    const registries = [{ include: ['a.ts'], out: 'r.ts' }];
+    const severity = { SW3010: 'off', SW3011: 'error', SW4013: 'warning' };
+    await write({ ...config({ registries, severity }), 'a.ts': '' });
+    expect((await planCodegen({ root })).value?.severity).toEqual(severity);
+
+    const text = `{ "registries": ${JSON.stringify(registries)},
+      "severity": { "SW3001": "off", "SW9999": "off", "SW3011": "error" } }`;
+    await write({ 'stepwright.config.json': text });
+    expect(await faults()).toEqual([
+      'stepwright.config.json:2:21 SW9011 `SW3001` is an error, and cannot be made silent',
+      'stepwright.config.json:2:38 SW9010 there is no diagnostic `SW9999`',
+    ]);
+    await write({ ...config({ registries, severity: { SW3010: 'silent' } }) });
+    expect(await faults()).toEqual([expect.stringContaining('`/severity/SW3010`')]);
+  });
+
   test('refuses two registries in one file', async () => {
     await write({
       ...config({
@@ -169,6 +188,7 @@ describe('planCodegen without a configuration', () => {
     expect((await planCodegen({ root })).value).toEqual({
       tsconfig: 'tsconfig.json',
       experimentalDecorators: true,
+      severity: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'] }],
     });
   });

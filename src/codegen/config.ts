@@ -3,6 +3,7 @@ import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { z } from 'zod';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { applySeverity, type SeverityOverride } from '../graph/diagnostics/severity.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/order.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source-host/json.js';
@@ -25,6 +26,8 @@ export interface CodegenPlan {
   readonly tsconfig?: string;
   readonly experimentalDecorators: boolean;
   readonly registries: readonly RegistryPlan[];
+  /** What warnings are to count as, by code. */
+  readonly severity: Readonly<Record<string, SeverityOverride>>;
 }
 
 export interface PlanOptions {
@@ -46,6 +49,7 @@ const insideRoot = z
 const configSchema = z.strictObject({
   $schema: z.string().optional(),
   tsconfig: insideRoot.default('tsconfig.json'),
+  severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
   registries: z
     .array(
       z.strictObject({
@@ -91,7 +95,10 @@ export async function planCodegen({
     const problem = `there is no file \`${config.tsconfig}\``;
     diagnostics.push(diagnostic('SW9002', document.placeOf('/tsconfig'), { file, problem }));
   }
-  diagnostics.push(...tsconfigFaults(config.tsconfig, tsconfig));
+  diagnostics.push(
+    ...tsconfigFaults(config.tsconfig, tsconfig),
+    ...severityFaults(config.severity, document),
+  );
 
   const outs = config.registries.map(({ out }) => out);
   const registries: RegistryPlan[] = [];
@@ -108,7 +115,7 @@ export async function planCodegen({
     registries.push({ out: registry.out, files });
   }
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
-  return { value: planOf(config.tsconfig, tsconfig, registries), diagnostics };
+  return { value: planOf(config.tsconfig, tsconfig, registries, config.severity), diagnostics };
 }
 
 function planByTsconfig(root: string): Phase<CodegenPlan | undefined> {
@@ -130,12 +137,24 @@ function planOf(
   file: string,
   tsconfig: Tsconfig | undefined,
   registries: readonly RegistryPlan[],
+  severity: CodegenPlan['severity'] = {},
 ): CodegenPlan {
   return {
     ...(tsconfig === undefined ? {} : { tsconfig: file }),
     experimentalDecorators: tsconfig?.experimentalDecorators ?? false,
     registries,
+    severity,
   };
+}
+
+/** Overrides that cannot be carried out, each at its key. */
+function severityFaults(severity: Config['severity'], document: JsonDocument): Diagnostic[] {
+  return Object.entries(severity).flatMap(([code, wanted]) =>
+    applySeverity([], { [code]: wanted }).map((fault) => ({
+      ...fault,
+      place: document.keyPlaceOf(jsonPointer(['severity', code])),
+    })),
+  );
 }
 
 function tsconfigFaults(file: string, tsconfig: Tsconfig | undefined): Diagnostic[] {

@@ -1,6 +1,7 @@
-import type { ToolAnnotations } from '../decorators/tool.js';
+import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Graph } from '../graph/model.js';
+import type { Json } from '../graph/json.js';
+import type { Graph, Input } from '../graph/model.js';
 import type { Place } from '../graph/place.js';
 import type { ExpressionSyntax, TypeSyntax } from './syntax.js';
 
@@ -22,16 +23,40 @@ export interface ToolDeclaration extends ClassHandle {
   readonly title?: string;
   readonly description: string;
   readonly annotations?: ToolAnnotations;
+  readonly icons?: readonly Icon[];
+  readonly hints?: HintsDeclaration;
+  /** Properties of the input that are masked. */
+  readonly secret?: readonly string[];
+  /** Where each of them is written. */
+  readonly secretPlaces?: readonly Place[];
   readonly hasInputSchema: boolean;
   /** Type of `execute`'s first parameter, when it has one. */
   readonly inputType?: TypeSyntax;
+  /** Where that parameter stands. */
+  readonly inputPlace?: Place;
+  /** What `execute` hands back, promises taken off. */
+  readonly outputType?: TypeSyntax;
+  readonly outputPlace?: Place;
+}
+
+/** The `hints` of a tool. Classes stand as they are written; `link` finds the tools they are. */
+export interface HintsDeclaration {
+  readonly category?: string;
+  readonly next?: readonly ExpressionSyntax[];
+  readonly requires?: readonly ExpressionSyntax[];
+  readonly examples?: readonly Json[];
 }
 
 export interface ResourceDeclaration extends ClassHandle {
   readonly name: string;
   readonly namePlace: Place;
+  /** The class's `uri` or `uriTemplate`. */
   readonly uri: string;
   readonly uriPlace: Place;
+  /** The variables of a template, in its order; missing for a resource with an address of its own. */
+  readonly variables?: readonly string[];
+  /** Those of them whose values may climb. */
+  readonly dotSegments?: readonly string[];
   readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
@@ -50,12 +75,26 @@ export interface WorkflowDeclaration extends ClassHandle {
   readonly steps: readonly StepDeclaration[];
   /** Fields that were meant as arguments or steps and have been reported: naming them is no further fault. */
   readonly faultyFields: readonly string[];
+  /** Fields of the instance that are neither, for hints. */
+  readonly plainFields: readonly string[];
+}
+
+/** A plain prompt: a class that renders its messages. */
+export interface PromptDeclaration extends ClassHandle {
+  readonly name: string;
+  readonly namePlace: Place;
+  readonly title?: string;
+  readonly description: string;
+  /** Decorator options as literals. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly args: readonly ArgDeclaration[];
 }
 
 export interface ArgDeclaration {
   readonly name: string;
   readonly place: Place;
   readonly optional: boolean;
+  /** Options as literals; `complete`, which is code, stands as `{ $function: true }`. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Each option as written. */
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
@@ -79,6 +118,7 @@ export interface Declarations {
   readonly tools: readonly ToolDeclaration[];
   readonly resources: readonly ResourceDeclaration[];
   readonly workflows: readonly WorkflowDeclaration[];
+  readonly prompts: readonly PromptDeclaration[];
   /** Workflows whose own options are at fault: linked to find their other faults, and no further than that. */
   readonly faultyWorkflows: readonly WorkflowDeclaration[];
   /** Classes that carry the decorator and have been reported: using them is no further fault. */
@@ -89,7 +129,7 @@ export interface Declarations {
 
 /** A decorated class that could not be declared, known by where its name stands. */
 export interface FaultyClass {
-  readonly kind: 'tool' | 'resource' | 'workflow';
+  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt';
   readonly place: Place;
 }
 
@@ -97,6 +137,37 @@ export interface FaultyClass {
 export interface LinkedWorkflow {
   readonly declaration: WorkflowDeclaration;
   readonly graph: Graph;
+  /** The functions its graph names, each once. */
+  readonly functions: readonly FunctionHandle[];
+}
+
+/** A pure function the registry will import: its key there is `name`, which `FunctionRef` has as well. */
+export interface FunctionHandle {
+  /** Unique among the functions of a registry. */
+  readonly name: string;
+  /** sha256 of its source, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Source file relative to the project root. */
+  readonly file: string;
+  /** The name it is exported by, `default` included. */
+  readonly exportName: string;
+  /** Where its name stands. */
+  readonly place: Place;
+}
+
+/** A prompt after `link`. */
+export interface LinkedPrompt {
+  readonly declaration: PromptDeclaration;
+  /** In declaration order. */
+  readonly arguments: readonly Input[];
+}
+
+/** What `hints` of a tool come to: tools by the names they are registered under. */
+export interface LinkedHints {
+  readonly category?: string;
+  readonly next?: readonly string[];
+  readonly requires?: readonly string[];
+  readonly examples?: readonly Json[];
 }
 
 /** What every phase returns: its product and what it has to say about the input. */

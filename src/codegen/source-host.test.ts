@@ -96,7 +96,11 @@ describe('names', () => {
     expect(symbolIn({ 'a.ts': "import { call } from 'other';" }, 'call')).toMatchObject({
       kind: 'unresolved',
     });
-    expect(symbolIn({ 'a.ts': 'const call = 1;' }, 'call')).toEqual({ kind: 'other', name: 'call' });
+    expect(symbolIn({ 'a.ts': 'const call = 1;' }, 'call')).toEqual({
+      kind: 'other',
+      name: 'call',
+      file: 'a.ts',
+    });
     expect(symbolIn({}, 'call')).toEqual({ kind: 'unresolved', name: 'call' });
   });
 
@@ -106,7 +110,10 @@ describe('names', () => {
     const tool = { kind: 'class', file: 'b.ts', name: 'Tool', place };
     expect(symbolIn({ 'a.ts': "import T from './b.js';", 'b.ts': tools }, 'T')).toEqual(tool);
     expect(symbolIn({ 'a.ts': "import * as b from './b.js';", 'b.ts': tools }, 'b.default')).toEqual(tool);
-    expect(symbolIn({ 'a.ts': "import type T from './b.js';", 'b.ts': tools }, 'T')).toEqual(tool);
+    expect(symbolIn({ 'a.ts': "import type T from './b.js';", 'b.ts': tools }, 'T')).toEqual({
+      ...tool,
+      typeOnly: true,
+    });
     expect(symbolIn({ 'a.ts': "import * as b from './b.js';", 'b.ts': tools }, 'b.Other')).toMatchObject({
       name: 'Other',
     });
@@ -153,11 +160,27 @@ describe('types', () => {
     ['Date', { kind: 'other', text: 'Date' }],
     ['Map<string, number>', { kind: 'other', text: 'Map<string, number>' }],
     ['() => void', { kind: 'other', text: '() => void' }],
-    ['[string]', { kind: 'other', text: '[string]' }],
+    ['[string]', { kind: 'tuple', items: [{ kind: 'string' }], required: 1 }],
     ['never', { kind: 'other', text: 'never' }],
     [
       '{ a: Self }',
-      { kind: 'object', properties: [{ name: 'a', optional: false, type: { kind: 'other', text: 'Self' } }] },
+      {
+        kind: 'object',
+        properties: [
+          {
+            name: 'a',
+            optional: false,
+            type: {
+              kind: 'record',
+              properties: [
+                { name: 'a', optional: false, type: { kind: 'other', text: 'Map<string, Self>' } },
+              ],
+              keys: 'string',
+              values: { kind: 'unknown' },
+            },
+          },
+        ],
+      },
     ],
   ])('%s', (type, expected) => {
     const declarations =
@@ -179,14 +202,14 @@ describe('types', () => {
 
   test('of methods are given without their promises, for fields that hold functions too', () => {
     const [a] = classesOf(`${MARK}@D() export class A {
-      async method(input: { a: string }): Promise<number> { return input.a.length; }
+      async method(input: { a: string }, context: Map<string, string>): Promise<number> { return input.a.length + context.size; }
       field = async (input: string) => [input];
       nothing(): void {}
     }`);
     expect(
-      a?.methods.map(({ name, parameters, returns }) => [name, parameters.map((p) => p.type.kind), returns]),
+      a?.methods.map(({ name, parameters, returns }) => [name, parameters.map((p) => p.type?.kind), returns]),
     ).toEqual([
-      ['method', ['object'], { kind: 'number' }],
+      ['method', ['object', undefined], { kind: 'number' }],
       ['field', ['string'], { kind: 'array', items: { kind: 'string' } }],
       ['nothing', [], { kind: 'undefined' }],
     ]);

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
 import { readClasses } from './source-host/classes.js';
 import { type HostContext, placeBetween } from './source-host/context.js';
-import type { SourceFileSyntax } from './syntax.js';
+import { type FileText, readFileText } from './source-host/files.js';
+import { readIgnores } from './source-host/ignores.js';
+import { importCycles } from './source-host/modules.js';
+import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from './syntax.js';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */
@@ -20,6 +22,8 @@ export interface SourceHostOptions {
 export interface SourceHost {
   /** Sorted by path. Files with syntax errors are among them, with `faults`. */
   sourceFiles(): readonly SourceFileSyntax[];
+  /** The comments that silence diagnostics, by file and in written order. */
+  ignores(): readonly IgnoreSyntax[];
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
   readText(file: string): string | undefined;
 }
@@ -41,8 +45,13 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const absolute = (file: string): string => path.resolve(root, file);
   const overlay = new Map([...(options.overlay ?? [])].map(([file, text]) => [absolute(file), text]));
   const readText = (file: string): string | undefined => {
-    const text = overlay.get(absolute(file)) ?? readIfThere(absolute(file));
-    return text?.replace(/^\uFEFF/, '');
+    const read = readAny(file);
+    return read.kind === 'text' ? read.text : undefined;
+  };
+  const readAny = (file: string): FileText => {
+    const text = overlay.get(absolute(file));
+    if (text === undefined) return readFileText(absolute(file));
+    return { kind: 'text', text: text.replace(/^\uFEFF/, '') };
   };
 
   const project = new Project({
@@ -57,23 +66,31 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const sources: ts.SourceFile[] = [];
   // All of the overlay takes part in resolution, whether it is to be read or not.
   for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
-    const text = readText(file);
-    if (text === undefined) {
-      missing.push(unreadable(root, file));
+    const read = readAny(file);
+    if (read.kind !== 'text') {
+      missing.push(unreadable(root, file, read));
       continue;
     }
-    const source = project.createSourceFile(file, text, { overwrite: true }).compilerNode;
+    const source = project.createSourceFile(file, read.text, { overwrite: true }).compilerNode;
     if (wanted.has(file)) sources.push(source);
   }
 
   let read: readonly SourceFileSyntax[] | undefined;
+  let opened: HostContext | undefined;
+  const open = (): HostContext => {
+    if (opened !== undefined) return opened;
+    const program = project.getProgram().compilerObject;
+    opened = { root, program, checker: program.getTypeChecker() };
+    return opened;
+  };
   return {
     readText,
+    ignores: () => sources.flatMap((source) => readIgnores(open(), source)),
     sourceFiles: () => {
       if (read !== undefined) return read;
-      const program = project.getProgram().compilerObject;
-      const context: HostContext = { root, program, checker: program.getTypeChecker() };
-      read = [...missing, ...sources.map((source) => readFile(context, source))].sort((a, b) =>
+      const context = open();
+      const cycles = importCycles(context);
+      read = [...missing, ...sources.map((source) => readFile(context, source, cycles))].sort((a, b) =>
         a.file < b.file ? -1 : 1,
       );
       return read;
@@ -81,24 +98,28 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   };
 }
 
-function readFile(context: HostContext, source: ts.SourceFile): SourceFileSyntax {
+function readFile(
+  context: HostContext,
+  source: ts.SourceFile,
+  cycles: ReadonlyMap<string, readonly ImportCycle[]>,
+): SourceFileSyntax {
   const faults = context.program.getSyntacticDiagnostics(source).map(({ messageText, start, length }) => ({
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
     place: placeBetween(context, source, start, start + length),
   }));
   const { file } = placeBetween(context, source, 0, 0);
-  return { file, classes: readClasses(context, source), faults };
+  return { file, classes: readClasses(context, source), cycles: cycles.get(file) ?? [], faults };
 }
 
-function unreadable(root: string, absolute: string): SourceFileSyntax {
+function unreadable(
+  root: string,
+  absolute: string,
+  read: Exclude<FileText, { kind: 'text' }>,
+): SourceFileSyntax {
   const file = path.relative(root, absolute).split(path.sep).join('/');
-  return {
-    file,
-    classes: [],
-    faults: [{ message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] } }],
-  };
-}
-
-function readIfThere(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const fault =
+    read.kind === 'notUtf8'
+      ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
+      : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
+  return { file, classes: [], cycles: [], faults: [fault] };
 }

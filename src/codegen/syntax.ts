@@ -8,7 +8,26 @@ export interface SourceFileSyntax {
   /** Relative to the project root, with `/`. */
   readonly file: string;
   readonly classes: readonly ClassSyntax[];
+  /** For every other module that imports this one and is imported by it, through however many. Usually none. */
+  readonly cycles: readonly ImportCycle[];
   readonly faults: readonly { readonly message: string; readonly place: Place }[];
+}
+
+/** How a module that this one imports leads back to it. */
+export interface ImportCycle {
+  /** The module, relative to the project root. */
+  readonly file: string;
+  /** The shortest way back: the module an import stands in, and where. */
+  readonly back: readonly { readonly file: string; readonly place: Place }[];
+}
+
+/** A comment `// stepwright-ignore …`. */
+export interface IgnoreSyntax {
+  readonly place: Place;
+  /** What follows the name of the comment, without white space around it. */
+  readonly text: string;
+  /** The first and the last line it is about: its own, or those of what stands below it. */
+  readonly lines: readonly [first: number, last: number];
 }
 
 export interface ClassSyntax {
@@ -49,34 +68,110 @@ export interface FieldSyntax {
 export interface MethodSyntax {
   readonly name: string;
   readonly place: Place;
-  readonly parameters: readonly { readonly name: string; readonly type: TypeSyntax }[];
+  readonly parameters: readonly ParameterSyntax[];
   readonly returns: TypeSyntax;
+  /** Where the type of the result is written, or the name of the method. */
+  readonly returnsPlace: Place;
+}
+
+export interface ParameterSyntax {
+  readonly name: string;
+  readonly place: Place;
+  /** Of the first parameter alone: what follows it is a context of ours. */
+  readonly type?: TypeSyntax;
+}
+
+/** What the JSDoc of a property or of a named type says. */
+export interface TypeNotes {
+  /** The text before the tags. */
+  readonly description?: string;
+  /** In written order, whatever they mean. */
+  readonly tags: readonly TypeTag[];
+}
+
+/** `@minimum 1`: what follows the name is its text, without white space around it. */
+export interface TypeTag {
+  readonly name: string;
+  readonly text: string;
+  readonly place: Place;
+}
+
+export interface PropertySyntax {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly type: TypeSyntax;
 }
 
 /** A resolved type, as far as JSON Schema can say it. `Arg<T>` and `Promise<T>` are already unwrapped. */
-export type TypeSyntax =
+export type TypeSyntax = { readonly notes?: TypeNotes } & (
   | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'undefined' | 'unknown' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
+  /** A template literal type; `pattern` is a regular expression for all of the text. */
+  | { readonly kind: 'template'; readonly pattern: string; readonly text: string }
   | { readonly kind: 'array'; readonly items: TypeSyntax }
+  /** `required` counts the items that must be there; all after them, `rest` included, may be missing. */
   | {
-      readonly kind: 'object';
-      readonly properties: readonly {
-        readonly name: string;
-        readonly optional: boolean;
-        readonly type: TypeSyntax;
-      }[];
+      readonly kind: 'tuple';
+      readonly items: readonly TypeSyntax[];
+      readonly required: number;
+      readonly rest?: TypeSyntax;
+    }
+  | { readonly kind: 'object'; readonly properties: readonly PropertySyntax[] }
+  /** An object with an index signature. */
+  | {
+      readonly kind: 'record';
+      readonly properties: readonly PropertySyntax[];
+      readonly keys: 'string' | 'number';
+      readonly values: TypeSyntax;
     }
   | { readonly kind: 'union'; readonly members: readonly TypeSyntax[] }
-  /** No JSON form, or none that is read yet; `text` is the type as TypeScript prints it. */
-  | { readonly kind: 'other'; readonly text: string };
+  /** A type that holds itself: a `ref` of this name in it, or later in the whole, stands for it. */
+  | { readonly kind: 'recursive'; readonly name: string; readonly type: TypeSyntax }
+  | { readonly kind: 'ref'; readonly name: string }
+  /** No JSON form; `text` is the type as TypeScript prints it. */
+  | {
+      readonly kind: 'other';
+      readonly text: string;
+      /** Set where it is the type's extent alone that keeps it from being read. */
+      readonly extent?: 'deep' | 'large';
+    }
+);
 
 /** What a name means, followed through imports, aliases, namespaces and re-exports. */
 export type SymbolSyntax =
   /** An export of this package: `call`, `Tool`, … */
   | { readonly kind: 'stepwright'; readonly name: string }
-  | { readonly kind: 'class'; readonly file: string; readonly name: string; readonly place: Place }
-  | { readonly kind: 'other'; readonly name: string }
+  | {
+      readonly kind: 'class';
+      readonly file: string;
+      readonly name: string;
+      readonly place: Place;
+      /** Set where it is imported as a type, so that there is no class at run time. */
+      readonly typeOnly?: true;
+    }
+  | FunctionSymbol
+  | {
+      readonly kind: 'other';
+      readonly name: string;
+      /** The module that declares it, relative to the project root; missing outside of the project. */
+      readonly file?: string;
+    }
   | { readonly kind: 'unresolved'; readonly name: string };
+
+/** A function that is written out: a declaration, or a constant that holds one. */
+export interface FunctionSymbol {
+  readonly kind: 'function';
+  /** The name it is declared by; empty for an anonymous one. */
+  readonly name: string;
+  readonly file: string;
+  readonly place: Place;
+  /** The name its module exports it by, `default` included. */
+  readonly exportName?: string;
+  /** Its text, with line feeds: a declaration as a whole, of a constant the function alone. */
+  readonly source: string;
+  /** Why it cannot be called by name, as the end of a sentence: `it is asynchronous`. */
+  readonly why?: string;
+}
 
 /** Syntax without a neutral form. */
 export interface Unsupported {
@@ -88,6 +183,8 @@ export interface Unsupported {
 
 interface ExpressionBase {
   readonly place: Place;
+  /** Set for a condition whose value is a list or an object wherever it is there: it counts as true then. */
+  readonly truth?: 'list' | 'object';
 }
 
 export type ExpressionSyntax = ExpressionBase &
@@ -133,7 +230,8 @@ export type ExpressionSyntax = ExpressionBase &
         readonly entries: readonly (
           | { readonly key: string; readonly keyPlace: Place; readonly value: ExpressionSyntax }
           | { readonly spread: ExpressionSyntax }
-          | ({ readonly place: Place } & Unsupported)
+          /** `key` names a method. */
+          | ({ readonly place: Place; readonly key?: string } & Unsupported)
         )[];
       }
     | {
@@ -157,9 +255,14 @@ export type ExpressionSyntax = ExpressionBase &
     | { readonly kind: 'parenthesized'; readonly inner: ExpressionSyntax }
     | {
         readonly kind: 'arrow';
-        readonly parameters: readonly { readonly name: string; readonly place: Place }[];
+        readonly parameters: readonly ({
+          readonly name: string;
+          readonly place: Place;
+        } & Partial<Unsupported>)[];
         /** Missing for a body of statements. */
         readonly body?: ExpressionSyntax;
+        /** Set for `async`. */
+        readonly isAsync?: true;
       }
     | ({ readonly kind: 'unsupported' } & Unsupported)
   );

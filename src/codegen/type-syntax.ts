@@ -1,11 +1,23 @@
-import type { TypeSyntax } from './syntax.js';
+import type { PropertySyntax, TypeNotes, TypeSyntax } from './syntax.js';
 
 /** A type without its `undefined` members. */
 export function withoutUndefined(type: TypeSyntax): TypeSyntax {
   if (type.kind !== 'union') return type;
   const members = type.members.filter((member) => member.kind !== 'undefined');
+  if (members.length === type.members.length) return type;
   const [only] = members;
-  return only !== undefined && members.length === 1 ? only : { kind: 'union', members };
+  return only !== undefined && members.length === 1
+    ? withNotes(only, type.notes)
+    : { ...type, kind: 'union', members };
+}
+
+/** A type with notes laid over its own: what they say wins, the rest stays. */
+export function withNotes(type: TypeSyntax, notes: TypeNotes | undefined): TypeSyntax {
+  if (notes === undefined) return type;
+  const said = new Set(notes.tags.map(({ name }) => name));
+  const description = notes.description ?? type.notes?.description;
+  const tags = [...notes.tags, ...(type.notes?.tags ?? []).filter(({ name }) => !said.has(name))];
+  return { ...type, notes: { ...(description === undefined ? {} : { description }), tags } };
 }
 
 /** A type as an author would write it, on one line. */
@@ -17,15 +29,26 @@ export function printType(type: TypeSyntax): string {
       const items = printType(type.items);
       return type.items.kind === 'union' ? `(${items})[]` : `${items}[]`;
     }
-    case 'object': {
-      const properties = type.properties.map(
-        (p) => `${p.name}${p.optional ? '?' : ''}: ${printType(p.type)}`,
-      );
-      return properties.length === 0 ? '{}' : `{ ${properties.join('; ')} }`;
+    case 'tuple': {
+      const items = type.items.map((item, i) => `${printType(item)}${i < type.required ? '' : '?'}`);
+      const rest = type.rest === undefined ? [] : [`...${printType({ kind: 'array', items: type.rest })}`];
+      return `[${[...items, ...rest].join(', ')}]`;
+    }
+    case 'object':
+      return type.properties.length === 0 ? '{}' : `{ ${type.properties.map(printProperty).join('; ')} }`;
+    case 'record': {
+      const values = printType(type.values);
+      if (type.properties.length === 0) return `Record<${type.keys}, ${values}>`;
+      return `{ ${[...type.properties.map(printProperty), `[key: ${type.keys}]: ${values}`].join('; ')} }`;
     }
     case 'union':
       return type.members.map(printType).join(' | ');
+    case 'recursive':
+      return printType(type.type);
+    case 'ref':
+      return type.name;
     case 'other':
+    case 'template':
       return type.text;
     case 'string':
     case 'number':
@@ -37,4 +60,8 @@ export function printType(type: TypeSyntax): string {
     default:
       return type satisfies never;
   }
+}
+
+function printProperty({ name, optional, type }: PropertySyntax): string {
+  return `${name}${optional ? '?' : ''}: ${printType(type)}`;
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
 import { type ReadSchemasOptions, readSchemas } from '../../src/codegen/schemas/read-schemas.js';
+import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/fingerprint.js';
 import type { Place } from '../../src/graph/place.js';
 import { createProject, type Project } from './project.fixture.js';
@@ -142,7 +143,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
         tools: [
           tool('a.ts'),
           tool('b.ts'),
-          tool('c.ts', 'T', { inputType: { kind: 'object', properties: [] } }),
+          tool('c.ts', 'T', { inputType: { kind: 'unknown' } }),
           tool('d.ts'),
         ],
       },
@@ -158,6 +159,75 @@ describe('readSchemas', { timeout: 120_000 }, () => {
         fingerprint: expect.any(String),
       },
     });
+  });
+
+  test('takes the types of `execute` for a tool without a schema', async () => {
+    const type: TypeSyntax = {
+      kind: 'object',
+      properties: [{ name: 'a', optional: false, type: { kind: 'string' } }],
+    };
+    const withDate: TypeSyntax = {
+      kind: 'object',
+      properties: [{ name: 'when', optional: false, type: { kind: 'other', text: 'Date' } }],
+    };
+    const content: TypeSyntax = {
+      kind: 'array',
+      items: { kind: 'object', properties: [{ name: 'type', optional: false, type: { kind: 'string' } }] },
+    };
+    const both = { inputType: type, outputType: type };
+    const none = source('');
+    const found = await read(
+      { 'a.ts': none, 'b.ts': plain, 'c.ts': none, 'd.ts': none, 'e.ts': none, 'f.ts': none, 'g.ts': none },
+      {
+        tools: [
+          tool('a.ts', 'T', both),
+          tool('b.ts', 'T', both),
+          tool('c.ts', 'T', { inputType: type, outputType: { kind: 'string' } }),
+          tool('d.ts', 'T', { outputType: { kind: 'undefined' } }),
+          tool('e.ts', 'T', {
+            outputType: { kind: 'object', properties: [{ name: 'content', optional: false, type: content }] },
+          }),
+          tool('f.ts', 'T', { inputType: { kind: 'string' }, inputPlace: place('parameter.ts') }),
+          tool('g.ts', 'T', {
+            inputType: withDate,
+            inputPlace: place('parameter.ts'),
+            outputType: withDate,
+            outputPlace: place('result.ts'),
+          }),
+        ],
+      },
+    );
+    const noInput = { type: 'object', properties: {}, additionalProperties: false };
+    const rest = { fingerprint: expect.any(String) };
+    expect(found.tools).toEqual({
+      'a.ts': { inputSchema, outputSchema: inputSchema, ...rest },
+      // Whoever declares one schema decides about both.
+      'b.ts': { inputSchema, ...rest },
+      'c.ts': { inputSchema, ...rest },
+      'd.ts': { inputSchema: noInput, ...rest },
+      // A result in MCP's own form is no output of the tool's own.
+      'e.ts': { inputSchema: noInput, ...rest },
+    });
+    expect(found.faults).toEqual([
+      { at: 'parameter.ts', text: 'SW6006 the input schema of tool `some-tool` is not an object schema' },
+      { at: 'result.ts', text: expect.stringMatching(/^SW6008 `output\.when` of tool `some-tool` .*`Date`/) },
+      {
+        at: 'parameter.ts',
+        text: expect.stringMatching(/^SW6008 `input\.when` of tool `some-tool` .*`Date`/),
+      },
+    ]);
+  });
+
+  test('takes the input side of a transform, and names the output side that has no JSON form', async () => {
+    const transform = 'z.object({ n: z.string().transform((text) => text.length) })';
+    const found = await read({
+      'a.ts': source(`input: ${transform}`),
+      'b.ts': source(`input: z.object({ a: z.string() }), output: ${transform}`),
+    });
+    expect(found.tools['a.ts']?.inputSchema).toMatchObject({ properties: { n: { type: 'string' } } });
+    expect(found.faults).toEqual([
+      { at: 'b.ts', text: expect.stringMatching(/^SW6002 the output schema of tool `some-tool` .*`n`/) },
+    ]);
   });
 
   test('reports classes that are not what their source says', async () => {

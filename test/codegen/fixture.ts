@@ -19,13 +19,16 @@ export interface FixtureFile {
 
 export interface Fixture {
   readonly name: string;
+  /** Whether its graphs are checked as well, and what that finds is expected. */
+  readonly isChecked: boolean;
   readonly files: readonly FixtureFile[];
 }
 
-/** How the texts of a case differ from what is committed, which is plain and has line feeds: its `case.json`. */
-interface Encoding {
+/** A case's `case.json`: how its texts differ from what is committed, which is plain and has line feeds. */
+interface Settings {
   readonly newline?: 'crlf';
   readonly bom?: boolean;
+  readonly check?: boolean;
 }
 
 /** Every case, by name. */
@@ -36,23 +39,23 @@ export function loadFixtures(): readonly Fixture[] {
 
 function loadFixture(name: string): Fixture {
   const input = path.join(FIXTURES, name, 'input');
-  const encoding = readEncoding(name);
+  const settings = readSettings(name);
   const files = readdirSync(input)
     .sort()
     .map((entry) => {
       const file = `${name}/input/${entry}`;
       const { text, marks } = readMarks(file, readFileSync(path.join(input, entry), 'utf8'));
-      return { file, text: encode(text, encoding), isRead: !entry.endsWith('.unread.ts'), marks };
+      return { file, text: encode(text, settings), isRead: !entry.endsWith('.unread.ts'), marks };
     });
-  return { name, files };
+  return { name, files, isChecked: settings.check === true };
 }
 
-function readEncoding(name: string): Encoding {
+function readSettings(name: string): Settings {
   const file = path.join(FIXTURES, name, 'case.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-function encode(text: string, { newline, bom }: Encoding): string {
+function encode(text: string, { newline, bom }: Settings): string {
   return `${bom ? '\uFEFF' : ''}${newline === 'crlf' ? text.replaceAll('\n', '\r\n') : text}`;
 }
 

@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
+import type { Declarations } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
+import { linkHints } from '../../src/codegen/link/hints.js';
 import { link } from '../../src/codegen/link/link.js';
+import { linkPrompts } from '../../src/codegen/link/prompts.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import { checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
+import type { Graph } from '../../src/graph/model.js';
 import { parseGraph } from '../../src/graph/schema.js';
 import {
   FIXTURES,
@@ -40,18 +43,36 @@ beforeAll(() => {
 function run(fixture: Fixture) {
   const sources = fixture.files.flatMap(({ file }) => byFile.get(file) ?? []);
   const extracted = extract(sources);
-  const linked = link(extracted.value);
+  const declarations = extracted.value;
+  const linked = link(declarations);
+  const prompts = linkPrompts(declarations);
+  const hints = linkHints(declarations);
+  const checked = fixture.isChecked ? linked.value.flatMap(({ graph }) => check(graph, declarations)) : [];
+  const phases = [extracted, linked, prompts, hints];
   return {
-    declarations: extracted.value,
+    declarations,
     linked: linked.value,
-    diagnostics: [...extracted.diagnostics, ...linked.diagnostics],
+    prompts: prompts.value,
+    hints: hints.value,
+    diagnostics: [...phases.flatMap(({ diagnostics }) => diagnostics), ...checked],
   };
+}
+
+function check(graph: Graph, { tools, resources }: Declarations): Diagnostic[] {
+  return checkGraph(graph, {
+    // Of a tool whose schema is not known, nothing is said of its calls.
+    tools: new Map(
+      tools.map(({ name, annotations }) => [name, { inputSchema: {}, ...(annotations && { annotations }) }]),
+    ),
+    resources: new Map(resources.map(({ name, uri }) => [name, { uri }])),
+  });
 }
 
 describe.each(fixtures)('$name', (fixture) => {
   test('reports what is expected, where it is marked', () => {
-    const { declarations, linked, diagnostics } = run(fixture);
-    const report = [formatDiagnostics(diagnostics), summary(declarations, linked)].filter(Boolean).join('\n');
+    const outcome = run(fixture);
+    const { linked, diagnostics } = outcome;
+    const report = [formatDiagnostics(diagnostics), summary(outcome)].filter(Boolean).join('\n');
     const graphs = diagnostics.length === 0 && linked.length > 0 ? printGraphs(linked) : undefined;
     if (isUpdating()) {
       writeExpected(fixture.name, 'expected.txt', report);
@@ -65,12 +86,9 @@ describe.each(fixtures)('$name', (fixture) => {
 
   test('makes graphs that the model admits, and that say nothing twice', () => {
     const { declarations, linked } = run(fixture);
-    // A tool whose schema is not known: nothing is said of its calls.
-    const tools = new Map(declarations.tools.map(({ name }) => [name, { inputSchema: {} }]));
-    const resources = new Map(declarations.resources.map(({ name, uri }) => [name, { uri }]));
     for (const { graph } of linked) {
       expect(parseGraph(JSON.parse(JSON.stringify(graph)))).toMatchObject({ ok: true });
-      expect(checkGraph(graph, { tools, resources })).toEqual([]);
+      expect(check(graph, declarations).filter(({ severity }) => severity === 'error')).toEqual([]);
     }
   });
 });
@@ -115,29 +133,41 @@ function codes(text: string): string[] {
 }
 
 /** What is kept beside the faults. */
-function summary({ tools, resources, workflows }: Declarations, linked: readonly LinkedWorkflow[]): string {
+function summary({ declarations, linked, prompts, hints }: ReturnType<typeof run>): string {
+  const { tools, resources, workflows } = declarations;
   const list = (kind: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${kind}: ${names.join(', ')}`];
-  const exportNames = [...tools, ...resources, ...workflows].map(
-    (each) => `${each.className} as ${each.exportName}`,
-  );
-  const graphs = linked.map(({ graph }) => `${graph.name} [${graph.nodes.map(({ id }) => id).join(' ')}]`);
+  const nameOf = ({ name }: { readonly name: string }) => name;
+  const classes = [...tools, ...resources, ...workflows, ...declarations.prompts];
+  const functions = linked.flatMap((each) => each.functions);
   const lines = [
+    ...list('tools', tools.map(nameOf)),
+    ...tools.flatMap((tool) => {
+      const { name, icons, secret } = tool;
+      const said = { icons, hints: hints.get(tool), secret };
+      return JSON.stringify(said) === '{}' ? [] : [`${name}: ${JSON.stringify(said)}`];
+    }),
+    ...list('resources', resources.map(nameOf)),
     ...list(
-      'tools',
-      tools.map(({ name }) => name),
+      'workflows',
+      linked.map(({ graph }) => `${graph.name} [${graph.nodes.map(({ id }) => id).join(' ')}]`),
+    ),
+    ...prompts.flatMap(({ declaration, arguments: inputs }) => [
+      `prompt ${declaration.name}: ${JSON.stringify(inputs.map(({ source: _, ...input }) => input))}`,
+    ]),
+    ...list(
+      'functions',
+      functions.map(({ name, file, exportName }) => `${name} is ${exportName} of ${file}`),
     ),
     ...list(
-      'resources',
-      resources.map(({ name }) => name),
+      'exports',
+      classes.map((each) => `${each.className} as ${each.exportName}`),
     ),
-    ...list('workflows', graphs),
-    ...list('exports', exportNames),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function printGraphs(linked: readonly LinkedWorkflow[]): string {
+function printGraphs(linked: ReturnType<typeof run>['linked']): string {
   const graphs = linked.map(({ graph }) => JSON.parse(canonicalGraph(graph)));
   return `${JSON.stringify(graphs, null, 2)}\n`;
 }

@@ -69,6 +69,7 @@ test.each([
   diagnostic('SW9003', undefined, { patterns: '`src/**/*.tool.ts`' }),
   diagnostic('SW9004', undefined, { file: 'src/main.ts' }),
   diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: 'EACCES' }),
+  diagnostic('SW9013', undefined, { code: 'SW3010' }),
 ])('$code, which no source file causes, is shown as it is printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());
   expect(said).toEqual([printed([fault])]);

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
 import { oneLine, taskBlock } from '../block.js';
+import { blockId } from '../block-id.js';
+import { localToday } from '../day.js';
 import type { LogseqGraph } from '../graph.js';
 
 @Tool({
@@ -50,25 +51,4 @@ export class AddJournalTask {
     );
     return { success: true, task_id: id, journal: place.file, line: place.line };
   }
-}
-
-/** The same key gives the same id, so a second attempt finds what the first one wrote. Version 8 of RFC 9562. */
-function blockId(idempotencyKey: string | undefined): string {
-  if (idempotencyKey === undefined) return randomUUID();
-  const hex = createHash('sha256').update(idempotencyKey).digest('hex');
-  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
-}
-
-/** The day on this machine's calendar, as Logseq itself decides which journal is today's. */
-function localToday(): string {
-  const now = new Date();
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }

@@ -1,37 +1,80 @@
 import { statSync } from 'node:fs';
-import { runCodegen } from '../../codegen/codegen.js';
+import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import { formatGithub } from '../../graph/diagnostics/format-github.js';
+import { formatJson } from '../../graph/diagnostics/format-json.js';
 import type { Output } from '../dispatch.js';
 import { parseOptions } from '../options.js';
 import { texts } from '../texts.js';
 
 const OPTIONS = {
-  check: { type: 'boolean' },
   root: { type: 'string' },
   config: { type: 'string' },
+  format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
   help: { type: 'boolean' },
 } as const;
 
+type Format = (typeof OPTIONS.format.oneOf)[number];
+
 /** `stepwright codegen`: reads the workflows, checks them, and writes the registries. */
-export async function codegenCommand(args: readonly string[], { out, err, color }: Output): Promise<number> {
-  const parsed = parseOptions('stepwright codegen', args, OPTIONS);
-  if (parsed.kind === 'fault') {
-    err(`${parsed.text}\n`);
-    return 2;
-  }
-  const { check = false, root = '.', config, help } = parsed.values;
-  if (help) {
-    out(texts.codegenHelp);
+export async function codegenCommand(args: readonly string[], output: Output): Promise<number> {
+  const parsed = parseOptions('stepwright codegen', args, { ...OPTIONS, check: { type: 'boolean' } });
+  if (parsed.kind === 'fault') return misused(parsed.text, output);
+  const { check = false, ...options } = parsed.values;
+  return run({ ...options, check, helpText: texts.codegenHelp }, output);
+}
+
+/** `stepwright check`: the same, and nothing is written. */
+export async function checkCommand(args: readonly string[], output: Output): Promise<number> {
+  const parsed = parseOptions('stepwright check', args, OPTIONS);
+  if (parsed.kind === 'fault') return misused(parsed.text, output);
+  return run({ ...parsed.values, check: true, helpText: texts.checkHelp }, output);
+}
+
+interface RunOptions {
+  readonly root?: string;
+  readonly config?: string;
+  readonly format?: Format;
+  readonly help?: boolean;
+  readonly check: boolean;
+  readonly helpText: string;
+}
+
+async function run(options: RunOptions, output: Output): Promise<number> {
+  const { root = '.', config, format = 'pretty', check } = options;
+  if (options.help) {
+    output.out(options.helpText);
     return 0;
   }
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    err(`${texts.noFolder(root)}\n`);
-    return 2;
-  }
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const result = await runCodegen({ root, check, ...(config === undefined ? {} : { configFile: config }) });
-  if (result.diagnostics.length > 0) err(formatDiagnostics(result.diagnostics, result.readSource, { color }));
-  for (const file of result.written) out(`${texts.written(file)}\n`);
-  for (const file of result.current) out(`${texts.current(file)}\n`);
+  printDiagnostics(result, format, output);
+  // A program that reads the one does not want the other.
+  const note = format === 'json' ? output.err : output.out;
+  for (const file of result.written) note(`${texts.written(file)}\n`);
+  for (const file of result.current) note(`${texts.current(file)}\n`);
   return hasErrors(result.diagnostics) ? 1 : 0;
+}
+
+function printDiagnostics({ diagnostics, readSource }: CodegenResult, format: Format, output: Output): void {
+  if (diagnostics.length === 0) return;
+  switch (format) {
+    case 'pretty':
+      output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
+      break;
+    case 'json':
+      output.out(formatJson(diagnostics));
+      break;
+    case 'github':
+      output.out(formatGithub(diagnostics));
+      break;
+    default:
+      format satisfies never;
+  }
+}
+
+function misused(text: string, { err }: Output): number {
+  err(`${text}\n`);
+  return 2;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClassHandle } from '../declarations.js';
-import { importClasses } from './imports.js';
+import { importExports } from './imports.js';
 
 const handle = (file: string, className: string, exportName = className): ClassHandle => ({
   file,
@@ -9,9 +9,9 @@ const handle = (file: string, className: string, exportName = className): ClassH
   place: { file, span: [1, 1, 1, 1] },
 });
 
-describe('importClasses', () => {
+describe('importExports', () => {
   test('sorts by specifier, one statement per file, relative to the folder of the registry', () => {
-    const { statements } = importClasses(
+    const { statements } = importExports(
       [
         handle('src/z.ts', 'Z'),
         handle('src/a.mts', 'B'),
@@ -30,7 +30,7 @@ describe('importClasses', () => {
 
   test('gives an alias to the second class of one name, and to the names of the registry', () => {
     const [first, second, own] = [handle('a.ts', 'Add'), handle('b.ts', 'Add'), handle('c.ts', 'registry')];
-    const imports = importClasses([second, own, first], 'registry.ts', ['registry']);
+    const imports = importExports([second, own, first], 'registry.ts', ['registry']);
     expect(imports.statements).toEqual([
       "import { Add } from './a.js';",
       "import { Add as Add2 } from './b.js';",
@@ -40,7 +40,7 @@ describe('importClasses', () => {
   });
 
   test('never takes an alias that is a name of its own', () => {
-    const imports = importClasses(
+    const imports = importExports(
       [handle('a.ts', 'Add'), handle('b.ts', 'Add2'), handle('c.ts', 'Add')],
       'r.ts',
       [],
@@ -50,7 +50,7 @@ describe('importClasses', () => {
   });
 
   test('imports default exports and exports under another name', () => {
-    const { statements } = importClasses(
+    const { statements } = importExports(
       [
         handle('a.tsx', 'Page', 'default'),
         handle('b.ts', '', 'default'),
@@ -68,6 +68,6 @@ describe('importClasses', () => {
 
   test('imports a class once that was given twice', () => {
     const add = handle('a.ts', 'Add');
-    expect(importClasses([add, { ...add }], 'r.ts', []).statements).toHaveLength(1);
+    expect(importExports([add, { ...add }], 'r.ts', []).statements).toHaveLength(1);
   });
 });

@@ -3,24 +3,27 @@ import type { ClassHandle } from '../declarations.js';
 import { printString } from './literal.js';
 import { compareText } from './order.js';
 
-/** The import statements of a registry, and the name each class goes by in it. */
-export interface ClassImports {
+/** An export of a source file: a class, or a function, whose name then stands for the class's. */
+export type ExportHandle = Pick<ClassHandle, 'file' | 'className' | 'exportName'>;
+
+/** The import statements of a registry, and the name each export goes by in it. */
+export interface RegistryImports {
   readonly statements: readonly string[];
-  /** @throws Error for a class that was not among the imported ones. */
-  nameOf(handle: ClassHandle): string;
+  /** @throws Error for an export that was not among the imported ones. */
+  nameOf(handle: ExportHandle): string;
 }
 
 /**
- * Names and imports the classes: sorted, one statement per file, with an alias where two classes share a name.
+ * Names and imports the exports: sorted, one statement per file, with an alias where two share a name.
  *
  * @param out - the registry's path relative to the project's root; specifiers are relative to its folder.
  * @param taken - names the registry uses itself.
  */
-export function importClasses(
-  handles: readonly ClassHandle[],
+export function importExports(
+  handles: readonly ExportHandle[],
   out: string,
   taken: readonly string[],
-): ClassImports {
+): RegistryImports {
   const names = new Map<string, string>();
   const used = new Set(taken);
   const members = new Map<string, string[]>();
@@ -48,9 +51,9 @@ export function importClasses(
   };
 }
 
-const identityOf = (handle: ClassHandle): string => `${handle.file}#${exportNameOf(handle)}`;
+const identityOf = (handle: ExportHandle): string => `${handle.file}#${exportNameOf(handle)}`;
 
-function exportNameOf({ exportName, className, file }: ClassHandle): string {
+function exportNameOf({ exportName, className, file }: ExportHandle): string {
   if (exportName === undefined) throw new Error(`${className} of ${file} is not exported`);
   return exportName;
 }

@@ -123,4 +123,49 @@ describe('emitRegistry', () => {
     expect(text).toContain('export type ToolName = never;');
     expect(text).toContain('export type WorkflowName = never;');
   });
+
+  const more: RegistryContent = {
+    ...content,
+    prompts: [
+      {
+        name: 'review',
+        handle: handle('src/review.ts', 'Review'),
+        data: { description: 'Reviews', arguments: [], fingerprint: 'f5' },
+      },
+    ],
+    functions: [
+      { name: 'upper', file: 'src/text.ts', exportName: 'upper', hash: 'h2' },
+      { name: 'slugify', file: 'src/text.ts', exportName: 'default', hash: 'h1' },
+      { name: 'Add', file: 'src/math.ts', exportName: 'Add', hash: 'h3' },
+    ],
+  };
+
+  test('imports prompts and functions, and names them in tables of their own', () => {
+    const text = emitRegistry(more, 'generated/registry.ts');
+    expect(text).toContain("import { default as slugify, upper } from '../src/text.js';");
+    expect(text).toMatch(/import \{ Add as (Add\d) \} from '\.\.\/src\/math\.js';/);
+    const name = /Add as (Add\d) \} from '\.\.\/src\/math/.exec(text)?.[1];
+    expect(text).toMatch(
+      new RegExp(`functions: \\{\\s*Add: \\{ function: ${name}, hash: 'h3' \\},\\s*slugify: .*,\\s*upper: `),
+    );
+    expect(text).toMatch(/prompts: \{ review: \{ class: Review, description: 'Reviews', arguments: \[\], /);
+    expect(text).toContain("export type PromptName = 'review';");
+    expect(text).not.toContain('import.meta.url');
+  });
+
+  test('has their data in its checksum, and nothing of them where there are none', () => {
+    const checksum = (each: RegistryContent) => /checksum: '(\w+)'/.exec(emitRegistry(each, 'r.ts'))?.[1];
+    const [first, ...others] = more.functions ?? [];
+    const changed = { ...more, functions: [{ ...first!, hash: 'other' }, ...others] };
+    expect(new Set([content, more, changed].map(checksum)).size).toBe(3);
+    expect(emitRegistry({ ...content, prompts: [], functions: [] }, 'r.ts')).toBe(
+      emitRegistry(content, 'r.ts'),
+    );
+  });
+
+  test('says where it is itself when its resources are files', () => {
+    const [intro] = content.resources;
+    const file = { ...intro!, data: { uri: 'resource://x/intro', file: 'src/intro.png', fingerprint: 'f3' } };
+    expect(emitRegistry({ ...content, resources: [file] }, 'r.ts')).toContain('  module: import.meta.url,\n');
+  });
 });

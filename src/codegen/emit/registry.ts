@@ -2,8 +2,8 @@ import { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-fo
 import { canonicalGraph } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type { ClassHandle } from '../declarations.js';
-import { importClasses } from './imports.js';
+import type { ClassHandle, FunctionHandle } from '../declarations.js';
+import { type ExportHandle, importExports } from './imports.js';
 import { Identifier, type LiteralObject, printLiteral, printString } from './literal.js';
 import { compareText } from './order.js';
 
@@ -23,7 +23,13 @@ export interface RegistryContent {
   readonly tools: readonly EntryContent[];
   readonly resources: readonly EntryContent[];
   readonly workflows: readonly EntryContent<{ readonly graph: Graph }>[];
+  readonly prompts?: readonly EntryContent[];
+  /** What the graphs name, each once. */
+  readonly functions?: readonly FunctionContent[];
 }
+
+/** A function that graphs name. */
+export type FunctionContent = Omit<FunctionHandle, 'place'>;
 
 /** Names the emitted module declares or imports itself. */
 const OWN_NAMES = [
@@ -34,6 +40,7 @@ const OWN_NAMES = [
   'ResourceName',
   'ToolName',
   'WorkflowName',
+  'PromptName',
   'WorkflowArgs',
   'WorkflowResult',
   'Workflows',
@@ -50,8 +57,13 @@ export function emitRegistry(content: RegistryContent, out: string): string {
   const tools = byName(content.tools);
   const resources = byName(content.resources);
   const workflows = byName(content.workflows.map(withoutPlaces));
-  const imports = importClasses(
-    [...tools, ...resources, ...workflows].map(({ handle }) => handle),
+  const prompts = byName(content.prompts ?? []);
+  const functions = byName(content.functions ?? []);
+  const imports = importExports(
+    [
+      ...[...tools, ...resources, ...workflows, ...prompts].map(({ handle }) => handle),
+      ...functions.map(exportOf),
+    ],
     out,
     OWN_NAMES,
   );
@@ -62,12 +74,22 @@ export function emitRegistry(content: RegistryContent, out: string): string {
         { class: new Identifier(imports.nameOf(handle)), ...(data as JsonObject) },
       ]),
     );
+  const functionTable = Object.fromEntries(
+    functions.map((each) => [
+      each.name,
+      { function: new Identifier(imports.nameOf(exportOf(each))), hash: each.hash },
+    ]),
+  );
+  // What is not used leaves no trace: registries of former versions stay as they are.
   const registry: LiteralObject = {
     registryVersion: REGISTRY_VERSION,
-    checksum: checksumOf(tools, resources, workflows),
+    checksum: checksumOf({ tools, resources, workflows, prompts, functions }),
+    ...(resources.some(namesFile) ? { module: new Identifier('import.meta.url') } : {}),
     tools: table(tools),
     resources: table(resources),
     workflows: table(workflows),
+    ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
+    ...(functions.length === 0 ? {} : { functions: functionTable }),
   };
   return [
     REGISTRY_HEADER,
@@ -87,6 +109,7 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     '/** The names of the workflows. */',
     `export type WorkflowName = ${unionOf(workflows)};`,
     '',
+    ...promptName(prompts),
     'interface Workflows {',
     ...workflows.map(({ name, handle }) => `  readonly ${printString(name)}: ${imports.nameOf(handle)};`),
     '}',
@@ -100,7 +123,25 @@ export function emitRegistry(content: RegistryContent, out: string): string {
   ].join('\n');
 }
 
-function byName<E extends EntryContent>(entries: readonly E[]): readonly E[] {
+function promptName(prompts: readonly EntryContent[]): readonly string[] {
+  if (prompts.length === 0) return [];
+  return [
+    '/** The names of the prompts that are no workflows. */',
+    `export type PromptName = ${unionOf(prompts)};`,
+    '',
+  ];
+}
+
+function exportOf({ name, file, exportName }: FunctionContent): ExportHandle {
+  return { className: name, file, exportName };
+}
+
+/** Files are found from the place of the registry. */
+function namesFile({ data }: EntryContent): boolean {
+  return 'file' in data && data.file !== undefined;
+}
+
+function byName<E extends { readonly name: string }>(entries: readonly E[]): readonly E[] {
   return [...entries].sort((a, b) => compareText(a.name, b.name));
 }
 
@@ -121,14 +162,26 @@ function leadingFirst(value: Json): Json {
   return Object.fromEntries(keys.map((key) => [key, leadingFirst(value[key] ?? null)]));
 }
 
-function checksumOf(
-  tools: readonly EntryContent[],
-  resources: readonly EntryContent[],
-  workflows: readonly EntryContent[],
-): string {
+interface SortedContent {
+  readonly tools: readonly EntryContent[];
+  readonly resources: readonly EntryContent[];
+  readonly workflows: readonly EntryContent[];
+  readonly prompts: readonly EntryContent[];
+  readonly functions: readonly FunctionContent[];
+}
+
+function checksumOf({ tools, resources, workflows, prompts, functions }: SortedContent): string {
   const table = (entries: readonly EntryContent[]): Record<string, object> =>
     Object.fromEntries(entries.map(({ name, data }) => [name, data]));
-  return registryChecksum({ tools: table(tools), resources: table(resources), workflows: table(workflows) });
+  return registryChecksum({
+    tools: table(tools),
+    resources: table(resources),
+    workflows: table(workflows),
+    ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
+    ...(functions.length === 0
+      ? {}
+      : { functions: Object.fromEntries(functions.map(({ name, hash }) => [name, { hash }])) }),
+  });
 }
 
 function unionOf(entries: readonly EntryContent[]): string {

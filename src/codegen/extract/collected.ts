@@ -16,6 +16,7 @@ export type MutableDeclarations = {
     | 'tools'
     | 'resources'
     | 'workflows'
+    | 'prompts'
     | 'faultyWorkflows'
     | 'faulty']: Declarations[K][number][];
 };

@@ -1,5 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
+import type { FaultyClass } from '../declarations.js';
 import type { MutableDeclarations } from './collected.js';
 
 /** Keeps the first of several declarations with one name or address, and reports the others with both places. */
@@ -12,7 +13,15 @@ export function refuseDuplicates(
   const addresses = splitBy('uri', resources.firsts);
   const workflows = splitBy('name', declarations.workflows);
 
-  const sameName = (kind: 'tool' | 'resource' | 'workflow', { first, second }: Pair<Named>): void => {
+  const prompts = splitBy('name', declarations.prompts);
+  // A client knows workflows as prompts.
+  const taken = new Map(workflows.firsts.map((workflow) => [workflow.name, workflow]));
+  const shared = prompts.firsts.flatMap((second): Pair<Named>[] => {
+    const first = taken.get(second.name);
+    return first === undefined ? [] : [{ first, second }];
+  });
+
+  const sameName = (kind: FaultyClass['kind'], { first, second }: Pair<Named>): void => {
     report(diagnostic('SW1004', second.namePlace, { kind, name: second.name }, other(first.namePlace)));
     declarations.faulty.push({ kind, place: second.place });
   };
@@ -26,9 +35,11 @@ export function refuseDuplicates(
     sameName('workflow', pair);
     declarations.faultyWorkflows.push(pair.second);
   }
+  for (const pair of [...prompts.pairs, ...shared]) sameName('prompt', pair);
   declarations.tools = tools.firsts;
   declarations.resources = addresses.firsts;
   declarations.workflows = workflows.firsts;
+  declarations.prompts = prompts.firsts.filter(({ name }) => !taken.has(name));
 }
 
 interface Named {

@@ -2,18 +2,20 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { ClassHandle, Declarations, FaultyClass, Phase } from '../declarations.js';
 import type { ClassSyntax, SourceFileSyntax } from '../syntax.js';
 import type { DecoratedClass, MutableDeclarations } from './collected.js';
+import { refuseCycles } from './cycles.js';
 import { type OwnDecorator, ownDecorators } from './decorators.js';
 import { refuseDuplicates } from './duplicates.js';
+import { readPrompt } from './prompts.js';
 import { readResource } from './resources.js';
 import { readTool } from './tools.js';
 import { readWorkflow } from './workflows.js';
 
-type ClassDecorator = 'Tool' | 'Resource' | 'Workflow';
+const KINDS = { Tool: 'tool', Resource: 'resource', Workflow: 'workflow', Prompt: 'prompt' } as const;
 
-const KINDS = { Tool: 'tool', Resource: 'resource', Workflow: 'workflow' } as const;
+type ClassDecorator = keyof typeof KINDS;
 
 /**
- * Finds the tools, resources and workflows of a project. Every fault is reported, and only the declaration it makes
+ * Finds the tools, resources, workflows and prompts of a project. Every fault is reported, and only the declaration it makes
  * unusable is left out.
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
@@ -22,6 +24,7 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     tools: [],
     resources: [],
     workflows: [],
+    prompts: [],
     faultyWorkflows: [],
     faulty: [],
   };
@@ -37,7 +40,7 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
 }
 
 function readClass(
-  { file }: SourceFileSyntax,
+  { file, cycles }: SourceFileSyntax,
   syntax: ClassSyntax,
   isBroken: boolean,
   into: MutableDeclarations,
@@ -71,8 +74,9 @@ function readClass(
   const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
   if (!syntax.exported) report(diagnostic('SW1010', place, { className }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
+  refuseCycles(syntax, cycles, file, report);
   const isComplete = declare(first.name, decorated, into);
-  if (first.name !== 'Workflow') refuseFieldsWithoutWorkflow(syntax, report);
+  if (first.name === 'Tool' || first.name === 'Resource') refuseFieldsWithoutWorkflow(syntax, report);
   if (!isComplete) into.faulty.push(faulty);
 }
 
@@ -94,6 +98,11 @@ function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: Mut
       const { workflow, isSound } = readWorkflow(decorated);
       (isSound && isUsable ? into.workflows : into.faultyWorkflows).push(workflow);
       return isSound && isUsable;
+    }
+    case 'Prompt': {
+      const prompt = readPrompt(decorated);
+      if (prompt !== undefined && isUsable) into.prompts.push(prompt);
+      return prompt !== undefined && isUsable;
     }
     default:
       return decorator satisfies never;

@@ -1,35 +1,35 @@
 import type { ArgOptions } from '../../decorators/arg.js';
+import type { ValueRules } from '../../decorators/arg-rules.js';
+import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { StepOptions } from '../../decorators/step.js';
-import type { ToolAnnotations, ToolOptions } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { CallOptions } from '../../decorators/verbs.js';
 import type { WorkflowOptions } from '../../decorators/workflow.js';
+import {
+  anything,
+  count,
+  flag,
+  icons,
+  milliseconds,
+  number,
+  type OptionRule,
+  type OptionRules,
+  object,
+  oneOf,
+  pattern,
+  requiredText,
+  retry,
+  text,
+  texts,
+} from './option-rules.js';
 
-/** What an option may hold. */
-export interface OptionRule {
-  readonly required?: true;
-  /** Whether a literal fits; without it the value is not a literal and is read elsewhere. */
-  readonly accepts?: (value: unknown) => boolean;
-  /** What it must be, after "must be". */
-  readonly expected: string;
-  /** The options inside, where the value is an object of options. */
-  readonly inner?: Readonly<Record<string, OptionRule>>;
-}
+export type { OptionRule, OptionRules } from './option-rules.js';
 
 type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
-const text: OptionRule = { accepts: (value) => typeof value === 'string', expected: 'text' };
-const requiredText: OptionRule = { ...text, required: true };
-const flag: OptionRule = { accepts: (value) => typeof value === 'boolean', expected: '`true` or `false`' };
-const texts: OptionRule = {
-  accepts: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
-  expected: 'a list of texts',
-};
-const milliseconds: OptionRule = {
-  accepts: (value) => typeof value === 'number' && Number.isInteger(value) && value > 0,
-  expected: 'a whole number of milliseconds above 0',
-};
-const anything: OptionRule = { accepts: () => true, expected: 'a literal' };
 const schema: OptionRule = { expected: 'a schema' };
+const toolReferences: OptionRule = { expected: 'a list of functions that name tools: `[() => SomeTool]`' };
 
 const annotationRules: Rules<ToolAnnotations> = {
   title: text,
@@ -39,17 +39,23 @@ const annotationRules: Rules<ToolAnnotations> = {
   openWorldHint: flag,
 };
 
+const hintRules: Rules<ToolHints> = {
+  category: text,
+  next: toolReferences,
+  requires: toolReferences,
+  examples: { accepts: Array.isArray, expected: 'a list' },
+};
+
 const toolRules: Rules<ToolOptions> = {
   name: requiredText,
   title: text,
   description: requiredText,
   input: schema,
   output: schema,
-  annotations: {
-    accepts: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    expected: 'an object of hints',
-    inner: annotationRules,
-  },
+  annotations: object('an object of hints', annotationRules),
+  icons,
+  hints: object('an object of hints', hintRules),
+  secret: texts,
 };
 
 const resourceRules: Rules<ResourceOptions> = {
@@ -58,6 +64,7 @@ const resourceRules: Rules<ResourceOptions> = {
   description: text,
   mimeType: text,
   file: text,
+  dotSegments: texts,
 };
 
 const workflowRules: Rules<WorkflowOptions> = {
@@ -72,6 +79,38 @@ const workflowRules: Rules<WorkflowOptions> = {
     expected: "`['prompt']`",
   },
   failFast: flag,
+  errorStrategy: {
+    ...oneOf('failFast', 'collect'),
+    expected: "`'failFast'`, `'collect'` or `{ retry: { … } }`",
+    inner: { retry: { ...retry, required: true } },
+  },
+};
+
+const promptRules: Rules<PromptOptions> = {
+  name: requiredText,
+  title: text,
+  description: requiredText,
+};
+
+const valueRules: Rules<ValueRules> = {
+  type: oneOf('integer'),
+  pattern,
+  minLength: count,
+  maxLength: count,
+  enum: {
+    accepts: (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((item) => typeof item === 'string' || typeof item === 'number'),
+    expected: 'a list of texts or numbers',
+  },
+  min: number,
+  max: number,
+  minItems: count,
+  maxItems: count,
+  itemType: oneOf('string', 'number', 'integer', 'boolean', 'array', 'object'),
+  requiredKeys: texts,
+  properties: { accepts: () => false, expected: 'an object of rules', each: () => valueRules },
 };
 
 const argRules: Rules<ArgOptions> = {
@@ -79,6 +118,8 @@ const argRules: Rules<ArgOptions> = {
   title: text,
   default: anything,
   secret: flag,
+  complete: { expected: 'a function' },
+  ...valueRules,
 };
 
 const stepRules: Rules<StepOptions> = {
@@ -87,6 +128,17 @@ const stepRules: Rules<StepOptions> = {
   title: text,
   guidance: text,
   timeoutMs: milliseconds,
+  retry,
+  embed: flag,
+  summary: text,
+};
+
+/** What the third argument of `call` takes. */
+export const callRules: Rules<CallOptions> & OptionRules = {
+  id: text,
+  timeoutMs: milliseconds,
+  retry,
+  transform: { expected: 'a function' },
 };
 
 /** The decorators that codegen reads and what each takes; their option types keep this table complete. */
@@ -94,9 +146,10 @@ export const optionRules = {
   Tool: toolRules,
   Resource: resourceRules,
   Workflow: workflowRules,
+  Prompt: promptRules,
   Arg: argRules,
   Step: stepRules,
-} as const satisfies Record<string, Readonly<Record<string, OptionRule>>>;
+} as const satisfies Record<string, OptionRules>;
 
 export type DecoratorName = keyof typeof optionRules;
 

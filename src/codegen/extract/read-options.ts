@@ -4,7 +4,7 @@ import { ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
-import { type DecoratorName, type OptionRule, optionRules } from './options.js';
+import { type DecoratorName, type OptionRule, type OptionRules, optionRules } from './options.js';
 import { readStatic } from './static.js';
 
 /** A decorator's options, those with faults left out. */
@@ -27,7 +27,7 @@ export function readOptions(
   owner: string,
   report: (diagnostic: Diagnostic) => void,
 ): ReadOptions {
-  const rules: Readonly<Record<string, OptionRule>> = optionRules[name];
+  const rules: OptionRules = optionRules[name];
   const [argument, extra] = decorator.args;
   const required = Object.keys(rules).filter((option) => rules[option]?.required);
   const mayBeEmpty = required.length === 0;
@@ -38,15 +38,30 @@ export function readOptions(
   }
   if (isMissing || argument.kind !== 'object') return { values: {}, syntax: {}, complete: true };
 
-  const reader: Reader = { decorator: name, report };
+  const reader: Reader = { owner: name, report };
   const { values, syntax, faulty } = readObject(reader, argument, rules, '');
   const missing = required.filter((option) => !Object.hasOwn(syntax, option));
   for (const option of missing) report(diagnostic('SW1005', decorator.place, { name: owner, option }));
   return { values, syntax, complete: missing.length === 0 && !required.some((option) => faulty.has(option)) };
 }
 
+/**
+ * Reads an object of options that a verb takes.
+ * @param verb for messages.
+ */
+export function readVerbOptions(
+  object: ObjectSyntax,
+  verb: string,
+  rules: OptionRules,
+  report: (diagnostic: Diagnostic) => void,
+): ReadOptions {
+  const { values, syntax, faulty } = readObject({ owner: verb, report }, object, rules, '');
+  return { values, syntax, complete: faulty.size === 0 };
+}
+
 interface Reader {
-  readonly decorator: DecoratorName;
+  /** The decorator or verb. */
+  readonly owner: string;
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
@@ -56,42 +71,46 @@ interface ReadObject {
   readonly faulty: ReadonlySet<string>;
 }
 
-type ObjectSyntax = Extract<ExpressionSyntax, { kind: 'object' }>;
+export type ObjectSyntax = Extract<ExpressionSyntax, { kind: 'object' }>;
 
 /** @param prefix the path to this object, with its last dot. */
-function readObject(
-  reader: Reader,
-  object: ObjectSyntax,
-  rules: Readonly<Record<string, OptionRule>>,
-  prefix: string,
-): ReadObject {
-  const { decorator, report } = reader;
+function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, prefix: string): ReadObject {
+  const { owner: decorator, report } = reader;
   const values = new Map<string, unknown>();
   const syntax = new Map<string, ExpressionSyntax>();
   const faulty = new Set<string>();
   for (const entry of object.entries) {
-    if (!('key' in entry)) {
+    const key = 'key' in entry ? entry.key : undefined;
+    const place = placeOfEntry(entry);
+    if (key === undefined) {
       const option = 'spread' in entry ? '...' : '[…]';
-      const place = 'spread' in entry ? entry.spread.place : entry.place;
       report(diagnostic('SW1003', place, { decorator, option: `${prefix}${option}` }));
       continue;
     }
-    const option = `${prefix}${entry.key}`;
-    const rule = ownProperty(rules, entry.key);
+    const option = `${prefix}${key}`;
+    const rule = ownProperty(rules, key);
     if (rule === undefined) {
-      const suggestion = nearestName(entry.key, Object.keys(rules));
-      report(diagnostic('SW1011', entry.keyPlace, { decorator, option, suggestion }));
+      const suggestion = nearestName(key, Object.keys(rules));
+      report(diagnostic('SW1011', place, { decorator, option, suggestion }));
+      faulty.add(key);
       continue;
     }
+    const value: ExpressionSyntax =
+      'value' in entry ? entry.value : { kind: 'unsupported', place, unsupported: 'a method' };
     // `title: undefined` is an option left out.
-    if (entry.value.kind === 'undefined') continue;
-    syntax.set(entry.key, entry.value);
+    if (value.kind === 'undefined') continue;
+    syntax.set(key, value);
     if (rule.accepts === undefined) continue;
-    const read = readValue(reader, entry.value, rule, option);
-    if (read === undefined) faulty.add(entry.key);
-    else values.set(entry.key, read.value);
+    const read = readValue(reader, value, rule, option);
+    if (read === undefined) faulty.add(key);
+    else values.set(key, read.value);
   }
   return { values: Object.fromEntries(values), syntax: Object.fromEntries(syntax), faulty };
+}
+
+function placeOfEntry(entry: ObjectSyntax['entries'][number]): Place {
+  if ('spread' in entry) return entry.spread.place;
+  return 'unsupported' in entry ? entry.place : entry.keyPlace;
 }
 
 function readValue(
@@ -100,10 +119,10 @@ function readValue(
   rule: OptionRule,
   option: string,
 ): { readonly value: unknown } | undefined {
-  if (rule.inner !== undefined && value.kind === 'object') {
-    return { value: readObject(reader, value, rule.inner, `${option}.`).values };
-  }
-  const { decorator, report } = reader;
+  if (rule.inner !== undefined && value.kind === 'object')
+    return readInner(reader, value, rule.inner, option);
+  if (rule.each !== undefined && value.kind === 'object') return readEach(reader, value, rule.each(), option);
+  const { owner: decorator, report } = reader;
   const read = readStatic(value);
   if (!read.ok) {
     report(diagnostic('SW1003', read.place, { decorator, option: joinPath(option, read.path) }));
@@ -112,6 +131,44 @@ function readValue(
   if (rule.accepts?.(read.value)) return { value: read.value };
   report(diagnostic('SW1012', placeOfLiteral(value), { decorator, option, expected: rule.expected }));
   return undefined;
+}
+
+/** Where one of them is missing that must be there, the whole has no value. */
+function readInner(
+  reader: Reader,
+  object: ObjectSyntax,
+  rules: OptionRules,
+  option: string,
+): { readonly value: unknown } | undefined {
+  const { values, syntax, faulty } = readObject(reader, object, rules, `${option}.`);
+  const required = Object.keys(rules).filter((key) => rules[key]?.required);
+  const missing = required.filter((key) => !Object.hasOwn(syntax, key));
+  for (const key of missing) {
+    const hint = `add \`${key}\` to \`${option}\``;
+    reader.report(diagnostic('SW1005', object.place, { name: option, option: key }, { hint }));
+  }
+  const isComplete = missing.length === 0 && !required.some((key) => faulty.has(key));
+  return isComplete ? { value: values } : undefined;
+}
+
+function readEach(
+  reader: Reader,
+  object: ObjectSyntax,
+  rules: OptionRules,
+  option: string,
+): { readonly value: unknown } {
+  const values = new Map<string, unknown>();
+  const each: OptionRule = { accepts: () => false, expected: 'an object of rules', inner: rules };
+  for (const entry of object.entries) {
+    if (!('key' in entry) || !('value' in entry)) {
+      const params = { decorator: reader.owner, option: `${option}.…` };
+      reader.report(diagnostic('SW1003', placeOfEntry(entry), params));
+      continue;
+    }
+    const read = readValue(reader, entry.value, each, `${option}.${entry.key}`);
+    if (read !== undefined) values.set(entry.key, read.value);
+  }
+  return { value: Object.fromEntries(values) };
 }
 
 function joinPath(option: string, path: readonly (string | number)[]): string {

@@ -1,8 +1,10 @@
-import type { ToolAnnotations } from '../../decorators/tool.js';
+import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { ToolDeclaration } from '../declarations.js';
+import { unwrap } from '../verbs.js';
 import type { DecoratedClass } from './collected.js';
+import { readHints } from './hints.js';
 import { checkName } from './names.js';
-import { readOptions } from './read-options.js';
+import { type ReadOptions, readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
 /** Reads a class under @Tool; nothing when its name or description is missing or has a fault. */
@@ -13,7 +15,8 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
   const isNamed = name === undefined || checkName('tool', name, namePlace, report);
   if (name === undefined || description === undefined || !isNamed) return undefined;
   const execute = syntax.methods.find((method) => method.name === 'execute');
-  const inputType = execute?.parameters[0]?.type;
+  const parameter = execute?.parameters[0];
+  const hints = readHints(options, report);
   return {
     ...handle,
     name,
@@ -24,7 +27,22 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
     ...('annotations' in options.values
       ? { annotations: options.values.annotations as ToolAnnotations }
       : {}),
+    ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
+    ...(hints === undefined ? {} : { hints }),
+    ...secretsOf(options),
     hasInputSchema: 'input' in options.syntax,
-    ...(inputType === undefined ? {} : { inputType }),
+    ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
+    ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
+  };
+}
+
+/** The names of the option `secret`, and where each of them is written. */
+function secretsOf({ values, syntax }: ReadOptions): Pick<ToolDeclaration, 'secret' | 'secretPlaces'> {
+  const list = syntax.secret && unwrap(syntax.secret);
+  if (!('secret' in values) || list?.kind !== 'array') return {};
+  // The option's rule admits texts only.
+  return {
+    secret: values.secret as readonly string[],
+    secretPlaces: list.items.map(({ value }) => value.place),
   };
 }

@@ -1,15 +1,9 @@
-import type { ExpressionSyntax } from '../syntax.js';
+import type { ExpressionSyntax, FunctionSymbol } from '../syntax.js';
 import { symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
 import type { Bindings } from './bindings.js';
 
 /** Operators by what authors call them. */
 const OPERATORS: Readonly<Record<string, string>> = {
-  '+': 'arithmetic',
-  '-': 'arithmetic',
-  '*': 'arithmetic',
-  '/': 'arithmetic',
-  '%': 'arithmetic',
-  '**': 'arithmetic',
   '~': 'a bit operation',
   '&': 'a bit operation',
   '|': 'a bit operation',
@@ -67,24 +61,41 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
     case 'identifier':
       if (bindings.find(syntax.name) !== undefined) return `write \`this.${syntax.name}\``;
       if (syntax.symbol.kind === 'class')
-        return 'classes are named in verbs only, as in `call(SomeTool, { … })`';
+        return 'classes are named in verbs, as in `call(SomeTool, { … })`, and in the text of `prompt`';
+      if (syntax.symbol.kind === 'function') return functionHint(syntax.symbol, syntax.name);
       return 'write the value here, or make it an @Arg with a default';
     case 'call': {
       const symbol = symbolOf(syntax.callee);
       const isVerb = symbol !== undefined && VERBS.some((verb) => verb === symbol.name);
-      return isVerb && symbol.kind !== 'stepwright'
-        ? `import \`${symbol.name}\` from 'stepwright'`
-        : undefined;
+      if (isVerb && symbol.kind !== 'stepwright') return `import \`${symbol.name}\` from 'stepwright'`;
+      return symbol?.kind === 'function' ? functionHint(symbol, print(syntax.callee)) : undefined;
     }
     case 'binary':
-      return syntax.operator === '+' && (isText(syntax.left) || isText(syntax.right))
-        ? 'write a template literal, in backticks'
-        : undefined;
+      return syntax.operator === 'in' ? 'ask for the property itself: `value.name !== undefined`' : undefined;
+    case 'tagged': {
+      const symbol = symbolOf(syntax.tag);
+      return symbol?.name === 'prompt' ? "import `prompt` from 'stepwright'" : undefined;
+    }
     case 'unsupported':
       return syntax.instead;
     default:
       return undefined;
   }
+}
+
+/** What to do with a function inside an expression: as a whole step it can be called. */
+function functionHint({ why }: FunctionSymbol, name: string): string {
+  return why === undefined
+    ? `give it a step of its own: \`@Step() value = ${name}(…)\`, then use \`this.value\``
+    : `an exported function can be a step of its own, and \`${name}\` cannot: ${why}`;
+}
+
+/** What to ask instead of whether a list or an object is true. */
+export function conditionHint(syntax: ExpressionSyntax, what: 'list' | 'object'): string | undefined {
+  const text = print(unwrap(syntax));
+  if (text.includes('…')) return undefined;
+  const present = `\`${text} !== undefined\``;
+  return what === 'list' ? `write \`${text}.length > 0\`, or ${present}` : `write ${present}`;
 }
 
 /** What to write instead of a verb inside an expression, where that is more than the table's own advice. */
@@ -97,20 +108,20 @@ export function hintForVerb(verb: Verb): string | undefined {
       return 'give it a step of its own: `@Step() name = value ?? fail(…)`';
     case 'done':
       return 'give it a field of its own: `output = done(…)`';
+    case 'chain':
+    case 'attempt':
+    case 'link':
+      return undefined;
     default:
       return verb satisfies never;
   }
 }
 
-function isText(syntax: ExpressionSyntax): boolean {
-  const inner = unwrap(syntax);
-  if (inner.kind === 'binary' && inner.operator === '+') return isText(inner.left) || isText(inner.right);
-  return inner.kind === 'template' || (inner.kind === 'literal' && typeof inner.value === 'string');
-}
-
 /** A name or a short path, as written; the rest as an ellipsis. */
 export function print(syntax: ExpressionSyntax): string {
   switch (syntax.kind) {
+    case 'parenthesized':
+      return print(syntax.inner);
     case 'identifier':
       return syntax.name;
     case 'this':

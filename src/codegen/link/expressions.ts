@@ -1,26 +1,38 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { CompareOp, DictEntry, DictExpr, Expr, Truth } from '../../graph/expression/tree.js';
+import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Place, Span } from '../../graph/place.js';
+import { nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { type CallSyntax, unwrap, verbOf } from '../verbs.js';
-import type { Bindings } from './bindings.js';
-import { describe, hintFor, hintForVerb } from './describe.js';
+import { type CallSyntax, functionOf, isPromptText, unwrap, verbOf } from '../verbs.js';
+import { lowerArrow } from './arrows.js';
+import type { Binding, Bindings } from './bindings.js';
+import { conditionHint, describe, hintFor, hintForVerb } from './describe.js';
+import { lowerErrorField, lowerWholeError } from './error-value.js';
+import type { Handles } from './handles.js';
+import { hintForMethod, type Method, methodOf } from './methods.js';
+import { ARITHMETIC, COMPARISONS, negate, TRUTH } from './operators.js';
+import { lowerPromptText } from './prompt-text.js';
+import { constantKey, get, hasOptional, isBoolean } from './trees.js';
+import { lowerLink } from './uris.js';
 
-type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
+export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
+
+/** What a name bound by an arrow stands for. */
+export type Local = Binding | { readonly kind: 'error' };
 
 /** What an expression may use. */
 export interface ExpressionScope {
   readonly bindings: Bindings;
+  readonly handles: Handles;
   readonly report: (diagnostic: Diagnostic) => void;
+  /** The names that arrows around the expression bind. */
+  readonly locals?: ReadonlyMap<string, Local>;
   /** Gives a `read(…)` inside an expression a node of its own; without it, reads are refused here. */
   readonly hoist?: Hoist;
 }
 
 /** @param path where the value goes, by keys and indexes from the outermost expression. */
 export type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
-
-/** JavaScript's truth: what the conditions of TypeScript mean. */
-const TRUTH: Truth = 'truthy.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {
@@ -35,32 +47,12 @@ export function lowerCondition(syntax: ExpressionSyntax, scope: ExpressionScope)
   return negate(negate(condition));
 }
 
-/** The opposite of a condition. */
-export function negate(of: Expr): Expr {
-  return { kind: 'not', truth: TRUTH, of, ...(of.at === undefined ? {} : { at: of.at }) };
-}
-
-/** Holds when all conditions hold; nothing for no condition. */
-export function allOf(conditions: readonly Expr[]): Expr | undefined {
-  const [only] = conditions;
-  return conditions.length <= 1 ? only : { kind: 'and', truth: TRUTH, items: conditions };
-}
-
 /** An expression that is a dictionary: an object literal as it is, anything else poured into one. */
 export function lowerDict(syntax: ExpressionSyntax, scope: ExpressionScope): DictExpr | undefined {
   const lowered = lowerExpression(syntax, scope);
   if (lowered === undefined || lowered.kind === 'dict') return lowered;
   return { kind: 'dict', at: syntax.place.span, entries: [{ spread: lowered }] };
 }
-
-const COMPARISONS: Readonly<Record<string, CompareOp>> = {
-  '===': 'eq.strict',
-  '!==': 'ne.strict',
-  '<': 'lt.js',
-  '<=': 'le.js',
-  '>': 'gt.js',
-  '>=': 'ge.js',
-};
 
 type Path = readonly (string | number)[];
 
@@ -74,6 +66,14 @@ class Lowering {
   }
 
   lower(syntax: ExpressionSyntax, path: Path): Expr | undefined {
+    const lowered = this.#lowerKind(syntax, path);
+    if (syntax.truth === undefined) return lowered;
+    const hint = conditionHint(syntax, syntax.truth);
+    this.#scope.report(diagnostic('SW2005', syntax.place, { what: syntax.truth }, { hint }));
+    return undefined;
+  }
+
+  #lowerKind(syntax: ExpressionSyntax, path: Path): Expr | undefined {
     const at = syntax.place.span;
     switch (syntax.kind) {
       case 'literal':
@@ -101,8 +101,12 @@ class Lowering {
       case 'call':
         return this.#call(syntax, path);
       case 'identifier':
-      case 'this':
+        return this.#identifier(syntax);
       case 'tagged':
+        return isPromptText(syntax)
+          ? lowerPromptText(syntax, this.#scope, (part) => this.lower(part, path))
+          : this.#refuse(syntax);
+      case 'this':
       case 'arrow':
       case 'unsupported':
         return this.#refuse(syntax);
@@ -139,9 +143,32 @@ class Lowering {
     return { kind: 'text', at: place.span, style: 'js', parts: lowered };
   }
 
+  #local(syntax: ExpressionSyntax): Local | undefined {
+    const inner = unwrap(syntax);
+    return inner.kind === 'identifier' ? this.#scope.locals?.get(inner.name) : undefined;
+  }
+
+  #identifier(syntax: SyntaxOf<'identifier'>): Expr | undefined {
+    const local = this.#scope.locals?.get(syntax.name);
+    if (local === undefined) return this.#refuse(syntax, undefined, this.#hintForName(syntax));
+    return local.kind === 'error'
+      ? lowerWholeError(syntax.place.span)
+      : this.#bound(local, syntax.name, syntax.place, syntax.place.span);
+  }
+
+  /** A name that cannot be resolved was perhaps one that an arrow binds. */
+  #hintForName(syntax: SyntaxOf<'identifier'>): string | undefined {
+    const isKnown = syntax.symbol.kind !== 'unresolved';
+    const near = isKnown ? undefined : nearestName(syntax.name, this.#scope.locals?.keys() ?? []);
+    return near === undefined ? hintFor(syntax, this.#scope.bindings) : `did you mean \`${near}\`?`;
+  }
+
   #property(syntax: SyntaxOf<'property'>, path: Path): Expr | undefined {
     if (syntax.symbol !== undefined) return this.#refuse(syntax);
-    if (unwrap(syntax.object).kind === 'this') return this.#binding(syntax);
+    if (unwrap(syntax.object).kind === 'this')
+      return this.#field(syntax.name, syntax.namePlace, syntax.place.span);
+    if (this.#local(syntax.object)?.kind === 'error')
+      return lowerErrorField(syntax.name, syntax.namePlace, syntax.place.span, this.#scope.report);
     const of = this.#chain(syntax.object, path);
     if (of === undefined) return undefined;
     return get(of, syntax.name, { kind: 'literal', at: syntax.namePlace.span, value: syntax.name }, syntax);
@@ -149,28 +176,30 @@ class Lowering {
 
   #element(syntax: SyntaxOf<'element'>, path: Path): Expr | undefined {
     const index = unwrap(syntax.index);
-    const isName = index.kind === 'literal' && typeof index.value === 'string';
-    if (unwrap(syntax.object).kind === 'this' && isName)
-      return this.#field(String(index.value), index.place, syntax.place.span);
+    const name = index.kind === 'literal' && typeof index.value === 'string' ? index.value : undefined;
+    const at = syntax.place.span;
+    if (name !== undefined && unwrap(syntax.object).kind === 'this')
+      return this.#field(name, index.place, at);
+    if (name !== undefined && this.#local(syntax.object)?.kind === 'error')
+      return lowerErrorField(name, index.place, at, this.#scope.report);
     const of = this.#chain(syntax.object, path);
     const key = this.#lazily(syntax.index);
     if (of === undefined || key === undefined) return undefined;
     return get(of, constantKey(key), key, syntax);
   }
 
-  /** The object of an access. Parentheses end an optional chain, and so does a function of one argument in the tree. */
+  /** The object of an access. Parentheses end an optional chain, and so does a function that is no method. */
   #chain(object: ExpressionSyntax, path: Path): Expr | undefined {
     const of = this.lower(object, path);
     const isEnded = object.kind === 'parenthesized' && of !== undefined && hasOptional(of);
     return isEnded ? { kind: 'call', at: object.place.span, fn: 'coalesce', args: [of] } : of;
   }
 
-  #binding(syntax: SyntaxOf<'property'>): Expr | undefined {
-    return this.#field(syntax.name, syntax.namePlace, syntax.place.span);
+  #field(name: string, namePlace: Place, at: Span): Expr | undefined {
+    return this.#bound(this.#scope.bindings.resolve(name, namePlace), name, namePlace, at);
   }
 
-  #field(name: string, namePlace: Place, at: Span): Expr | undefined {
-    const binding = this.#scope.bindings.resolve(name, namePlace);
+  #bound(binding: Binding | undefined, name: string, place: Place, at: Span): Expr | undefined {
     switch (binding?.kind) {
       case undefined:
       case 'faulty':
@@ -179,9 +208,8 @@ class Lowering {
         return { ...binding.expr, at };
       case 'end': {
         const hint = 'the run has ended before anything can use it';
-        this.#scope.report(
-          diagnostic('SW2001', namePlace, { what: `the result of the run (\`${name}\`)` }, { hint }),
-        );
+        const what = `the result of the run (\`${name}\`)`;
+        this.#scope.report(diagnostic('SW2001', place, { what }, { hint }));
         return undefined;
       }
       default:
@@ -240,11 +268,14 @@ class Lowering {
       case '!=':
         return this.#looseEquality(syntax, path);
       default: {
-        const op = COMPARISONS[operator];
-        if (op === undefined) return this.#refuse(syntax);
+        const comparison = COMPARISONS.get(operator);
+        const arithmetic = ARITHMETIC.get(operator);
+        if (comparison === undefined && arithmetic === undefined) return this.#refuse(syntax);
         const [first, second] = this.#all([left, right], path) ?? [];
         if (first === undefined || second === undefined) return undefined;
-        return { kind: 'compare', at, left: first, ops: [{ op, right: second }] };
+        if (arithmetic !== undefined)
+          return { kind: 'arithmetic', at, op: arithmetic, left: first, right: second };
+        return comparison && { kind: 'compare', at, left: first, ops: [{ op: comparison, right: second }] };
       }
     }
   }
@@ -264,9 +295,19 @@ class Lowering {
   }
 
   #prefix(syntax: SyntaxOf<'prefix'>, path: Path): Expr | undefined {
-    if (syntax.operator !== '!') return this.#refuse(syntax);
-    const of = this.lower(syntax.operand, path);
-    return of === undefined ? undefined : { kind: 'not', at: syntax.place.span, truth: TRUTH, of };
+    const { operator, operand, place } = syntax;
+    if (operator === '+') {
+      const hint = 'leave it out: a number is one already, and text is made a number by a tool';
+      this.#scope.report(diagnostic('SW2002', place, { operator, instead: '' }, { hint }));
+      this.lower(operand, path);
+      return undefined;
+    }
+    if (operator !== '!' && operator !== '-') return this.#refuse(syntax);
+    const of = this.lower(operand, path);
+    if (of === undefined) return undefined;
+    return operator === '-'
+      ? { kind: 'negate', at: place.span, of }
+      : { kind: 'not', at: place.span, truth: TRUTH, of };
   }
 
   #conditional(syntax: SyntaxOf<'conditional'>, path: Path): Expr | undefined {
@@ -280,60 +321,79 @@ class Lowering {
 
   #call(syntax: CallSyntax, path: Path): Expr | undefined {
     const verb = verbOf(syntax);
-    if (verb === undefined) return this.#refuse(syntax);
-    if (verb === 'read' && this.#maybe === 0 && this.#scope.hoist !== undefined) {
-      return this.#scope.hoist(syntax, path);
+    if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
+    if (verb !== undefined) {
+      if (verb === 'read' && this.#maybe === 0 && this.#scope.hoist !== undefined)
+        return this.#scope.hoist(syntax, path);
+      this.#scope.report(diagnostic('SW2003', syntax.callee.place, { verb }, { hint: hintForVerb(verb) }));
+      return undefined;
     }
-    this.#scope.report(diagnostic('SW2003', syntax.callee.place, { verb }, { hint: hintForVerb(verb) }));
-    return undefined;
+    if (functionOf(syntax) !== undefined) return this.#refuse(syntax);
+    const callee = unwrap(syntax.callee);
+    if (callee.kind !== 'property' || callee.symbol !== undefined) return this.#refuse(syntax);
+    const method = methodOf(callee.name);
+    const object = unwrap(callee.object);
+    const isOfValue = object.kind !== 'identifier' || this.#local(object) !== undefined;
+    if (method === undefined || !isOfValue || syntax.optional)
+      return this.#refuse(syntax, undefined, isOfValue ? hintForMethod(callee.name) : undefined);
+    return this.#method(syntax, callee, method, path);
   }
-}
 
-/** Reads a key. A constant key of a plain reference lengthens its path. */
-function get(
-  of: Expr,
-  constant: string | number | undefined,
-  key: Expr,
-  { place, optional }: SyntaxOf<'property' | 'element'>,
-): Expr {
-  const at = place.span;
-  if (of.kind === 'ref' && constant !== undefined && !optional)
-    return { ...of, at, path: [...of.path, constant] };
-  return { kind: 'get', at, of, key, ...(optional ? { optional } : {}) };
-}
+  #method(
+    syntax: CallSyntax,
+    { object, name, optional: isOptional }: SyntaxOf<'property'>,
+    method: Method,
+    path: Path,
+  ): Expr | undefined {
+    const subject = this.#chain(object, path);
+    const link = { at: syntax.place.span, ...(isOptional ? { optional: true as const } : {}) };
+    if (method.kind === 'each') {
+      const [arrow, extra] = syntax.args;
+      if (arrow === undefined || extra !== undefined)
+        return this.#refuseArguments(syntax, name, '1 argument');
+      const lowered = lowerArrow(arrow, name, this.#scope, (body, locals) => this.#inside(body, locals));
+      if (subject === undefined || lowered === undefined) return undefined;
+      const each = { kind: 'each', ...link, in: subject, ...lowered } as const;
+      return method.mode === 'map'
+        ? { ...each, mode: method.mode }
+        : { ...each, mode: method.mode, truth: TRUTH };
+    }
+    const args = this.#all(syntax.args, path);
+    const min = method.kind === 'slice' ? 0 : method.min;
+    if (syntax.args.length < min || syntax.args.length > method.max) {
+      const range = min === method.max ? `${min}` : `${min} to ${method.max}`;
+      return this.#refuseArguments(syntax, name, `${range} ${method.max === 1 ? 'argument' : 'arguments'}`);
+    }
+    if (subject === undefined || args === undefined) return undefined;
+    if (method.kind === 'function') return { kind: 'call', ...link, fn: method.fn, args: [subject, ...args] };
+    const [start, end] = args;
+    return {
+      kind: 'slice',
+      style: 'js',
+      ...link,
+      of: subject,
+      ...(start === undefined ? {} : { start }),
+      ...(end === undefined ? {} : { end }),
+    };
+  }
 
-/** The key as a path segment: a name or an index. */
-function constantKey(key: Expr): string | number | undefined {
-  const value = key.kind === 'literal' ? key.value : undefined;
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
+  #refuseArguments(syntax: CallSyntax, name: string, takes: string): undefined {
+    const given = syntax.args.length;
+    return this.#refuse(
+      syntax,
+      `\`.${name}\` with ${given} ${given === 1 ? 'argument' : 'arguments'}`,
+      `it takes ${takes}`,
+    );
+  }
 
-function hasOptional(expr: Expr): boolean {
-  return expr.kind === 'get' && (expr.optional === true || hasOptional(expr.of));
+  /** The body of an arrow, where its names are known. Its reads would be one for each item. */
+  #inside(body: ExpressionSyntax, locals: ReadonlyMap<string, Local>): Expr | undefined {
+    const { hoist: _, ...scope } = this.#scope;
+    return lowerExpression(body, { ...scope, locals });
+  }
 }
 
 function isNullLiteral(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   return inner.kind === 'undefined' || (inner.kind === 'literal' && inner.value === null);
-}
-
-/** Whether an expression is a boolean whatever its parts are. */
-function isBoolean(expr: Expr): boolean {
-  switch (expr.kind) {
-    case 'compare':
-    case 'not':
-      return true;
-    case 'literal':
-      return typeof expr.value === 'boolean';
-    case 'call':
-      return expr.fn === 'isNullish';
-    case 'and':
-    case 'or':
-      return expr.items.every(isBoolean);
-    case 'conditional':
-      return isBoolean(expr.then) && expr.else !== undefined && isBoolean(expr.else);
-    default:
-      return false;
-  }
 }

@@ -1,172 +1,155 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { CallNode, ErrorNode, ResourceNode, ReturnNode } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
 import type { StepDeclaration } from '../declarations.js';
-import type { ExpressionSyntax } from '../syntax.js';
-import { type CallSyntax, outcomeVerbs, unwrap, type Verb, verbOf } from '../verbs.js';
-import type { Binding, Bindings } from './bindings.js';
+import type { ExpressionSyntax, FunctionSymbol } from '../syntax.js';
 import {
-  allOf,
+  type CallSyntax,
+  calleeName,
+  functionOf,
+  isChain,
+  isStep,
+  looksLikeVerb,
+  outcomeCalls,
+  type StepVerb,
+  stepVerbOf,
+  symbolOf,
+  unwrap,
+  verbOf,
+} from '../verbs.js';
+import { readArrow } from './arrows.js';
+import type { Binding, Bindings } from './bindings.js';
+import { type CallOptionsRead, readCallOptions } from './call-options.js';
+import {
   type ExpressionScope,
+  type Local,
   lowerCondition,
   lowerDict,
   lowerExpression,
-  negate,
 } from './expressions.js';
+import type { Functions } from './functions.js';
 import type { Handles } from './handles.js';
+import { negateOnce } from './operators.js';
+import {
+  type Attempts,
+  boundTo,
+  boundToNode,
+  guarded,
+  type NodeCore,
+  nodeValue,
+  resourceText,
+  type StepNode,
+  type StepOutcome,
+} from './outcome.js';
+import { retryOf } from './retry.js';
+import { lowerAddress } from './uris.js';
 
 /** What a step is linked against. */
 export interface StepScope {
   readonly step: StepDeclaration;
-  /** The id of the step's own node. */
+  /** The id of the node to be made: the step's own, or one derived from it. */
   readonly id: string;
+  /** What the ids of further nodes begin with, where that is not `id`: parts of a chain are numbered. */
+  readonly prefix?: string;
+  /** The id of the step's last node. */
+  readonly ownId: string;
+  /** Where the part stands whose node it is: the step's field, or an expression in its initializer. */
+  readonly source: Place;
   readonly bindings: Bindings;
   readonly handles: Handles;
+  readonly functions: Functions;
   readonly report: (diagnostic: Diagnostic) => void;
-}
-
-/** The part of a node that its verb decides. */
-export type NodeCore =
-  | Pick<CallNode, 'kind' | 'tool' | 'input'>
-  | Pick<ResourceNode, 'kind' | 'resource' | 'uri'>
-  | Pick<ErrorNode, 'kind' | 'message'>
-  | Pick<ReturnNode, 'kind' | 'value'>;
-
-/** A read that stood inside an expression, and runs before it. */
-export interface HoistedRead {
-  readonly id: string;
-  readonly core: Pick<ResourceNode, 'kind' | 'resource' | 'uri'>;
-  readonly source: Place;
-}
-
-/** What a step comes to: its node, the reads before it, and what its name stands for from here on. */
-export interface StepOutcome {
-  readonly core: NodeCore;
-  readonly when?: Expr;
-  readonly hoisted: readonly HoistedRead[];
-  readonly binding: Binding;
+  /** The names that arrows around this part bind. */
+  readonly locals?: ReadonlyMap<string, Local>;
 }
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */
 export function linkInitializer(scope: StepScope): StepOutcome | undefined {
-  return new StepLinker(scope).link(scope.step.initializer, []);
+  return new StepLinker(scope).link(scope.step.initializer);
 }
 
-/** The value of a node, by its id. */
-export function nodeValue(id: string): Expr {
-  return { kind: 'ref', root: 'steps', path: [id] };
-}
-
-/** The text of a resource node; absent for one that was skipped, where that can be. */
-function resourceText(id: string, mayBeSkipped: boolean): Expr {
-  const key: Expr = { kind: 'literal', value: 'text' };
-  return { kind: 'get', of: nodeValue(id), key, ...(mayBeSkipped ? { optional: true } : {}) };
-}
-
-/** What a verb makes of its step. */
-interface VerbOutcome {
-  readonly core: NodeCore;
-  /** @param when the step's condition. */
-  readonly bind: (when: Expr | undefined) => Binding;
-}
+type ConditionalSyntax = Extract<ExpressionSyntax, { kind: 'conditional' }>;
 
 class StepLinker {
   readonly #scope: StepScope;
-  readonly #hoisted: HoistedRead[] = [];
+  readonly #hoisted: StepNode[] = [];
 
   constructor(scope: StepScope) {
     this.#scope = scope;
   }
 
-  /** @param conditions what has to hold for this part of the initializer; nothing in it where one was reported. */
-  link(syntax: ExpressionSyntax, conditions: readonly (Expr | undefined)[]): StepOutcome | undefined {
+  link(syntax: ExpressionSyntax): StepOutcome | undefined {
     const inner = unwrap(syntax);
-    if (inner.kind === 'conditional') return this.#conditional(inner, conditions);
+    if (inner.kind === 'undefined') {
+      this.#scope.report(diagnostic('SW1018', this.#scope.step.place, { step: this.#scope.step.name }));
+      return undefined;
+    }
+    if (inner.kind === 'conditional' && outcomeCalls(inner).some(isStep)) return this.#conditional(inner);
     if (inner.kind === 'call') {
-      const verb = verbOf(inner);
-      if (verb !== undefined) return this.#outcome(this.#verbs[verb](inner), conditions);
+      const verb = stepVerbOf(inner);
+      if (verb !== undefined) return this.#verbs[verb](inner);
+      const symbol = functionOf(inner);
+      if (symbol !== undefined && !looksLikeVerb(inner))
+        return this.#function(symbol, inner.args, inner.callee.place);
     }
     if (inner.kind === 'binary' && inner.operator === '??') {
       const right = unwrap(inner.right);
-      if (right.kind === 'call' && verbOf(right) === 'fail')
-        return this.#require(inner.left, right, conditions);
+      if (right.kind === 'call' && verbOf(right) === 'fail') return this.#require(inner.left, right);
     }
-    return this.#refuse(inner);
+    return isEmptyChoice(inner) ? this.link({ kind: 'undefined', place: inner.place }) : this.#compute(inner);
   }
 
-  #conditional(
-    { test, then, else: otherwise }: Extract<ExpressionSyntax, { kind: 'conditional' }>,
-    conditions: readonly (Expr | undefined)[],
-  ): StepOutcome | undefined {
+  #conditional({ test, then, else: otherwise }: ConditionalSyntax): StepOutcome | undefined {
     const condition = lowerCondition(test, this.#values);
-    if (unwrap(otherwise).kind === 'undefined') return this.link(then, [...conditions, condition]);
-    if (unwrap(then).kind === 'undefined') {
-      return this.link(otherwise, [...conditions, condition && negateOnce(condition)]);
+    const onlyThen = unwrap(otherwise).kind === 'undefined';
+    if (onlyThen || unwrap(then).kind === 'undefined') {
+      const outcome = this.link(onlyThen ? then : otherwise);
+      if (outcome === undefined || condition === undefined) return undefined;
+      return guarded(outcome, onlyThen ? condition : negateOnce(condition));
     }
     // Both sides are read for their own faults.
-    const sides = [then, otherwise];
-    const [verb] = outcomeVerbs(otherwise).length > 0 ? outcomeVerbs(otherwise) : outcomeVerbs(then);
-    if (verb === undefined) return this.#refuse(then, otherwise);
-    for (const side of sides) {
-      if (outcomeVerbs(side).length > 0) this.link(side, []);
+    for (const side of [then, otherwise]) {
+      if (outcomeCalls(side).some(isStep)) new StepLinker(this.#scope).link(side);
       else lowerExpression(side, this.#values);
     }
+    const [call] = [...outcomeCalls(otherwise), ...outcomeCalls(then)].filter(isStep);
     const hint =
       'a step does one thing or nothing: make it two steps, each with `undefined` as its other side';
-    this.#scope.report(diagnostic('SW2003', otherwise.place, { verb }, { hint }));
+    this.#scope.report(diagnostic('SW2003', otherwise.place, { verb: calleeName(call) }, { hint }));
     return undefined;
   }
 
   /** `value ?? fail('…')`: ends the run unless there is a value, which the name stands for from here on. */
-  #require(
-    required: ExpressionSyntax,
-    fail: CallSyntax,
-    conditions: readonly (Expr | undefined)[],
-  ): StepOutcome | undefined {
+  #require(required: ExpressionSyntax, fail: CallSyntax): StepOutcome | undefined {
     const expr = lowerExpression(required, this.#values);
     const failure = this.#verbs.fail(fail);
     if (expr === undefined || failure === undefined) return undefined;
     const isMissing: Expr = { kind: 'call', at: required.place.span, fn: 'isNullish', args: [expr] };
-    const asked = allOf(conditions.filter((condition) => condition !== undefined));
-    const bind = () => value(asked === undefined ? expr : onlyIf(asked, expr));
-    return this.#outcome({ core: failure.core, bind }, [...conditions, isMissing]);
+    return { nodes: guarded(failure, isMissing).nodes, bind: boundTo(expr) };
   }
 
-  #outcome(
-    verb: VerbOutcome | undefined,
-    conditions: readonly (Expr | undefined)[],
-  ): StepOutcome | undefined {
-    if (verb === undefined || !conditions.every((condition) => condition !== undefined)) return undefined;
-    const when = allOf(conditions);
-    const { core, bind } = verb;
-    return { core, binding: bind(when), ...(when === undefined ? {} : { when }), hoisted: this.#hoisted };
+  /** An initializer without a verb: a value that is computed once, when the step's turn comes. */
+  #compute(syntax: ExpressionSyntax): StepOutcome | undefined {
+    if (this.#isGuardedCall(syntax)) return undefined;
+    const value = lowerExpression(syntax, this.#arguments);
+    return value && this.#outcome({ kind: 'compute', value });
   }
 
-  /** Says what is wrong with an initializer that is no step: the parts that cannot be stored, else that it does nothing. */
-  #refuse(...parts: readonly ExpressionSyntax[]): undefined {
-    const { step, report } = this.#scope;
-    const hasValue = parts.map((part) => this.#value(part)).every((value) => value !== undefined);
-    if (hasValue) report(diagnostic('SW1018', step.place, { step: step.name }));
-    return undefined;
-  }
-
-  #value(part: ExpressionSyntax): Expr | undefined {
-    const inner = unwrap(part);
-    const isGuarded = inner.kind === 'binary' && inner.operator === '&&';
-    const guarded = isGuarded ? unwrap(inner.right) : undefined;
-    const verb = guarded === undefined ? undefined : verbOf(guarded);
-    if (!isGuarded || guarded?.kind !== 'call' || verb === undefined)
-      return lowerExpression(part, this.#values);
-    lowerCondition(inner.left, this.#values);
+  /** `condition && call(…)` would give the condition where it does not hold. */
+  #isGuardedCall(syntax: ExpressionSyntax): boolean {
+    const call = syntax.kind === 'binary' && syntax.operator === '&&' ? unwrap(syntax.right) : undefined;
+    if (syntax.kind !== 'binary' || call?.kind !== 'call' || !isStep(call)) return false;
+    lowerCondition(syntax.left, this.#values);
+    const verb = calleeName(call);
     const hint = `write \`condition ? ${verb}(…) : undefined\``;
-    this.#scope.report(diagnostic('SW2003', guarded.callee.place, { verb }, { hint }));
-    return undefined;
+    this.#scope.report(diagnostic('SW2003', call.callee.place, { verb }, { hint }));
+    return true;
   }
 
   /** Where reads cannot be moved out of an expression. */
   get #values(): ExpressionScope {
-    return { bindings: this.#scope.bindings, report: this.#scope.report };
+    const { bindings, handles, report, locals } = this.#scope;
+    return { bindings, handles, report, ...(locals === undefined ? {} : { locals }) };
   }
 
   /** Where they can: in what a verb is given. */
@@ -174,77 +157,272 @@ class StepLinker {
     return { ...this.#values, hoist: (read, path) => this.#hoist(read, path) };
   }
 
+  #outcome(core: NodeCore, more: Partial<StepNode> = {}, bind = boundToNode(this.#scope.id)): StepOutcome {
+    const { id, source } = this.#scope;
+    const node: StepNode = { id, core, conditions: [], source, ...more };
+    return { nodes: [...this.#hoisted, node], bind };
+  }
+
   #hoist(read: CallSyntax, path: readonly (string | number)[]): Expr | undefined {
     const core = this.#readCore(read);
     if (core === undefined) return undefined;
     const keys = path.map((key) => String(key).replace(/[^\p{ID_Continue}$-]/gu, '-'));
-    const base = [this.#scope.id, ...(keys.length === 0 ? ['read'] : keys)].join('.');
+    const base = [this.#prefix, ...(keys.length === 0 ? ['read'] : keys)].join('.');
     const taken = this.#hoisted.filter(({ id }) => id === base || id.startsWith(`${base}-`)).length;
     const id = taken === 0 ? base : `${base}-${taken + 1}`;
-    this.#hoisted.push({ id, core, source: read.place });
+    this.#hoisted.push({ id, core, conditions: [], source: read.place, hoisted: true });
     // It shares the condition of the step it belongs to.
     return { ...resourceText(id, false), at: read.place.span };
   }
 
-  #readCore({ args, callee }: CallSyntax): HoistedRead['core'] | undefined {
-    const resource = this.#scope.handles.resource(args[0], 'read', callee.place);
-    if (resource === undefined) return undefined;
-    const at = (args[0] ?? callee).place.span;
-    return { kind: 'resource', resource: resource.name, uri: { kind: 'literal', at, value: resource.uri } };
+  #readCore(read: CallSyntax): Extract<NodeCore, { kind: 'resource' }> | undefined {
+    const addressed = lowerAddress(read, 'read', this.#scope, (part) => lowerExpression(part, this.#values));
+    return addressed && { kind: 'resource', resource: addressed.resource.name, uri: addressed.uri };
   }
 
-  /** By verb, the node it makes and what its step's name stands for. */
-  readonly #verbs: Readonly<Record<Verb, (call: CallSyntax) => VerbOutcome | undefined>> = {
-    call: ({ args, callee, place }) => {
-      const [handle, input, options] = args;
-      const tool = this.#scope.handles.tool(handle, 'call', callee.place);
-      const dict: Expr | undefined =
-        input === undefined || input.kind === 'undefined'
-          ? { kind: 'dict', at: place.span, entries: [] }
-          : lowerDict(input, this.#arguments);
-      if (options !== undefined) {
-        const hint = "the options of a step's own call stand in `@Step({ … })`";
-        this.#scope.report(
-          diagnostic('SW2001', options.place, { what: 'the third argument of `call`' }, { hint }),
-        );
-      }
-      if (tool === undefined || dict?.kind !== 'dict' || options !== undefined) return undefined;
-      return {
-        core: { kind: 'call', tool: tool.name, input: dict },
-        bind: () => value(nodeValue(this.#scope.id)),
-      };
-    },
+  get #prefix(): string {
+    return this.#scope.prefix ?? this.#scope.id;
+  }
+
+  /** The options of the step, for the nodes that make attempts; those of the call win. */
+  #attempts(own: Attempts = {}): Attempts {
+    const { timeoutMs } = this.#scope.step.options;
+    const retry = own.retry ?? retryOf(this.#scope.step.options.retry);
+    const limit = own.timeoutMs ?? (typeof timeoutMs === 'number' ? timeoutMs : undefined);
+    return {
+      ...(retry === undefined ? {} : { retry }),
+      ...(limit === undefined ? {} : { timeoutMs: limit }),
+    };
+  }
+
+  /** By verb, what it makes. */
+  readonly #verbs: Readonly<Record<StepVerb, (call: CallSyntax) => StepOutcome | undefined>> = {
+    call: (call) => this.#call(call),
     read: (call) => {
       const core = this.#readCore(call);
-      return core && { core, bind: (when) => value(resourceText(this.#scope.id, when !== undefined)) };
+      const { id } = this.#scope;
+      return (
+        core &&
+        this.#outcome(core, this.#attempts(), (conditions) => ({
+          kind: 'value',
+          expr: resourceText(id, conditions.length > 0),
+        }))
+      );
     },
     fail: ({ args, callee }) => {
       const message = this.#argument(args[0], callee.place);
-      return message && { core: { kind: 'error', message }, bind: () => value({ kind: 'literal' }) };
+      return message && this.#outcome({ kind: 'error', message }, {}, boundTo({ kind: 'literal' }));
     },
     done: ({ args, callee }) => {
-      const result = this.#argument(args[0], callee.place);
-      return result && { core: { kind: 'return', value: result }, bind: () => ({ kind: 'end' }) };
+      const value = this.#argument(args[0], callee.place);
+      return value && this.#outcome({ kind: 'return', value }, {}, () => ({ kind: 'end' }));
     },
+    chain: (call) => this.#chain(call),
+    attempt: (call) => this.#attempt(call),
   };
 
   #argument(syntax: ExpressionSyntax | undefined, at: Place): Expr | undefined {
     if (syntax === undefined) return { kind: 'literal', at: at.span };
     return lowerExpression(syntax, this.#arguments);
   }
+
+  #call({ args, callee, place }: CallSyntax): StepOutcome | undefined {
+    const [handle, input, given] = args;
+    const { id, report } = this.#scope;
+    const tool = this.#scope.handles.tool(handle, 'call', callee.place);
+    const dict: Expr | undefined =
+      input === undefined || input.kind === 'undefined'
+        ? { kind: 'dict', at: place.span, entries: [] }
+        : lowerDict(input, this.#arguments);
+    const options = readCallOptions(given, report);
+    if (options === undefined || this.#isGivenTwice(options)) return undefined;
+    const transform = options.transform && unwrap(options.transform);
+    const named = transform && symbolOf(transform);
+    const isNamed = named?.kind === 'function';
+    const callId = options.id ?? (isNamed ? `${this.#prefix}.call` : id);
+    const bind =
+      transform === undefined || isNamed ? boundToNode(callId) : this.#transformed(transform, callId);
+    if (tool === undefined || dict?.kind !== 'dict' || bind === undefined) return undefined;
+    const core = { kind: 'call', tool: tool.name, input: dict } as const;
+    const source = isNamed ? place : this.#scope.source;
+    const called = this.#outcome(core, { ...this.#attempts(options), id: callId, source }, bind);
+    if (transform === undefined || !isNamed) return called;
+    const reference = this.#scope.functions.refer(named, transform.place);
+    if (reference === undefined) return undefined;
+    const at = transform.place.span;
+    const value: Expr = { kind: 'list', at, items: [{ value: { ...nodeValue(callId), at } }] };
+    const computed: StepNode = {
+      id,
+      core: { kind: 'compute', value, function: reference },
+      conditions: [],
+      source: this.#scope.source,
+      ...this.#limit(),
+    };
+    return { nodes: [...called.nodes, computed], bind: boundToNode(id) };
+  }
+
+  /** `transform: (out) => …`: the name stands for the expression over the output. */
+  #transformed(transform: ExpressionSyntax, callId: string): StepOutcome['bind'] | undefined {
+    const arrow = readArrow(transform, 'transform', 1, this.#scope.report);
+    const body = arrow && this.#inside(arrow, { kind: 'value', expr: nodeValue(callId) });
+    return body && boundTo(body);
+  }
+
+  /** The body of an arrow as a value, its parameter bound. */
+  #inside(
+    { names, body }: { readonly names: readonly string[]; readonly body: ExpressionSyntax },
+    parameter: Local,
+  ): Expr | undefined {
+    return lowerExpression(body, { ...this.#values, locals: this.#withLocal(names[0], parameter) });
+  }
+
+  #withLocal(name: string | undefined, local: Local): ReadonlyMap<string, Local> {
+    return new Map([...(this.#scope.locals ?? []), ...(name === undefined ? [] : [[name, local] as const])]);
+  }
+
+  #limit(): Attempts {
+    const { retry: _, ...limit } = this.#attempts();
+    return limit;
+  }
+
+  /** An option of a step's own call may stand beside the call or in @Step, once. */
+  #isGivenTwice({ syntax }: CallOptionsRead): boolean {
+    const { step, report, id, ownId } = this.#scope;
+    // Inside a chain the step's own options are what its calls fall back on.
+    const isAlone = !isChain(step.initializer);
+    const twice = Object.entries(syntax).filter(
+      ([option]) => id === ownId && (isAlone || option === 'id') && Object.hasOwn(step.optionSyntax, option),
+    );
+    for (const [option, { place }] of twice) {
+      const other = step.optionSyntax[option]?.place ?? step.place;
+      const related = [{ message: 'the other one is here', place: other }];
+      report(
+        diagnostic('SW1020', place, { what: `\`${option}\``, first: '`call`', second: '@Step' }, { related }),
+      );
+    }
+    return twice.length > 0;
+  }
+
+  /** An exported function: the host calls it with the values of its arguments. */
+  #function(symbol: FunctionSymbol, args: readonly ExpressionSyntax[], at: Place): StepOutcome | undefined {
+    const reference = this.#scope.functions.refer(symbol, at);
+    const values = args.map((arg) => lowerExpression(arg, this.#arguments));
+    if (reference === undefined || !values.every((value) => value !== undefined)) return undefined;
+    const value: Expr = { kind: 'list', at: at.span, items: values.map((each) => ({ value: each })) };
+    return this.#outcome({ kind: 'compute', value, function: reference }, this.#limit());
+  }
+
+  /** One node after the other, each given the value of the one before. */
+  #chain({ args, callee }: CallSyntax): StepOutcome | undefined {
+    const { id, report } = this.#scope;
+    const [first, ...rest] = args;
+    if (first === undefined)
+      return this.#refuse(callee.place, 'a `chain` without steps', '`chain(call(…), (value) => call(…))`');
+    const prefixAt = (index: number): string => `${this.#prefix}.${index + 1}`;
+    const idAt = (index: number): string => (index === rest.length ? id : prefixAt(index));
+    const outcomes = [this.#part(first, idAt(0), prefixAt(0))];
+    for (const [index, each] of rest.entries()) {
+      const value = outcomes.at(-1)?.bind([]) ?? ({ kind: 'faulty' } as const);
+      outcomes.push(this.#link(each, idAt(index + 1), prefixAt(index + 1), value));
+    }
+    const last = outcomes.at(-1);
+    if (last === undefined || !outcomes.every((outcome) => outcome !== undefined)) return undefined;
+    const early = outcomes.slice(0, -1).findIndex((outcome) => outcome.bind([]).kind === 'end');
+    if (early !== -1) {
+      const hint = 'nothing follows the end of the run: make it the last one';
+      report(diagnostic('SW2003', (args[early] ?? first).place, { verb: 'done' }, { hint }));
+      return undefined;
+    }
+    return { nodes: outcomes.flatMap(({ nodes }) => nodes), bind: last.bind };
+  }
+
+  /** A link of a chain: an arrow that gives a step, or an exported function. */
+  #link(syntax: ExpressionSyntax, id: string, prefix: string, value: Binding): StepOutcome | undefined {
+    const symbol = symbolOf(unwrap(syntax));
+    if (symbol?.kind === 'function') {
+      const reference = this.#scope.functions.refer(symbol, syntax.place);
+      if (reference === undefined || value.kind !== 'value') return undefined;
+      const at = syntax.place.span;
+      const args: Expr = { kind: 'list', at, items: [{ value: { ...value.expr, at } }] };
+      const core: NodeCore = { kind: 'compute', value: args, function: reference };
+      const source = id === this.#scope.id ? this.#scope.source : syntax.place;
+      return this.#outcome(core, { ...this.#limit(), id, source }, boundToNode(id));
+    }
+    const arrow = readArrow(syntax, 'chain', 1, this.#scope.report);
+    return arrow && this.#part(arrow.body, id, prefix, this.#withLocal(arrow.names[0], value));
+  }
+
+  #part(
+    syntax: ExpressionSyntax,
+    id: string,
+    prefix: string,
+    locals = this.#scope.locals,
+  ): StepOutcome | undefined {
+    const source = id === this.#scope.id ? this.#scope.source : syntax.place;
+    const inner = { ...this.#scope, id, prefix, source, ...(locals === undefined ? {} : { locals }) };
+    return new StepLinker(inner).link(syntax);
+  }
+
+  /** `attempt(step, (error) => …)`: a value stands in for the step's own when it has failed for good. */
+  #attempt({ args, callee }: CallSyntax): StepOutcome | undefined {
+    const [step, fallback] = args;
+    const example = '`attempt(call(…), (error) => …)`';
+    if (step === undefined) return this.#refuse(callee.place, 'an `attempt` without a step', example);
+    const outcome = this.#part(step, this.#scope.id, this.#prefix);
+    const arrow = fallback && readArrow(fallback, 'attempt', 1, this.#scope.report);
+    if (fallback === undefined) return this.#refuse(callee.place, 'an `attempt` without a fallback', example);
+    const value = arrow && this.#inside(arrow, { kind: 'error' });
+    if (outcome === undefined || value === undefined || !this.#mayFail(outcome, step)) return undefined;
+    const nodes = outcome.nodes.map((node) =>
+      node.hoisted ? node : { ...node, onError: { value: standIn(node, value) } },
+    );
+    return { nodes, bind: outcome.bind };
+  }
+
+  /** Whether a fallback can stand for all of what a step gives. */
+  #mayFail({ nodes, bind }: StepOutcome, step: ExpressionSyntax): boolean {
+    const [node, second] = nodes.filter(({ hoisted }) => hoisted === undefined);
+    const refuse = (verb: string, hint: string): boolean => {
+      this.#scope.report(diagnostic('SW2003', step.place, { verb }, { hint }));
+      return false;
+    };
+    if (node === undefined || node.core.kind === 'error' || node.core.kind === 'return') {
+      const verb = node?.core.kind === 'return' ? 'done' : 'fail';
+      return refuse(verb, 'nothing stands in for the end of a run: leave `attempt` out');
+    }
+    if (node.onError !== undefined)
+      return refuse('attempt', 'one fallback is enough: nothing is left to fail');
+    const bound = bind([]);
+    const isWhole =
+      bound.kind === 'value' && (node.core.kind === 'resource' || isValueOf(bound.expr, node.id));
+    if (second === undefined && isWhole) return true;
+    if (isChain(step)) return refuse('chain', 'put `attempt` around one step of the chain, or around each');
+    const what = 'a `transform` inside of `attempt`';
+    const hint = 'let the fallback give what the tool gives, and transform the value where it is used';
+    this.#scope.report(diagnostic('SW2001', step.place, { what }, { hint }));
+    return false;
+  }
+
+  #refuse(at: Place, what: string, example: string): undefined {
+    this.#scope.report(diagnostic('SW2001', at, { what }, { hint: `write ${example}` }));
+    return undefined;
+  }
 }
 
-function value(expr: Expr): Binding {
-  return { kind: 'value', expr };
+/** What the fallback gives, in the form of the node's own value. */
+function standIn({ core }: StepNode, value: Expr): Expr {
+  if (core.kind !== 'resource') return value;
+  const at = value.at === undefined ? {} : { at: value.at };
+  return { kind: 'dict', ...at, entries: [{ key: 'text', value }] };
 }
 
-/** A value that is absent unless the condition holds. */
-function onlyIf(test: Expr, then: Expr): Expr {
-  return { kind: 'conditional', truth: 'boolean', test, then };
+function isValueOf(expr: Expr, id: string): boolean {
+  return expr.kind === 'ref' && expr.root === 'steps' && expr.path.length === 1 && expr.path[0] === id;
 }
 
-/** Takes off a double negation that was only there to make a boolean. */
-function negateOnce(condition: Expr): Expr {
-  const isDouble = condition.kind === 'not' && condition.of.kind === 'not';
-  return isDouble ? condition.of : negate(condition);
+/** A choice between nothing and nothing. */
+function isEmptyChoice(syntax: ExpressionSyntax): boolean {
+  if (syntax.kind === 'undefined') return true;
+  if (syntax.kind !== 'conditional') return false;
+  return isEmptyChoice(unwrap(syntax.then)) && isEmptyChoice(unwrap(syntax.else));
 }

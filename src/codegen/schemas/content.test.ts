@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_EMBEDDED_BYTES, readContent } from './content.js';
+import { MAX_EMBEDDED_BYTES, packageRootOf, readContent } from './content.js';
 
 let parent: string;
 let root: string;
@@ -32,10 +32,18 @@ describe('readContent', () => {
 
   test('embeds 64 KiB and not one byte more', async () => {
     expect(await read('full.txt')).toMatchObject({ kind: 'text' });
-    expect(await read('over.txt')).toEqual({
-      kind: 'unreadable',
-      why: expect.stringContaining('65537 bytes'),
-    });
+    expect(await read('over.txt')).toEqual({ kind: 'file', file: 'src/over.txt', isText: true });
+  });
+
+  test('embeds no bytes', async () => {
+    expect(await read('binary.md')).toEqual({ kind: 'file', file: 'src/binary.md', isText: false });
+  });
+
+  test('names files by their way from the package, and refuses those outside of it', async () => {
+    const from = (folder: string) =>
+      readContent(root, 'src/intro.resource.ts', 'over.txt', path.join(root, folder));
+    expect(await from('src')).toEqual({ kind: 'file', file: 'over.txt', isText: true });
+    expect(await from('src/docs')).toEqual({ kind: 'unreadable', why: expect.stringContaining('package') });
   });
 
   test.each([
@@ -45,9 +53,14 @@ describe('readContent', () => {
     ['/etc/hostname', 'relative'],
     ['nothing.md', 'no such file'],
     ['docs', 'folder'],
-    ['binary.md', 'UTF-8'],
     ['nul\0.md', ''],
   ])('refuses %j', async (file, why) => {
     expect(await read(file)).toEqual({ kind: 'unreadable', why: expect.stringContaining(why) });
   });
+});
+
+test('packageRootOf finds the nearest package above the registry', async () => {
+  expect(packageRootOf(root, 'generated/registry.ts')).toBe(path.join(root, 'generated'));
+  await writeFile(path.join(root, 'package.json'), '{}');
+  expect(packageRootOf(root, 'generated/registry.ts')).toBe(root);
 });

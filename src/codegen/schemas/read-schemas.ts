@@ -1,5 +1,4 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { JsonSchema } from '../../graph/json.js';
 import type {
   ClassHandle,
   Declarations,
@@ -10,9 +9,8 @@ import type {
 import { compareText } from '../emit/order.js';
 import { readContent } from './content.js';
 import { importModules } from './import-modules.js';
-import type { SchemaReading, SchemaSide } from './json-schema.js';
 import type { ClassReading, ModuleRequest } from './protocol.js';
-import { texts } from './texts.js';
+import { notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */
 export interface ReadSchemasOptions {
@@ -24,6 +22,8 @@ export interface ReadSchemasOptions {
   readonly timeoutMs?: number;
   /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
   readonly broken?: ReadonlySet<string>;
+  /** The folder that files of resources are found from at run time; absolute. Default: the root. */
+  readonly packageRoot?: string;
 }
 
 /** What running the modules told about their classes. A class that could not be read is missing. */
@@ -32,19 +32,15 @@ export interface ToolSchemas {
   readonly resources: ReadonlyMap<ResourceDeclaration, ResourceReading>;
 }
 
-export interface ToolReading {
-  readonly inputSchema: JsonSchema;
-  readonly outputSchema?: JsonSchema;
-  readonly fingerprint: string;
-}
-
 export interface ResourceReading {
+  /** The content, where it is embedded. */
   readonly text?: string;
+  /** Where the content is, relative to the package. */
+  readonly file?: string;
+  /** Whether that file holds text. */
+  readonly isText?: boolean;
   readonly fingerprint: string;
 }
-
-/** What a tool without a schema and without a parameter accepts. */
-const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
 /**
  * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema.
@@ -54,8 +50,9 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalPropert
  */
 export async function readSchemas(
   declared: Pick<Declarations, 'tools' | 'resources'>,
-  { root, experimentalDecorators = false, timeoutMs = 10_000, broken = new Set() }: ReadSchemasOptions,
+  options: ReadSchemasOptions,
 ): Promise<Phase<ToolSchemas>> {
+  const { root, experimentalDecorators = false, timeoutMs = 10_000, broken = new Set() } = options;
   const diagnostics: Diagnostic[] = [];
   const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
   const outcomes = await importModules(modules, { root, experimentalDecorators, timeoutMs });
@@ -99,7 +96,7 @@ export async function readSchemas(
   }
   for (const resource of declared.resources) {
     const read = await resourceReading(
-      root,
+      options,
       resource,
       readings.get(classKey(resource.file, resource.exportName)),
     );
@@ -136,65 +133,34 @@ function groupByFile({
   return [...groups].map(([file, group]) => ({ file, ...group })).sort((a, b) => compareText(a.file, b.file));
 }
 
-function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
-  if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
-  const diagnostics: Diagnostic[] = [];
-  const accept = (which: SchemaSide, schema: SchemaReading): JsonSchema | undefined => {
-    switch (schema.kind) {
-      case 'schema':
-        return schema.schema;
-      case 'unrepresentable':
-        diagnostics.push(diagnostic('SW6002', tool.place, { tool: tool.name, which, reason: schema.reason }));
-        return undefined;
-      case 'notAnObject':
-        diagnostics.push(diagnostic('SW6006', tool.place, { tool: tool.name, which }));
-        return undefined;
-      default:
-        return schema satisfies never;
-    }
-  };
-  const outputSchema = reading.output === undefined ? undefined : accept('output', reading.output);
-  let inputSchema: JsonSchema | undefined;
-  if (reading.input !== undefined) inputSchema = accept('input', reading.input);
-  else if (tool.inputType === undefined) inputSchema = NO_INPUT;
-  else diagnostics.push(diagnostic('SW6003', tool.place, { tool: tool.name }));
-  if (inputSchema === undefined || diagnostics.length > 0) return { value: undefined, diagnostics };
-  return {
-    value: {
-      inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
-      fingerprint: reading.fingerprint,
-    },
-    diagnostics,
-  };
-}
-
 async function resourceReading(
-  root: string,
+  { root, packageRoot = root }: ReadSchemasOptions,
   resource: ResourceDeclaration,
   reading: ClassReading | undefined,
 ): Promise<Phase<ResourceReading | undefined>> {
   const diagnostics: Diagnostic[] = [];
   if (reading !== undefined && reading.kind !== 'resource')
     diagnostics.push(notRead(resource, reading, 'resource'));
-  let text: string | undefined;
+  let content: Omit<ResourceReading, 'fingerprint'> = {};
   if (resource.contentFile !== undefined) {
-    const content = await readContent(root, resource.file, resource.contentFile);
-    if (content.kind === 'text') text = content.text;
-    else {
-      const params = { resource: resource.name, file: resource.contentFile };
-      const place = resource.contentFilePlace ?? resource.place;
-      diagnostics.push(diagnostic('SW6004', place, params, { hint: content.why }));
+    const read = await readContent(root, resource.file, resource.contentFile, packageRoot);
+    switch (read.kind) {
+      case 'text':
+        content = { text: read.text };
+        break;
+      case 'file':
+        content = { file: read.file, isText: read.isText };
+        break;
+      case 'unreadable': {
+        const params = { resource: resource.name, file: resource.contentFile };
+        const place = resource.contentFilePlace ?? resource.place;
+        diagnostics.push(diagnostic('SW6004', place, params, { hint: read.why }));
+        break;
+      }
+      default:
+        read satisfies never;
     }
   }
   if (reading?.kind !== 'resource' || diagnostics.length > 0) return { value: undefined, diagnostics };
-  return {
-    value: { ...(text === undefined ? {} : { text }), fingerprint: reading.fingerprint },
-    diagnostics,
-  };
-}
-
-function notRead(handle: ClassHandle, reading: ClassReading, expected: 'tool' | 'resource'): Diagnostic {
-  const reason = reading.kind === 'missing' ? reading.reason : texts.otherKind(reading.kind, expected);
-  return diagnostic('SW6007', handle.place, { className: handle.className, reason });
+  return { value: { ...content, fingerprint: reading.fingerprint }, diagnostics };
 }

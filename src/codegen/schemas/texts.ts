@@ -16,9 +16,35 @@ export const texts = {
   noMessage: 'no message',
   absolutePath: 'write a path relative to the class',
   outsidePath: 'the file lies outside of the project',
-  tooLarge: (bytes: number, limit: number) => `it has ${bytes} bytes, and at most ${limit} can be embedded`,
-  notText: 'it is not UTF-8 text',
+  outsidePackage:
+    'it is too large or no text to be embedded, and lies outside of the package of the registry',
   noFile: 'there is no such file',
   isFolder: 'it is a folder',
   notPermitted: 'it is not permitted to read it',
+  takeAnObject: 'MCP tools take objects: `execute({ … }: { … })`',
+  mustBe: (what: string) => `must be ${what}`,
+  notAbout: (what: 'number' | 'string' | 'array') =>
+    `is about ${what === 'array' ? 'an' : 'a'} ${what}, which this is not`,
+  insteadOf,
+  extents: {
+    deep: 'it is nested without end: give the tool a schema, `input: z.object({ … })`',
+    large: 'the type has too many parts to be written out: name what the tool needs of it',
+  },
 } as const;
+
+/** What to write instead of a type without a JSON form. */
+const INSTEAD: readonly (readonly [RegExp, string])[] = [
+  [/^Date$/, 'take text: `/** @format date-time */ when: string`'],
+  [/^bigint$/, 'take a number, or text'],
+  [/^(Readonly)?(Weak)?Map\b/, 'take `Record<string, …>`'],
+  [/^(Readonly)?(Weak)?Set\b/, 'take a list'],
+  [/^(Buffer|Uint8Array|ArrayBuffer)\b/, 'take text in base64: `/** @format byte */ bytes: string`'],
+  [/^URL$/, 'take text: `/** @format uri */ url: string`'],
+  [/^RegExp$/, 'take its source as text'],
+  [/^unknown$/, 'write its type'],
+  [/^Promise\b/, 'take what it resolves to'],
+];
+
+function insteadOf(type: string): string | undefined {
+  return INSTEAD.find(([pattern]) => pattern.test(type))?.[1];
+}

@@ -1,6 +1,7 @@
 import { ts } from 'ts-morph';
 import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MethodSyntax } from '../syntax.js';
 import { type HostContext, placeOf } from './context.js';
+import { exportNames } from './exports.js';
 import { propertyName, readExpression } from './expressions.js';
 import { classPlace, resolveIdentifier, resolveMember } from './symbols.js';
 import { returnTypeOf, typeOfDeclaration } from './types.js';
@@ -15,26 +16,6 @@ export function readClasses(context: HostContext, source: ts.SourceFile): ClassS
   };
   visit(source);
   return classes;
-}
-
-/** By class, the name a module exports it by; its own name where there are several. */
-function exportNames({ checker }: HostContext, source: ts.SourceFile): Map<ts.Node, string> {
-  const names = new Map<ts.Node, string>();
-  const module = checker.getSymbolAtLocation(source);
-  if (module === undefined) return names;
-  for (const entry of checker.getExportsOfModule(module)) {
-    if (entry.name === 'export=' || entry.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration))
-      continue;
-    const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
-    const declaration = target.valueDeclaration;
-    if (declaration === undefined || !ts.isClassDeclaration(declaration)) continue;
-    const known = names.get(declaration);
-    const own = declaration.name?.text;
-    if (known === undefined || entry.name === own || (known === 'default' && known !== own)) {
-      names.set(declaration, entry.name);
-    }
-  }
-  return names;
 }
 
 function readClass(
@@ -109,10 +90,12 @@ function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax |
   return {
     name: propertyName(node.name) ?? node.name.getText(),
     place: placeOf(context, node.name),
-    parameters: held.parameters.map((parameter) => ({
+    parameters: held.parameters.map((parameter, i) => ({
       name: parameter.name.getText(),
-      type: typeOfDeclaration(context, parameter),
+      place: placeOf(context, parameter),
+      ...(i > 0 ? {} : { type: typeOfDeclaration(context, parameter) }),
     })),
     returns: returnTypeOf(context, held),
+    returnsPlace: placeOf(context, held.type ?? node.name),
   };
 }

@@ -15,6 +15,12 @@ export function relativeFile(context: HostContext, fileName: string): string {
   return path.relative(context.root, fileName).split(path.sep).join('/');
 }
 
+/** Whether a file is the author's own: source under the root, and no package's. */
+export function isOfProject(context: HostContext, { fileName, isDeclarationFile }: ts.SourceFile): boolean {
+  const segments = relativeFile(context, fileName).split('/');
+  return !isDeclarationFile && segments[0] !== '..' && !segments.includes('node_modules');
+}
+
 /** Where a node stands, without the comments before it. */
 export function placeOf(context: HostContext, node: ts.Node): Place {
   const source = node.getSourceFile();

@@ -3,6 +3,9 @@ import type { Place } from '../../graph/place.js';
 import type { ExpressionSyntax, Unsupported } from '../syntax.js';
 import { type HostContext, placeOf } from './context.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
+import { compositeTruth } from './truth.js';
+
+type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 
 type ObjectEntry = Extract<ExpressionSyntax, { kind: 'object' }>['entries'][number];
 
@@ -82,14 +85,16 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   }
   if (ts.isBinaryExpression(node)) {
     const operator = node.operatorToken.getText();
-    return { kind: 'binary', place, operator, left: read(node.left), right: read(node.right) };
+    const asks = operator === '&&' || operator === '||';
+    const left = asks ? readCondition(context, node.left) : read(node.left);
+    return { kind: 'binary', place, operator, left, right: read(node.right) };
   }
   if (ts.isPrefixUnaryExpression(node)) return prefixSyntax(context, node);
   if (ts.isConditionalExpression(node)) {
     return {
       kind: 'conditional',
       place,
-      test: read(node.condition),
+      test: readCondition(context, node.condition),
       // biome-ignore lint/suspicious/noThenProperty: the name is the syntax's, and no such object is awaited
       then: read(node.whenTrue),
       else: read(node.whenFalse),
@@ -106,6 +111,22 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     place,
     ...(unsupported.get(node.kind) ?? { unsupported: 'this expression' }),
   };
+}
+
+/** An expression whose value is only asked whether it counts as true. */
+function readCondition(context: HostContext, node: ts.Expression): ExpressionSyntax {
+  if (ts.isParenthesizedExpression(node)) {
+    return {
+      kind: 'parenthesized',
+      place: placeOf(context, node),
+      inner: readCondition(context, node.expression),
+    };
+  }
+  const syntax = readExpression(context, node);
+  if (syntax.kind === 'binary' && ts.isBinaryExpression(node) && ['&&', '||'].includes(syntax.operator))
+    return { ...syntax, right: readCondition(context, node.right) };
+  const truth = compositeTruth(context, node);
+  return truth === undefined ? syntax : { ...syntax, truth };
 }
 
 function callSyntax(context: HostContext, node: ts.CallExpression, optional: boolean): ExpressionSyntax {
@@ -127,16 +148,42 @@ function prefixSyntax(context: HostContext, node: ts.PrefixUnaryExpression): Exp
     return { kind: 'literal', place, value: 0 - Number(node.operand.text) };
   }
   const operator = ts.tokenToString(node.operator) ?? '';
-  return { kind: 'prefix', place, operator, operand: readExpression(context, node.operand) };
+  const read = operator === '!' ? readCondition : readExpression;
+  return { kind: 'prefix', place, operator, operand: read(context, node.operand) };
 }
 
 function arrowSyntax(context: HostContext, node: ts.ArrowFunction): ExpressionSyntax {
-  const parameters = node.parameters.map(({ name }) => ({
-    name: name.getText(),
-    place: placeOf(context, name),
-  }));
-  const base = { kind: 'arrow', place: placeOf(context, node), parameters } as const;
-  return ts.isBlock(node.body) ? base : { ...base, body: readExpression(context, node.body) };
+  const isAsync = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) ?? false;
+  const base = {
+    kind: 'arrow',
+    place: placeOf(context, node),
+    parameters: node.parameters.map((parameter) => readParameter(context, parameter)),
+    ...(isAsync ? { isAsync } : {}),
+  } as const;
+  if (ts.isBlock(node.body)) return base;
+  const read = isQuestion(node.parent) ? readCondition : readExpression;
+  return { ...base, body: read(context, node.body) };
+}
+
+/** The methods that ask their arrow for true or false. */
+const QUESTIONS: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
+
+function isQuestion(call: ts.Node): boolean {
+  return (
+    ts.isCallExpression(call) &&
+    ts.isPropertyAccessExpression(call.expression) &&
+    QUESTIONS.has(call.expression.name.text)
+  );
+}
+
+function readParameter(
+  context: HostContext,
+  { name, initializer, dotDotDotToken }: ts.ParameterDeclaration,
+): ArrowParameter {
+  const base = { name: name.getText(), place: placeOf(context, name) };
+  if (!ts.isIdentifier(name)) return { ...base, ...parameterFaults.pattern };
+  if (dotDotDotToken !== undefined) return { ...base, ...parameterFaults.rest };
+  return initializer === undefined ? base : { ...base, ...parameterFaults.initializer };
 }
 
 function templateParts(context: HostContext, node: ts.TemplateExpression): (string | ExpressionSyntax)[] {
@@ -154,8 +201,9 @@ function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike):
   }
   const place = placeOf(context, property);
   if (!ts.isPropertyAssignment(property)) {
-    const isMethod = ts.isMethodDeclaration(property);
-    return { unsupported: isMethod ? 'a method' : 'a getter or setter', place };
+    if (!ts.isMethodDeclaration(property)) return { unsupported: 'a getter or setter', place };
+    const name = propertyName(property.name);
+    return { unsupported: 'a method', place, ...(name === undefined ? {} : { key: name }) };
   }
   const key = propertyName(property.name);
   if (key === undefined) return { unsupported: 'a computed key', place: placeOf(context, property.name) };
@@ -189,10 +237,26 @@ const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([
   ],
   [ts.SyntaxKind.YieldExpression, { unsupported: '`yield`' }],
   [ts.SyntaxKind.ClassExpression, { unsupported: 'a class expression' }],
-  [ts.SyntaxKind.FunctionExpression, { unsupported: 'a function' }],
-  [ts.SyntaxKind.RegularExpressionLiteral, { unsupported: 'a regular expression' }],
+  [
+    ts.SyntaxKind.FunctionExpression,
+    { unsupported: 'a function', instead: 'write an arrow with an expression: `(item) => item.name`' },
+  ],
+  [
+    ts.SyntaxKind.RegularExpressionLiteral,
+    {
+      unsupported: 'a regular expression',
+      instead:
+        'use `.includes`, `.startsWith` or `.endsWith` with text, or an exported function as a step of its own',
+    },
+  ],
   [ts.SyntaxKind.BigIntLiteral, { unsupported: 'a bigint', instead: 'write a number, or text' }],
-  [ts.SyntaxKind.TypeOfExpression, { unsupported: '`typeof`' }],
+  [
+    ts.SyntaxKind.TypeOfExpression,
+    {
+      unsupported: '`typeof`',
+      instead: 'ask whether the value is there with `!== undefined`, or let the tool say which kind it gives',
+    },
+  ],
   [ts.SyntaxKind.DeleteExpression, { unsupported: '`delete`' }],
   [ts.SyntaxKind.VoidExpression, { unsupported: '`void`', instead: 'write `undefined`' }],
   [ts.SyntaxKind.PostfixUnaryExpression, { unsupported: 'an assignment' }],
@@ -203,6 +267,19 @@ const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([
   [ts.SyntaxKind.JsxSelfClosingElement, { unsupported: 'JSX' }],
   [ts.SyntaxKind.JsxFragment, { unsupported: 'JSX' }],
 ]);
+
+/** Parameters other than a plain name. */
+const parameterFaults = {
+  pattern: {
+    unsupported: 'a parameter that is taken apart',
+    instead: 'name the parameter, and read from it: `(item) => item.name`',
+  },
+  rest: { unsupported: 'a rest parameter', instead: 'name the parameters one by one' },
+  initializer: {
+    unsupported: 'a default of a parameter',
+    instead: 'write `item ?? …` where it is used',
+  },
+} as const satisfies Record<string, Unsupported>;
 
 function spreadArgument(place: Place): ExpressionSyntax {
   return {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { SymbolSyntax } from '../syntax.js';
-import { type HostContext, placeOf, relativeFile } from './context.js';
+import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
+import { functionSymbol } from './functions.js';
 
 const PACKAGE = 'stepwright';
 
@@ -43,16 +44,21 @@ function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, writt
   const { symbol } = end;
   const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
   if (declaration === undefined) return { kind: 'unresolved', name: written };
-  if (isOurs(declaration.getSourceFile().fileName)) return { kind: 'stepwright', name: symbol.name };
+  const source = declaration.getSourceFile();
+  if (isOurs(source.fileName)) return { kind: 'stepwright', name: symbol.name };
   if (ts.isClassDeclaration(declaration)) {
     return {
       kind: 'class',
-      file: relativeFile(context, declaration.getSourceFile().fileName),
+      file: relativeFile(context, source.fileName),
       name: declaration.name?.text ?? '',
       place: classPlace(context, declaration),
+      ...(end.isTypeOnly ? { typeOnly: true } : {}),
     };
   }
-  return { kind: 'other', name: written };
+  const named = functionSymbol(context, symbol.declarations ?? [declaration], written);
+  if (named !== undefined) return named;
+  const isOwn = isOfProject(context, source);
+  return { kind: 'other', name: written, ...(isOwn ? { file: relativeFile(context, source.fileName) } : {}) };
 }
 
 /** Where a class is known by: its name, or the `class` keyword of an anonymous one. */
@@ -62,22 +68,28 @@ export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration):
   return placeOf(context, keyword ?? node);
 }
 
+interface AliasEnd {
+  readonly symbol: ts.Symbol;
+  readonly stepwrightName?: string;
+  /** Set where an import or export on the way is one of types. */
+  readonly isTypeOnly: boolean;
+}
+
 /** Goes from alias to alias until a declaration, or until one names this package. */
-function followAliases(
-  context: HostContext,
-  start: ts.Symbol,
-): { readonly symbol: ts.Symbol; readonly stepwrightName?: string } | undefined {
+function followAliases(context: HostContext, start: ts.Symbol): AliasEnd | undefined {
   const seen = new Set<ts.Symbol>();
   let symbol = start;
+  let isTypeOnly = false;
   while (!seen.has(symbol)) {
     seen.add(symbol);
-    if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol };
+    if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol, isTypeOnly };
+    isTypeOnly ||= symbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration) ?? false;
     const specifier = symbol.declarations?.find(
       (d): d is ts.ImportSpecifier | ts.ExportSpecifier => ts.isImportSpecifier(d) || ts.isExportSpecifier(d),
     );
     // The specifier decides before resolution, so that authors without an installed package still get answers.
     if (specifier !== undefined && importedModule(symbol) === PACKAGE) {
-      return { symbol, stepwrightName: (specifier.propertyName ?? specifier.name).text };
+      return { symbol, isTypeOnly, stepwrightName: (specifier.propertyName ?? specifier.name).text };
     }
     const next = context.checker.getImmediateAliasedSymbol(symbol);
     if (next === undefined) return undefined;
@@ -105,7 +117,7 @@ const packageNames = new Map<
 >();
 
 /** Whether a file belongs to the decorators of this package, wherever it is installed. */
-function isOurs(fileName: string): boolean {
+export function isOurs(fileName: string): boolean {
   const found = nearestPackage(path.dirname(fileName));
   if (found?.name !== PACKAGE) return false;
   return path.relative(found.root, fileName).split(path.sep).slice(0, 2).includes('decorators');

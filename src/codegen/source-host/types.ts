@@ -1,10 +1,17 @@
 import { ts } from 'ts-morph';
-import type { TypeSyntax } from '../syntax.js';
-import { withoutUndefined } from '../type-syntax.js';
-import type { HostContext } from './context.js';
+import { compareText } from '../emit/order.js';
+import type { PropertySyntax, TypeSyntax } from '../syntax.js';
+import { withNotes, withoutUndefined } from '../type-syntax.js';
+import { type HostContext, relativeFile } from './context.js';
+import { notesOfNode, notesOfSymbol, notesOfType } from './type-notes.js';
+import { rankIn, type WrittenOrder, writtenOrder } from './type-order.js';
+import { joinUnion } from './type-union.js';
 
 /** Nested deeper than this, a type counts as `other`: generic types can grow without end. */
-const MAX_DEPTH = 12;
+const MAX_DEPTH = 24;
+
+/** A type of more parts than this counts as `other`: nobody writes it as an argument, and it fills a registry. */
+const MAX_PARTS = 5000;
 
 const { TypeFlags } = ts;
 
@@ -13,8 +20,7 @@ export function typeOfDeclaration(
   context: HostContext,
   node: ts.PropertyDeclaration | ts.ParameterDeclaration,
 ): TypeSyntax {
-  const order = node.type === undefined ? [] : literalsInOrder(context, node.type);
-  return lowerType(context, context.checker.getTypeAtLocation(node), node, order, []);
+  return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.type);
 }
 
 /** What a method or function hands back, with promises unwrapped. */
@@ -23,172 +29,336 @@ export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration
   const signature = checker.getSignatureFromDeclaration(node);
   if (signature === undefined) return { kind: 'unknown' };
   const returned = checker.getReturnTypeOfSignature(signature);
-  return lowerType(context, checker.getAwaitedType(returned) ?? returned, node, [], []);
+  return lowerRoot(context, checker.getAwaitedType(returned) ?? returned, node, node.type);
 }
 
-type Literal = string | number | boolean;
-
-function lowerType(
+function lowerRoot(
   context: HostContext,
   type: ts.Type,
   at: ts.Node,
-  order: readonly Literal[],
-  outer: readonly ts.Type[],
+  written: ts.TypeNode | undefined,
 ): TypeSyntax {
-  const { checker } = context;
+  const orders = new Map<ts.TypeNode, WrittenOrder>();
+  const lowering: Lowering = {
+    context,
+    at,
+    root: written,
+    orders,
+    named: new Map(),
+    names: new Set(),
+    parts: 0,
+  };
+  return lowerType(lowering, type, written, 0);
+}
+
+/** What one whole type is lowered with. */
+interface Lowering {
+  readonly context: HostContext;
+  /** Where types are asked for and printed. */
+  readonly at: ts.Node;
+  /** The whole type as written: it settles the order of what comes in through type parameters. */
+  readonly root: ts.TypeNode | undefined;
+  /** What has been read of {@link writtenOrder} so far. */
+  readonly orders: Map<ts.TypeNode, WrittenOrder>;
+  /** Named types that are being lowered, and those that turned out to hold themselves. */
+  readonly named: Map<ts.Type, { name?: string }>;
+  readonly names: Set<string>;
+  parts: number;
+}
+
+/** @param written - the type as written, where that is known: it carries order, and notes that types have lost. */
+function lowerType(
+  lowering: Lowering,
+  type: ts.Type,
+  written: ts.TypeNode | undefined,
+  depth: number,
+): TypeSyntax {
+  lowering.parts += 1;
+  if (depth > MAX_DEPTH && type.flags & TypeFlags.Object) return other(lowering, type, 'deep');
+  if (lowering.parts > MAX_PARTS) return other(lowering, type, 'large');
+  const lowered = isNamed(lowering.context, type)
+    ? lowerNamed(lowering, type, written, depth)
+    : lowerBare(lowering, type, written, depth);
+  if (lowered.kind === 'ref' || lowered.kind === 'other') return lowered;
+  const notes = notesOfType(lowering.context, type) ?? notesOfNode(lowering.context, written);
+  if (lowered.kind !== 'recursive') return withNotes(lowered, notes);
+  return { ...lowered, type: withNotes(lowered.type, notes) };
+}
+
+/** Only a type with a name can hold itself. */
+function isNamed(context: HostContext, type: ts.Type): boolean {
+  if (type.aliasSymbol !== undefined) return true;
+  const isDeclared = (type.symbol?.flags ?? 0) & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface);
+  return (type.flags & TypeFlags.Object) !== 0 && isDeclared !== 0 && !isBuiltIn(context, type);
+}
+
+function lowerNamed(
+  lowering: Lowering,
+  type: ts.Type,
+  written: ts.TypeNode | undefined,
+  depth: number,
+): TypeSyntax {
+  const known = lowering.named.get(type);
+  if (known !== undefined) {
+    known.name ??= freeName(lowering.names, type);
+    return { kind: 'ref', name: known.name };
+  }
+  const entry: { name?: string } = {};
+  lowering.named.set(type, entry);
+  const lowered = lowerBare(lowering, type, written, depth);
+  if (entry.name !== undefined) return { kind: 'recursive', name: entry.name, type: lowered };
+  // It holds itself nowhere, and is written out wherever it stands.
+  lowering.named.delete(type);
+  return lowered;
+}
+
+function freeName(names: Set<string>, type: ts.Type): string {
+  const base = (type.aliasSymbol ?? type.symbol).name.replace(/[^\w$]/g, '') || 'Type';
+  let name = base;
+  for (let i = 2; names.has(name); i += 1) name = `${base}${i}`;
+  names.add(name);
+  return name;
+}
+
+function lowerBare(
+  lowering: Lowering,
+  type: ts.Type,
+  written: ts.TypeNode | undefined,
+  depth: number,
+): TypeSyntax {
+  const { checker } = lowering.context;
   const { flags } = type;
-  const other = (): TypeSyntax => ({ kind: 'other', text: checker.typeToString(type, at) });
-  if (outer.length > MAX_DEPTH || outer.includes(type)) return other();
   if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: 'unknown' };
   if (type.isStringLiteral() || type.isNumberLiteral()) return { kind: 'literal', value: type.value };
   if (flags & TypeFlags.BooleanLiteral)
     return { kind: 'literal', value: checker.typeToString(type) === 'true' };
   if (flags & TypeFlags.String) return { kind: 'string' };
-  if (flags & TypeFlags.Number) return { kind: 'number' };
+  if (flags & TypeFlags.TemplateLiteral) return template(lowering, type as ts.TemplateLiteralType);
   if (flags & TypeFlags.Null) return { kind: 'null' };
   if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return { kind: 'undefined' };
   if (type.isUnion()) {
-    return union(
-      type.types.map((member) => lowerType(context, member, at, order, [...outer, type])),
-      order,
-    );
+    const members = type.types.map((member): [TypeSyntax, ts.Type] => [
+      lowerType(lowering, member, undefined, depth + 1),
+      member,
+    ]);
+    return joinUnion(members, orderOf(lowering, written));
   }
-  if (type.isIntersection()) {
-    const plain = type.types.filter((member) => !isMark(checker, member));
-    const [only] = plain;
-    if (only !== undefined && plain.length === 1) return lowerType(context, only, at, order, outer);
-    return plain.every((member) => member.flags & TypeFlags.Object)
-      ? object(context, type, at, order, outer)
-      : other();
-  }
-  if (checker.isTupleType(type)) return other();
+  // An enumeration with a computed member is any number.
+  if (flags & (TypeFlags.Number | TypeFlags.Enum)) return { kind: 'number' };
+  if (type.isIntersection()) return intersection(lowering, type, written, depth);
+  if (checker.isTupleType(type)) return tuple(lowering, type as ts.TupleTypeReference, written, depth);
   if (checker.isArrayType(type)) {
     const item = checker.getTypeArguments(type as ts.TypeReference)[0];
-    if (item === undefined) return other();
-    return { kind: 'array', items: lowerType(context, item, at, order, [...outer, type]) };
+    if (item === undefined) return other(lowering, type);
+    return { kind: 'array', items: lowerType(lowering, item, writtenItem(written), depth + 1) };
   }
-  return flags & TypeFlags.Object ? object(context, type, at, order, outer) : other();
+  return flags & TypeFlags.Object ? object(lowering, type, written, depth) : other(lowering, type);
+}
+
+function other({ context, at }: Lowering, type: ts.Type, extent?: 'deep' | 'large'): TypeSyntax {
+  const text = context.checker.typeToString(type, at);
+  return { kind: 'other', text, ...(extent === undefined ? {} : { extent }) };
+}
+
+/** What is written between the texts of a template literal type, as a regular expression. */
+const PLACEHOLDERS: ReadonlyMap<ts.TypeFlags, string> = new Map([
+  [TypeFlags.String, '[\\s\\S]*'],
+  [TypeFlags.Number, '[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?'],
+]);
+
+function template(lowering: Lowering, type: ts.TemplateLiteralType): TypeSyntax {
+  let pattern = '';
+  for (const [i, text] of type.texts.entries()) {
+    pattern += text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+    const inner = type.types[i];
+    if (inner === undefined) continue;
+    const placeholder = PLACEHOLDERS.get(inner.flags & (TypeFlags.String | TypeFlags.Number));
+    if (placeholder === undefined) return other(lowering, type);
+    pattern += placeholder;
+  }
+  return { kind: 'template', pattern: `^${pattern}$`, text: lowering.context.checker.typeToString(type) };
+}
+
+const PRIMITIVE = TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike;
+
+function intersection(
+  lowering: Lowering,
+  type: ts.IntersectionType,
+  written: ts.TypeNode | undefined,
+  depth: number,
+): TypeSyntax {
+  const { checker } = lowering.context;
+  const plain = type.types.filter((member) => !isMark(checker, member));
+  const [only] = plain;
+  if (only !== undefined && plain.length === 1) return lowerType(lowering, only, written, depth);
+  if (plain.every((member) => member.flags & TypeFlags.Object)) return object(lowering, type, written, depth);
+  // `string & { __brand: 'id' }`: at run time it is the text alone.
+  const [primitive, second] = plain.filter((member) => member.flags & PRIMITIVE);
+  const isBranded =
+    primitive !== undefined &&
+    second === undefined &&
+    plain.every((member) => member === primitive || member.flags & TypeFlags.Object);
+  return isBranded ? lowerType(lowering, primitive, undefined, depth) : other(lowering, type);
 }
 
 /** True for a type that only tells others apart, such as `{ readonly [ARG]?: true }`: its keys are unique symbols. */
 function isMark(checker: ts.TypeChecker, type: ts.Type): boolean {
   if ((type.flags & TypeFlags.Object) === 0) return false;
   const properties = checker.getPropertiesOfType(type);
-  return properties.length > 0 && properties.every(isSymbolKeyed);
+  return properties.length > 0 && properties.every(isHidden);
 }
 
-function isSymbolKeyed(property: ts.Symbol): boolean {
-  return property.name.startsWith('__@');
+/** Symbol keys and `#private` fields: JSON has neither. */
+function isHidden(property: ts.Symbol): boolean {
+  return /^__[@#]/.test(String(property.escapedName));
+}
+
+function tuple(
+  lowering: Lowering,
+  type: ts.TupleTypeReference,
+  written: ts.TypeNode | undefined,
+  depth: number,
+): TypeSyntax {
+  const { elementFlags } = type.target;
+  const nodes = written !== undefined && ts.isTupleTypeNode(written) ? written.elements : [];
+  const lowered = lowering.context.checker
+    .getTypeArguments(type)
+    .map((item, i) => lowerType(lowering, item, elementNode(nodes[i]), depth + 1));
+  const last = elementFlags.length - 1;
+  const isReadable = elementFlags.every(
+    (flag, i) =>
+      flag === ts.ElementFlags.Required ||
+      flag === ts.ElementFlags.Optional ||
+      (flag === ts.ElementFlags.Rest && i === last),
+  );
+  if (!isReadable) return other(lowering, type);
+  const rest = elementFlags[last] === ts.ElementFlags.Rest ? lowered.at(-1) : undefined;
+  const items = (rest === undefined ? lowered : lowered.slice(0, -1)).map((item, i) =>
+    elementFlags[i] === ts.ElementFlags.Optional ? withoutUndefined(item) : item,
+  );
+  const required = elementFlags.filter((flag) => flag === ts.ElementFlags.Required).length;
+  return { kind: 'tuple', items, required, ...(rest === undefined ? {} : { rest }) };
+}
+
+function elementNode(node: ts.TypeNode | ts.NamedTupleMember | undefined): ts.TypeNode | undefined {
+  if (node === undefined) return undefined;
+  if (ts.isNamedTupleMember(node) || ts.isOptionalTypeNode(node)) return elementNode(node.type);
+  return ts.isRestTypeNode(node) ? writtenItem(node.type) : node;
+}
+
+/** What is written for the items of a list: `X` of `X[]`, `readonly X[]` and `Array<X>`. */
+function writtenItem(written: ts.TypeNode | undefined): ts.TypeNode | undefined {
+  if (written === undefined) return undefined;
+  if (ts.isArrayTypeNode(written)) return unparenthesized(written.elementType);
+  if (ts.isTypeOperatorNode(written) || ts.isParenthesizedTypeNode(written)) return writtenItem(written.type);
+  const isList = ts.isTypeReferenceNode(written) && /^(Readonly)?Array$/.test(written.typeName.getText());
+  return isList ? written.typeArguments?.[0] : undefined;
+}
+
+function unparenthesized(node: ts.TypeNode): ts.TypeNode {
+  return ts.isParenthesizedTypeNode(node) ? unparenthesized(node.type) : node;
 }
 
 function object(
-  context: HostContext,
+  lowering: Lowering,
   type: ts.Type,
-  at: ts.Node,
-  order: readonly Literal[],
-  outer: readonly ts.Type[],
+  written: ts.TypeNode | undefined,
+  depth: number,
 ): TypeSyntax {
-  const { checker } = context;
-  const hasMore =
-    type.getCallSignatures().length > 0 ||
-    type.getConstructSignatures().length > 0 ||
-    checker.getIndexInfosOfType(type).length > 0;
-  if (hasMore || isBuiltIn(context, type)) return { kind: 'other', text: checker.typeToString(type, at) };
-  const properties = checker.getPropertiesOfType(type).filter((property) => !isSymbolKeyed(property));
+  const { context } = lowering;
+  const isCallable = type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0;
+  if (isCallable || isBuiltIn(context, type)) return other(lowering, type);
+  const indexes = context.checker
+    .getIndexInfosOfType(type)
+    .filter(({ keyType }) => (keyType.flags & TypeFlags.ESSymbolLike) === 0);
+  const [index, second] = indexes;
+  const keys = index === undefined ? undefined : keyKind(index);
+  if (second !== undefined || (index !== undefined && keys === undefined)) return other(lowering, type);
+  const properties = propertiesOf(lowering, type, written)
+    .filter((property) => !isHidden(property))
+    .map((property) => lowerProperty(lowering, property, depth))
+    // `x?: never` and `x: undefined`: no JSON has it.
+    .filter(({ type: { kind } }) => kind !== 'undefined');
+  if (index === undefined || keys === undefined) return { kind: 'object', properties };
+  const values = lowerType(lowering, index.type, index.declaration?.type, depth + 1);
+  return { kind: 'record', properties, keys, values: withoutUndefined(values) };
+}
+
+/** The order of a part, and after it that of the whole, which the arguments of type parameters come from. */
+function orderOf(lowering: Lowering, written: ts.TypeNode | undefined): WrittenOrder {
+  const { context, root, orders } = lowering;
+  const all = [written, root].map((node): WrittenOrder => {
+    if (node === undefined) return { literals: [], types: [] };
+    const order = orders.get(node) ?? writtenOrder(context, node);
+    orders.set(node, order);
+    return order;
+  });
   return {
-    kind: 'object',
-    properties: properties.map((property) => {
-      const optional = (property.flags & ts.SymbolFlags.Optional) !== 0;
-      const lowered = lowerType(context, checker.getTypeOfSymbolAtLocation(property, at), at, order, [
-        ...outer,
-        type,
-      ]);
-      return { name: property.name, optional, type: optional ? withoutUndefined(lowered) : lowered };
-    }),
+    literals: all.flatMap(({ literals }) => literals),
+    types: all.flatMap(({ types }) => types),
   };
 }
 
-/** True for `Date`, `Map` and other classes and interfaces of the language's own library. */
+/** Of `Pick<…>`, `Record<'b' | 'a', …>` and intersections the compiler's order depends on other files. */
+function propertiesOf(
+  lowering: Lowering,
+  type: ts.Type,
+  written: ts.TypeNode | undefined,
+): readonly ts.Symbol[] {
+  const { context } = lowering;
+  const properties = context.checker.getPropertiesOfType(type);
+  const isMapped = ((type as ts.ObjectType).objectFlags & ts.ObjectFlags.Mapped) !== 0;
+  if (!isMapped && !type.isIntersection()) return properties;
+  const { literals } = orderOf(lowering, written);
+  const keys = new Map(
+    properties.map((property): [ts.Symbol, readonly [string, number, number]] => {
+      const [declaration] = property.declarations ?? [];
+      const file =
+        declaration === undefined ? '' : relativeFile(context, declaration.getSourceFile().fileName);
+      return [property, [file, declaration?.pos ?? 0, rankIn(literals, property.name)]];
+    }),
+  );
+  const keyOf = (property: ts.Symbol) => keys.get(property) ?? ['', 0, 0];
+  return [...properties].sort((a, b) => {
+    const [left, right] = [keyOf(a), keyOf(b)];
+    return (
+      compareText(left[0], right[0]) ||
+      left[1] - right[1] ||
+      left[2] - right[2] ||
+      compareText(a.name, b.name)
+    );
+  });
+}
+
+function keyKind({ keyType }: ts.IndexInfo): 'string' | 'number' | undefined {
+  if (keyType.flags & TypeFlags.String) return 'string';
+  return keyType.flags & TypeFlags.Number ? 'number' : undefined;
+}
+
+function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): PropertySyntax {
+  const { context, at } = lowering;
+  const optional = (property.flags & ts.SymbolFlags.Optional) !== 0;
+  const declaration = property.declarations?.find(
+    (d): d is ts.PropertySignature | ts.PropertyDeclaration =>
+      ts.isPropertySignature(d) || ts.isPropertyDeclaration(d),
+  );
+  const type = context.checker.getTypeOfSymbolAtLocation(property, at);
+  const lowered = lowerType(lowering, type, declaration?.type, depth + 1);
+  const kept = optional ? withoutUndefined(lowered) : lowered;
+  return { name: property.name, optional, type: withNotes(kept, notesOfSymbol(context, property)) };
+}
+
+/** True for `Date`, `Map`, `Buffer` and other classes and interfaces of the language's and Node's own libraries. */
 function isBuiltIn({ program }: HostContext, type: ts.Type): boolean {
   const symbol = type.getSymbol();
   if (symbol === undefined || (symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface)) === 0)
     return false;
-  return symbol.declarations?.some((d) => program.isSourceFileDefaultLibrary(d.getSourceFile())) ?? false;
-}
-
-/** Joins `true | false` to boolean, and puts literals into written order: the compiler's own depends on other files. */
-function union(members: readonly TypeSyntax[], order: readonly Literal[]): TypeSyntax {
-  const flat = members.flatMap((member) => (member.kind === 'union' ? member.members : [member]));
-  const literals = flat.filter((member) => member.kind === 'literal').map((member) => member.value);
-  const isBoolean = literals.includes(true) && literals.includes(false);
-  const kept = [...new Set(literals)].filter((value) => !isBoolean || typeof value !== 'boolean');
-  kept.sort((a, b) => rank(order, a) - rank(order, b) || compareText(String(a), String(b)));
-  const others = flat.filter((member) => member.kind !== 'literal');
-  const joined: TypeSyntax[] = [
-    ...others,
-    ...(isBoolean ? [{ kind: 'boolean' } as const] : []),
-    ...kept.map((value) => ({ kind: 'literal', value }) as const),
-  ];
-  joined.sort((a, b) => kindRank(a) - kindRank(b));
-  const [only] = joined;
-  return only !== undefined && joined.length === 1 ? only : { kind: 'union', members: joined };
-}
-
-function rank(order: readonly Literal[], value: Literal): number {
-  const index = order.indexOf(value);
-  return index === -1 ? order.length : index;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-const KIND_ORDER: readonly TypeSyntax['kind'][] = [
-  'literal',
-  'string',
-  'number',
-  'boolean',
-  'array',
-  'object',
-  'unknown',
-  'other',
-  'null',
-  'undefined',
-];
-
-function kindRank(type: TypeSyntax): number {
-  return KIND_ORDER.indexOf(type.kind);
-}
-
-/** The literals of a type in the order the author wrote them, aliases followed. */
-function literalsInOrder(context: HostContext, node: ts.TypeNode): Literal[] {
-  const found: Literal[] = [];
-  const seen = new Set<ts.Node>();
-  const visit = (n: ts.Node): void => {
-    if (seen.has(n)) return;
-    seen.add(n);
-    if (ts.isLiteralTypeNode(n)) {
-      const { literal } = n;
-      if (ts.isStringLiteralLike(literal)) found.push(literal.text);
-      else if (ts.isNumericLiteral(literal)) found.push(Number(literal.text));
-      return;
-    }
-    if (ts.isTypeReferenceNode(n)) {
-      n.typeArguments?.forEach(visit);
-      aliasedType(context, n)?.forEach(visit);
-      return;
-    }
-    ts.forEachChild(n, visit);
-  };
-  visit(node);
-  return found;
-}
-
-function aliasedType(
-  { checker }: HostContext,
-  node: ts.TypeReferenceNode,
-): readonly ts.TypeNode[] | undefined {
-  let symbol = checker.getSymbolAtLocation(node.typeName);
-  if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
-  return symbol?.declarations?.filter(ts.isTypeAliasDeclaration).map((declaration) => declaration.type);
+  return (
+    symbol.declarations?.some((declaration) => {
+      const source = declaration.getSourceFile();
+      return (
+        program.isSourceFileDefaultLibrary(source) || /\/node_modules\/@types\/node\//.test(source.fileName)
+      );
+    }) ?? false
+  );
 }

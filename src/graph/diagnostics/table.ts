@@ -104,8 +104,8 @@ export const diagnosticTable = {
       p.suggestion === undefined ? "import it from 'stepwright'" : `did you mean \`@${p.suggestion}\`?`,
   ),
   SW1020: error(
-    (p: { option: string; first: string; second: string }) =>
-      `\`${p.option}\` is given twice: to ${p.first} and to ${p.second}`,
+    (p: { what: string; first: string; second: string }) =>
+      `${p.what} is given twice: to ${p.first} and to ${p.second}`,
     () => 'leave one of them out',
   ),
   SW1021: error(

@@ -263,6 +263,26 @@ describe('callTool', () => {
     });
   });
 
+  test('checks of the author’s own count for a result as well', async () => {
+    const output = z.object({ title: z.string().refine((title) => title !== 'nobody', 'is nobody') });
+    @Tool({ name: 'go', description: 'Go', input: z.object({ title: z.string() }), output })
+    class Go {
+      execute({ title }: { title: string }) {
+        return { title };
+      }
+    }
+    const entry = tool(Go, { outputSchema: titled });
+    expect(await callOnce(entry, { title: 'ada' })).toMatchObject({ ok: true, value: { title: 'ada' } });
+    expect(await callOnce(entry, { title: 'nobody' })).toMatchObject({
+      ok: false,
+      attempted: true,
+      failure: {
+        code: 'E_OUTPUT_SCHEMA',
+        message: "the result does not match the tool's output schema: `/title`: is nobody",
+      },
+    });
+  });
+
   test('a wrapped result is checked as it was sent and bound as it is unwrapped', async () => {
     const outputSchema = {
       type: 'object',

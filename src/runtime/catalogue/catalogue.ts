@@ -22,7 +22,7 @@ import type {
   ResourceOutcome,
   ToolOutcome,
 } from './port.js';
-import { schemaProblems } from './problems.js';
+import { issueProblems, schemaProblems } from './problems.js';
 import type { AnyClass, Registry, ToolEntry } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
 import { message, texts } from './texts.js';
@@ -65,7 +65,8 @@ export interface Catalogue extends CallPort {
  *
  * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_REFUSED` (or the code of the error middleware threw), `E_MIDDLEWARE`,
  * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then
- * `E_TOOL_ERROR` (or the code of the error the tool threw), `E_RESULT_NOT_JSON` and `E_OUTPUT_SCHEMA`. Of a read:
+ * `E_TOOL_ERROR` (or the code of the error the tool threw), `E_RESULT_NOT_JSON`, `E_RESULT_TOO_LARGE` and
+ * `E_OUTPUT_SCHEMA`. Of a read:
  * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`. What failures say holds no secret.
  * @throws FactoriesError listing every class that cannot be instantiated, every factory nobody needs, and every
  *   resource whose file is missing or whose template is none.
@@ -159,31 +160,33 @@ class RegistryCatalogue implements Catalogue {
     } catch (error) {
       return { ok: false, attempted: true, failure: thrownFailure(error, 'E_TOOL_ERROR') };
     }
-    return this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
+    return await this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
   }
 
-  #outcome(name: string, entry: ToolEntry, result: NormalResult): ToolOutcome {
+  async #outcome(name: string, entry: ToolEntry, result: NormalResult): Promise<ToolOutcome> {
     const callResult = result.callResult === undefined ? {} : { callResult: result.callResult };
     if (!result.ok) return { ok: false, attempted: true, failure: result.failure, ...callResult };
     if (entry.outputSchema !== undefined) {
-      const invalid = this.#outputFailure(name, entry.outputSchema, result);
+      const invalid = await this.#outputFailure(name, entry.class, entry.outputSchema, result);
       if (invalid !== undefined) return { ok: false, attempted: true, failure: invalid };
     }
     return { ok: true, value: result.value, ...callResult };
   }
 
-  #outputFailure(
+  async #outputFailure(
     name: string,
+    cls: AnyClass,
     schema: JsonObject,
     result: Extract<NormalResult, { ok: true }>,
-  ): Failure | undefined {
+  ): Promise<Failure | undefined> {
     try {
       // The schema describes what was sent, not what is left of it after unwrapping.
       const value = result.callResult?.structuredContent ?? result.value;
       const problems = schemaProblems(this.#schemas.check(schema, value), schema).map(
         (problem) => problem.message,
       );
-      return problems.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', texts.outputInvalid(problems));
+      const found = problems.length === 0 ? await outputIssues(cls, value) : problems;
+      return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', texts.outputInvalid(found));
     } catch (error) {
       return failure('E_SCHEMA_INVALID', texts.schemaBroken('output', name, thrownText(error)));
     }
@@ -223,6 +226,19 @@ function writeToStderr(text: string): void {
 function standardInput(cls: AnyClass): StandardSchemaV1 | undefined {
   const metadata = readMetadata(cls);
   return metadata?.kind === 'tool' ? metadata.options.input : undefined;
+}
+
+/** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
+async function outputIssues(cls: AnyClass, value: unknown): Promise<readonly string[]> {
+  const metadata = readMetadata(cls);
+  const schema = metadata?.kind === 'tool' ? metadata.options.output : undefined;
+  if (schema === undefined) return [];
+  try {
+    const { issues } = await schema['~standard'].validate(value);
+    return issueProblems(issues ?? []).map((problem) => problem.message);
+  } catch (error) {
+    return [texts.validatorThrew(thrownText(error))];
+  }
 }
 
 function failure(code: string, text: string): Failure {

@@ -1,3 +1,4 @@
+import { inlineText } from '../../graph/expression/inline.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { oneLine } from './one-line.js';
@@ -19,8 +20,12 @@ export class Mask {
   /** @param secrets values to mask; of lists and objects every text and number they hold, and their JSON as a whole. */
   constructor(secrets: Iterable<Json>) {
     const texts = [...secrets].flatMap((value) => [...formsOf(value)]);
-    // Failure messages are brought onto one line before they get here.
-    const forms = new Set(texts.flatMap((text) => [text, oneLine(text)]).filter((text) => text !== ''));
+    // Messages and values in guidance are brought onto one line before they get here; a tool may hand JSON on as text.
+    const forms = new Set(
+      texts
+        .flatMap((text) => [text, oneLine(text), inlineText(text), escaped(text)])
+        .filter((text) => text !== ''),
+    );
     // A secret that holds another one is replaced first.
     this.#values = [...forms].sort((a, b) => b.length - a.length);
   }
@@ -104,6 +109,11 @@ export function maskMembers(object: JsonObject, names: readonly string[] = []): 
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [key, names.includes(key) ? MASKED : value]),
   );
+}
+
+/** A text as it stands in JSON, without the quotes. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** The texts a value may turn up as. `true`, `false` and `null` stand in too many places to be secrets. */

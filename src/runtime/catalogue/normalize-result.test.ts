@@ -66,4 +66,17 @@ describe('normalizeResult', () => {
       },
     });
   });
+
+  test('a result that is too large is a failure with both sizes', () => {
+    const ofSize = (size: number) => normalizeResult('x'.repeat(size - 2));
+    expect(ofSize(4 * 1024 * 1024)).toMatchObject({ ok: true });
+    expect(ofSize(5_000_000)).toEqual({
+      ok: false,
+      failure: {
+        code: 'E_RESULT_TOO_LARGE',
+        message: 'the result is too large: its JSON text has at least 5000000 bytes, and 4194304 are allowed',
+        details: { size: 5_000_000, limit: 4_194_304 },
+      },
+    });
+  });
 });

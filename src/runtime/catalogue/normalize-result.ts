@@ -1,8 +1,12 @@
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { asCallResult, type CallResult, textOf } from './call-result.js';
+import { jsonSize } from './json-size.js';
 import { message, texts } from './texts.js';
 import { toJson } from './to-json.js';
+
+/** The longest result of one tool, in bytes of its JSON text: models and clients choke on more. */
+export const RESULT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export type NormalResult =
   | { readonly ok: true; readonly value: Json; readonly callResult?: CallResult }
@@ -17,9 +21,14 @@ export type NormalResult =
  * 4. a single text block that holds a JSON object or array is that;
  * 5. a single text block is its text; anything else is the array of content blocks.
  *
+ * What is not JSON is the failure `E_RESULT_NOT_JSON`, what is longer than `limit` bytes of JSON `E_RESULT_TOO_LARGE`.
  * `callResult` is the tool's own `CallToolResult`, for an answer to `tools/call` that must not lose images.
  */
-export function normalizeResult(raw: unknown, outputSchema?: JsonSchema): NormalResult {
+export function normalizeResult(
+  raw: unknown,
+  outputSchema?: JsonSchema,
+  limit: number = RESULT_LIMIT_BYTES,
+): NormalResult {
   const json = toJson(raw);
   if (!json.ok) {
     return {
@@ -28,6 +37,17 @@ export function normalizeResult(raw: unknown, outputSchema?: JsonSchema): Normal
         code: 'E_RESULT_NOT_JSON',
         message: message(texts.resultNotJson(json.pointer, json.problem)),
         details: { pointer: json.pointer },
+      },
+    };
+  }
+  const size = jsonSize(json.value, limit);
+  if (size > limit) {
+    return {
+      ok: false,
+      failure: {
+        code: 'E_RESULT_TOO_LARGE',
+        message: message(texts.resultTooLarge(size, limit)),
+        details: { size, limit },
       },
     };
   }

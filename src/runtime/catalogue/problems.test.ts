@@ -35,7 +35,7 @@ describe('schemaProblems', () => {
     ['wrong type', { title: 'a', page: { name: 3 } }, ['`/page/name` must be string']],
     ['wrong as a whole', 3, ['the value must be object']],
     ['too short', { title: '' }, ['`/title` must not have fewer than 1 characters']],
-    ['bad date', { title: 'a', day: '2026-02-30' }, ['`/day` must match format "date"']],
+    ['bad date', { title: 'a', day: '2026-02-30' }, ['`/day` must be a date, yyyy-mm-dd']],
     ['not in the list', { title: 'a', size: 'big' }, ['`/size` must be one of "small", "large"']],
     ['union of types', { title: 'a', count: 'x' }, ['`/count` must be number or null']],
     ['union of shapes', { title: 'a', shape: {} }, ['`/shape` has none of the allowed forms']],
@@ -50,6 +50,25 @@ describe('schemaProblems', () => {
     ],
   ])('%s', (_name, value, expected) => {
     expect(messages(task, value)).toEqual(expected);
+  });
+
+  test('a pattern that comes with a format is not told beside it', () => {
+    const date = { type: 'string', format: 'date', pattern: `^${'(?:a|b)'.repeat(40)}$` };
+    expect(messages(date, 'x')).toEqual(['the value must be a date, yyyy-mm-dd']);
+    expect(
+      messages({ properties: { a: date, b: { type: 'string', pattern: '^b$' } } }, { a: 'x', b: 'x' }),
+    ).toEqual(['`/a` must be a date, yyyy-mm-dd', '`/b` must match pattern "^b$"']);
+    // A date to the format, and still not what the pattern wants.
+    expect(messages({ ...date, pattern: '^2027' }, '2026-01-12')).toEqual([
+      'the value must match pattern "^2027"',
+    ]);
+  });
+
+  test('formats without words of their own are named, long patterns are cut', () => {
+    expect(messages({ format: 'json-pointer' }, 'x')).toEqual(['the value must match format "json-pointer"']);
+    const [message = ''] = messages({ pattern: `^${'(?:a|b)'.repeat(40)}$` }, 'x');
+    expect(message).toMatch(/^the value must match pattern "\^.*…"$/);
+    expect(message.length).toBeLessThan(120);
   });
 
   test('inherited members satisfy nothing', () => {

@@ -23,6 +23,8 @@ export function schemaProblems(errors: readonly ErrorObject[], schema: JsonSchem
       continue;
     // `if` only says that the branch it chose failed, which has its own error.
     if (error.keyword === 'if') continue;
+    // The pattern next to a format says the same, and nobody can read it.
+    if (error.keyword === 'pattern' && hasFormatError(error, errors)) continue;
     problems.push(unions.includes(error) ? unionProblem(error, errors) : schemaProblem(error, schema));
   }
   return distinct(problems);
@@ -60,12 +62,20 @@ function schemaProblem(error: ErrorObject, schema: JsonSchema): Problem {
       return { pointer, message: texts.mustBe(pointer, `one of ${valueWords(params.allowedValues)}`) };
     case 'const':
       return { pointer, message: texts.mustBe(pointer, valueWords([params.allowedValue])) };
+    case 'format':
+      return { pointer, message: texts.wrongFormat(pointer, String(params.format)) };
+    case 'pattern':
+      return { pointer, message: texts.wrongPattern(pointer, String(params.pattern)) };
     default:
       return {
         pointer,
         message: texts.other(pointer, (error.message ?? 'is not valid').replace('NOT', 'not')),
       };
   }
+}
+
+function hasFormatError(pattern: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  return errors.some((error) => error.keyword === 'format' && error.instancePath === pattern.instancePath);
 }
 
 /** Alternatives that differ in their type alone are named; for others it is enough that none fits. */

@@ -5,6 +5,19 @@ const didYouMean = (suggestion: string | undefined): string =>
   suggestion === undefined ? '' : ` (did you mean ${quoted(suggestion)}?)`;
 const inObject = (pointer: string): string => (pointer === '' ? '' : ` in ${quoted(pointer)}`);
 
+/** Formats of JSON Schema in plain words. */
+const formatWords: ReadonlyMap<string, string> = new Map([
+  ['date', 'a date, yyyy-mm-dd'],
+  ['time', 'a time with its zone, hh:mm:ssZ'],
+  ['date-time', 'a date and time with its zone, yyyy-mm-ddThh:mm:ssZ'],
+  ['duration', 'a duration, such as P1DT2H'],
+  ['email', 'an e-mail address'],
+  ['uri', 'an absolute URI'],
+  ['uuid', 'a UUID'],
+  ['ipv4', 'an IPv4 address'],
+  ['ipv6', 'an IPv6 address'],
+]);
+
 /** Every sentence the catalogue speaks to a model or an operator. */
 export const texts = {
   toolUnknown: (name: string, suggestion: string | undefined) =>
@@ -65,6 +78,12 @@ export const texts = {
     `unknown ${pointer === '' ? 'argument' : 'property'} ${quoted(name)}${inObject(pointer)}${didYouMean(suggestion)}`,
   mustBe: (pointer: string, what: string) => `${subject(pointer)} must be ${what}`,
   other: (pointer: string, message: string) => `${subject(pointer)} ${message}`,
+  wrongFormat: (pointer: string, format: string) => {
+    const words = formatWords.get(format);
+    return `${subject(pointer)} must ${words === undefined ? `match format "${oneLine(format, 80)}"` : `be ${words}`}`;
+  },
+  wrongPattern: (pointer: string, pattern: string) =>
+    `${subject(pointer)} must match pattern "${oneLine(pattern, 80)}"`,
   noAlternative: (pointer: string) => `${subject(pointer)} has none of the allowed forms`,
   issue: (pointer: string, message: string) => (pointer === '' ? message : `${quoted(pointer)}: ${message}`),
   forbiddenKey: (pointer: string) => `unknown argument \`__proto__\`${inObject(pointer)}`,
@@ -74,6 +93,8 @@ export const texts = {
     pointer === ''
       ? `the result is not JSON: it is ${problem}`
       : `the result is not JSON: ${quoted(pointer)} is ${problem}`,
+  resultTooLarge: (size: number, limit: number) =>
+    `the result is too large: its JSON text has at least ${size} bytes, and ${limit} are allowed`,
   outputInvalid: (problems: readonly string[]) =>
     `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
   toolErrorWithoutText: () => 'the tool reported an error without saying which',

@@ -115,7 +115,7 @@ function begin(turn: Turn, planned: PlannedNode): void {
 /** Guidance is advice: a fault in it is reported beside the start and never fails the node. Empty advice is none. */
 function guidanceOf({ evaluation }: Turn, node: RunnableNode) {
   if (node.guidance === undefined) return {};
-  const guidance = evaluation.text(node.guidance, 'guidance');
+  const guidance = evaluation.guidance(node.guidance);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
   return guidance.value === '' ? {} : { guidance: guidance.value };
 }

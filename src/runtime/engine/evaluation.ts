@@ -1,4 +1,5 @@
 import { Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
+import { inlineText } from '../../graph/expression/inline.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
@@ -58,6 +59,22 @@ export class Evaluation {
     const { value } = evaluated;
     if (typeof value === 'string') return { ok: true, value };
     return { ok: false, failure: failures.notText(what, describeKind(value)) };
+  }
+
+  /** Text for a reader: the author's own stays as it is, every value in it is brought onto one short line. */
+  guidance(expr: Expr): Evaluated<string> {
+    if (expr.kind === 'literal') return this.text(expr, 'guidance');
+    let text = '';
+    for (const part of expr.kind === 'text' ? expr.parts : [expr]) {
+      if (typeof part === 'string') {
+        text += part;
+        continue;
+      }
+      const value = this.text(expr.kind === 'text' ? { ...expr, parts: [part] } : part, 'guidance');
+      if (!value.ok) return value;
+      text += inlineText(value.value);
+    }
+    return { ok: true, value: text };
   }
 
   /** A list, named `what` where it turns out to be something else. */

@@ -28,10 +28,21 @@ describe('readArguments', () => {
       ok: true,
       input: { task: '3', limit: 10 },
     });
-    expect(readArguments(inputs, { task: 't', date: '', limit: '2' }, schemas)).toStrictEqual({
+    expect(readArguments(inputs, { task: 't', date: 'd', limit: '2' }, schemas)).toStrictEqual({
       ok: true,
-      input: { task: 't', date: '', limit: 2 },
+      input: { task: 't', date: 'd', limit: 2 },
     });
+  });
+
+  test('blank text leaves an optional argument out, and is a value of a required one', () => {
+    const day = input('day', { type: 'string', format: 'date' }, { required: false });
+    expect(
+      readArguments([...inputs, day], { task: ' ', date: '', limit: ' ', day: '' }, schemas),
+    ).toStrictEqual({
+      ok: true,
+      input: { task: ' ', limit: 10 },
+    });
+    expect(readArguments([{ ...day, required: true }], { day: '' }, schemas)).toMatchObject({ ok: false });
   });
 
   test('an undefined value counts as absent', () => {

@@ -20,7 +20,10 @@ export type ReadArguments =
   | { readonly ok: true; readonly input: JsonObject }
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
-/** An argument as `prompts/list` shows it: type and default follow the description, in plain words. */
+/**
+ * An argument as `prompts/list` shows it: type and default follow the description, in plain words. One that is not
+ * `required` may be left out, or sent blank.
+ */
 export function listArgument(input: Input): PromptArgumentListing {
   const notes = [
     describeType(input.schema),
@@ -38,7 +41,8 @@ export function listArgument(input: Input): PromptArgumentListing {
 
 /**
  * Turns the arguments of `prompts/get` into the input of a run: coerces typed ones, checks each against its schema,
- * fills defaults in and leaves absent optional ones absent.
+ * fills defaults in and leaves absent optional ones absent. Blank text counts as absent where an argument is optional: a
+ * form sends it for a field that nobody filled in.
  */
 export function readArguments(
   inputs: readonly Input[],
@@ -55,7 +59,8 @@ export function readArguments(
   }
   for (const input of inputs) {
     const { name } = input;
-    const text = Object.hasOwn(given, name) ? given[name] : undefined;
+    const sent = Object.hasOwn(given, name) ? given[name] : undefined;
+    const text = !input.required && isBlank(sent) ? undefined : sent;
     if (text !== undefined) {
       const value = readArgument(input, text, schemas);
       if (value.ok) entries.push([name, value.value]);
@@ -67,6 +72,10 @@ export function readArguments(
     }
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, input: Object.fromEntries(entries) };
+}
+
+function isBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() === '';
 }
 
 type ReadArgument =

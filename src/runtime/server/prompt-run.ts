@@ -41,6 +41,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph,
     describeTool: (name) => catalogue.describeTool(name),
     given,
+    input,
     instructions,
   });
   for (const { uri, outcome } of instructions) {

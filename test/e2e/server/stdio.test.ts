@@ -108,11 +108,36 @@ describe('a server program over stdio', () => {
     }
   });
 
-  test('lives on after lines that are no messages', async () => {
+  test('lives on after lines that are no messages, and answers each', async () => {
     const child = spawned();
-    child.process.stdin?.write(`nonsense\n{}\n[]\n\n{"jsonrpc":"1.0"}\n${initialize}`);
+    const overlong = 'x'.repeat(10 * 1024 * 1024 + 1);
+    child.process.stdin?.write(`nonsense\n{}\n[]\n\n{"jsonrpc":"1.0","id":7}\n${overlong}\n${initialize}`);
     await says(child, '"serverInfo"');
-    expect(child.stdout().trim().split('\n')).toHaveLength(1);
+    const answers = child.stdout().trim().split('\n');
+    expect(answers.map((line) => JSON.parse(line))).toMatchObject([
+      { id: null, error: { code: -32700 } },
+      { id: null, error: { code: -32600 } },
+      { id: null, error: { code: -32600 } },
+      { id: 7, error: { code: -32600 } },
+      { id: null, error: { code: -32600, message: expect.stringContaining('exceed 10485760 bytes') } },
+      { id: 1, result: {} },
+    ]);
+    child.process.stdin?.end();
+    expect(await child.ended).toStrictEqual([0, null]);
+    expect(child.stderr().trim().split('\n')).toHaveLength(5);
+  });
+
+  test('answers what was sent before stdin ended', async () => {
+    const child = spawned();
+    const echo = message({
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'echo', arguments: { text: 'bye' } },
+    });
+    child.process.stdin?.end(initialize + echo);
+    expect(await child.ended).toStrictEqual([0, null]);
+    expect(child.stdout()).toContain('"text":"bye"');
+    expect(child.stderr()).toBe('');
   });
 
   test.each(['stdin', 'SIGTERM', 'SIGINT'] as const)('ends on %s, with a call in flight', async (how) => {
@@ -125,7 +150,9 @@ describe('a server program over stdio', () => {
     if (how === 'stdin') child.process.stdin?.end();
     else child.process.kill(how);
     expect(await child.ended).toStrictEqual([0, null]);
-    expect(child.stderr()).toBe('');
+    expect(child.stderr()).toBe(
+      how === 'stdin' ? 'the client hung up: 1 request was still under way and had to be aborted\n' : '',
+    );
   });
 
   test('ends without a word when the client no longer reads', async () => {

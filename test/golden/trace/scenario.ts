@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../../src/decorators/context.js';
 import type { ToolAnnotations } from '../../../src/decorators/tool.js';
-import type { JsonSchema } from '../../../src/graph/json.js';
+import type { JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
 import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
@@ -26,13 +26,15 @@ export interface Scenario {
   /** Pure functions by name, each with its name as hash. */
   readonly functions?: Readonly<Record<string, (...args: never[]) => unknown>>;
   readonly given?: Readonly<Record<string, string>>;
+  /** The arguments as values. Default: `given`. */
+  readonly input?: JsonObject;
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
-  const { graph, given = {}, deadlineMs, signal } = scenario;
+  const { graph, given = {}, input = given, deadlineMs, signal } = scenario;
   const catalogue = createCatalogue<Registry>(registryOf(scenario));
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
@@ -48,11 +50,12 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     graph,
     describeTool: (name) => catalogue.describeTool(name),
     given: Object.entries(given),
+    input,
     instructions,
   });
   const { state } = await runInProcess({
     graph,
-    input: given,
+    input,
     runId: 'run-1',
     calls: catalogue,
     context,

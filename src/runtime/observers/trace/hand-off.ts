@@ -1,4 +1,5 @@
 import type { ToolAnnotations } from '../../../decorators/tool.js';
+import { inlineText } from '../../../graph/expression/inline.js';
 import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { isJsonObject, type JsonObject, ownProperty, type Value } from '../../../graph/json.js';
@@ -9,7 +10,7 @@ import type { HandOffCall, PauseReason, TraceError } from './messages.js';
 import { type Outlook, outlookOf, type PlannedStep, type StepHistory } from './outlook.js';
 import { type Derived, Resolver, type Supply } from './resolve.js';
 import type { Secrets } from './secrets.js';
-import { type FailedStep, type StopReason, stepReason } from './stop-reason.js';
+import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
 
 /** What closes a trace that did not succeed: why it stopped, and what can still be done. */
@@ -107,8 +108,9 @@ class StoppedRun {
 
   endedOnPurpose(): boolean {
     const { graph, state } = this.#context;
-    const { failedNode, status } = state.run;
-    return status === 'failed' && graph.nodes.some((node) => node.id === failedNode && node.kind === 'error');
+    const { failedNode, failure, status } = state.run;
+    const ended = graph.nodes.find((node) => node.id === failedNode);
+    return status === 'failed' && ended !== undefined && failure !== undefined && hasFired(ended, failure);
   }
 
   errors(): TraceError[] {
@@ -122,10 +124,11 @@ class StoppedRun {
       steps.length === 0 && state.run.failure !== undefined
         ? [{ about: {}, failure: state.run.failure, tries: {} }]
         : steps;
-    return all.map(({ about, failure: { code, message, outcomeUnknown }, tries }) => ({
+    return all.map(({ about, failure: { code, message, details, outcomeUnknown }, tries }) => ({
       ...about,
       code,
       message: secrets.text(message),
+      ...(details === undefined ? {} : { details: secrets.json(details) }),
       ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
       ...tries,
     }));
@@ -261,8 +264,16 @@ class StoppedRun {
 
   #guidance(guidance: Expr | undefined): string[] {
     if (guidance === undefined) return [];
-    const resolved = this.#resolver.resolve(guidance);
-    return resolved.ok && typeof resolved.value === 'string' ? [texts.guidanceNote(resolved.value)] : [];
+    const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
+    const shown = parts.map((part) => {
+      if (typeof part === 'string') return part;
+      const resolved = this.#resolver.resolve(
+        guidance.kind === 'text' ? { ...guidance, parts: [part] } : part,
+      );
+      if (!resolved.ok || typeof resolved.value !== 'string') return undefined;
+      return part.kind === 'literal' ? resolved.value : inlineText(resolved.value);
+    });
+    return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
   }
 
   #promisedIn(expr: Expr): string[] {

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { RunStatus } from '../../engine/contract.js';
 
+/** The longest `_meta.result`, in bytes of its JSON text. */
+export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
+
 /** The conversation a workflow prompt answers with, in no protocol's types. */
 export interface PromptTrace {
   readonly description: string;
@@ -54,11 +57,13 @@ export type BlockMeta = {
 };
 
 /**
- * What a program should know about the run behind a trace. `steps` lists the steps of the plan in declaration order.
+ * What a program should know about the run behind a trace. `steps` lists in declaration order the steps of the plan, and
+ * those that end the workflow or compute a value where they failed: every `step` of `errors` is among them.
  *
  * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
  * every failure, `calls` the hand-off's list. `errors` and `calls` are empty lists otherwise; `result` is what a
- * `return` gave.
+ * `return` gave, left out where its JSON text is longer than {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least
+ * that many bytes, stands there instead.
  */
 export type TraceMeta = {
   readonly status: RunStatus;
@@ -67,6 +72,7 @@ export type TraceMeta = {
   readonly calls: readonly HandOffCall[];
   readonly pause_reason?: PauseReason;
   readonly result?: Json;
+  readonly result_size?: number;
 };
 
 /** `pending` steps did not start because the run stopped before them. */
@@ -77,6 +83,8 @@ export type TraceError = {
   readonly step?: string;
   readonly code: string;
   readonly message: string;
+  /** More about it for programs, as `{ problems: [{ pointer, message }], missing: [name] }` of refused input. */
+  readonly details?: Json;
   readonly outcomeUnknown?: true;
   /** The tool or resource was not reached: nothing can have happened. */
   readonly attempted?: false;

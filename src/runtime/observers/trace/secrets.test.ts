@@ -62,6 +62,24 @@ describe('Secrets', () => {
     expect(secrets.json(value, expr)).toEqual({ token: '••••', list: ['••••', 'y'], user: 'ada' });
   });
 
+  test('a part of a secret, and what is computed from one, is masked however short', () => {
+    const secrets = new Secrets(flow, []);
+    const pin: Expr = { kind: 'get', of: input('token'), key: lit('pin') };
+    expect(secrets.json(7, pin)).toBe('••••');
+    expect(secrets.json('7', { kind: 'call', fn: 'coalesce', args: [pin, lit('0')] })).toBe('••••');
+    const line: Expr = { kind: 'text', style: 'js', parts: ['pin ', pin, ' of ', input('user')] };
+    expect(secrets.json('pin 7 of ada', line)).toBe('pin •••• of ••••');
+    expect(secrets.json('of ada', { ...line, parts: ['of ', input('user')] })).toBe('of ada');
+  });
+
+  test('what a secret input holds is masked leaf by leaf, in JSON as well', () => {
+    const value = { user: 'ada-lovelace', key: 'a"b"c', on: true, no: 4711 };
+    const secrets = new Secrets(flow, [['token', JSON.stringify(value)]], () => [], { token: value });
+    expect(secrets.text('ada-lovelace 4711 true a"b"c {"k":"a\\"b\\"c"}')).toBe(
+      '•••• •••• true •••• {"k":"••••"}',
+    );
+  });
+
   describe('of tools', () => {
     const tools = { id: 'a', after: [], join: 'none_failed', executor: 'server', kind: 'call' } as const;
     const dict = (value: Expr) =>

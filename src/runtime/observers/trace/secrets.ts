@@ -1,3 +1,4 @@
+import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { CallNode, Graph } from '../../../graph/model.js';
@@ -16,11 +17,16 @@ export class Secrets {
   #values: readonly Json[];
   #mask: Mask;
 
-  /** @param inputsOf the names of a tool's secret inputs. Default: none. */
+  /**
+   * @param given the arguments as the caller wrote them.
+   * @param inputsOf the names of a tool's secret inputs. Default: none.
+   * @param input the arguments as values. Default: none are known.
+   */
   constructor(
     graph: Graph,
     given: readonly (readonly [name: string, text: string])[],
     inputsOf: (tool: string) => readonly string[] = () => [],
+    input: JsonObject = {},
   ) {
     this.#inputsOf = inputsOf;
     const secretGiven = graph.nodes.flatMap((node) =>
@@ -32,6 +38,7 @@ export class Secrets {
     this.#names = new Set(secret.map((input) => input.name));
     this.#values = [
       ...given.filter(([name]) => this.#names.has(name)).map(([, text]) => text),
+      ...valuesOf(input, [...this.#names]),
       ...secret.flatMap((input) => (input.default === undefined ? [] : [input.default])),
       ...secretGiven.flatMap((expr) =>
         expr.kind === 'literal' && expr.value !== undefined ? [expr.value] : [],
@@ -40,9 +47,18 @@ export class Secrets {
     this.#mask = new Mask(this.#values);
   }
 
-  /** True for a reference to a secret input, and for what a call gives to one of its tool. */
+  /**
+   * True for what a call gives to a secret input of its tool, for a secret input, and for anything that is computed
+   * from one. A list, an object and a text may hold other things beside it, and are told part by part.
+   */
   isSecret(expr: Expr): boolean {
-    return this.#given.has(expr) || inputName(expr).some((name) => this.#names.has(name));
+    if (this.#given.has(expr)) return true;
+    if (expr.kind === 'list' || expr.kind === 'dict' || expr.kind === 'text') return false;
+    return this.#mentions(expr);
+  }
+
+  #mentions(expr: Expr): boolean {
+    return references(expr).some(({ ref }) => ref.root === 'inputs' && this.#names.has(String(ref.path[0])));
   }
 
   hasName(input: string): boolean {
@@ -64,15 +80,21 @@ export class Secrets {
     return isJsonObject(shown) ? shown : {};
   }
 
-  /** A text with secrets masked. */
-  text(text: string): string {
-    return this.#mask.text(text);
+  /**
+   * A text with secrets masked. `expr` is what it was computed from, where that is known: where secrets went into it,
+   * the author's own words are left, and every value in it is masked, however short.
+   */
+  text(text: string, expr?: Expr): string {
+    if (expr === undefined || !this.#mentions(expr)) return this.#mask.text(text);
+    if (expr.kind !== 'text') return MASKED;
+    return this.#mask.text(expr.parts.map((part) => (typeof part === 'string' ? part : MASKED)).join(''));
   }
 
   /** A value with secrets masked. `expr` is what it was computed from, where that is known. */
   json(value: Json, expr?: Expr): Json {
     if (expr === undefined) return this.#mask.json(value);
     if (this.isSecret(expr)) return MASKED;
+    if (typeof value === 'string') return this.text(value, expr);
     if (Array.isArray(value)) return value.map((item: Json, index) => this.json(item, itemOf(expr, index)));
     if (!isJsonObject(value)) return this.#mask.json(value);
     return Object.fromEntries(
@@ -88,8 +110,9 @@ function secretEntries({ tool, input }: CallNode, inputsOf: (tool: string) => re
   });
 }
 
-/** The input of the workflow an expression refers to, if it does no more than that. */
+/** The input of the workflow an expression refers to, as a whole or in part, if it does no more than that. */
 function inputName(expr: Expr | undefined): string[] {
+  if (expr?.kind === 'get') return inputName(expr.of);
   return expr?.kind === 'ref' && expr.root === 'inputs' ? [String(expr.path[0])] : [];
 }
 

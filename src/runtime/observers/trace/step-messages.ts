@@ -74,9 +74,11 @@ export class StepMessages {
 
   #started({ guidance, guidanceFailure }: FactOf<'nodeStarted'>): void {
     const text =
-      guidanceFailure === undefined ? guidance : texts.guidanceFailed(this.#node.id, guidanceFailure.message);
-    if (text === undefined || text === '') return;
-    this.#guidance.push(this.#block('assistant', 'guidance', this.#secrets.text(text)));
+      guidanceFailure === undefined
+        ? this.#secrets.text(guidance ?? '', this.#node.guidance)
+        : this.#secrets.text(texts.guidanceFailed(this.#node.id, guidanceFailure.message));
+    if (guidance === undefined && guidanceFailure === undefined) return;
+    this.#guidance.push(this.#block('assistant', 'guidance', text));
   }
 
   #retrying({ attempt, attempts, delayMs, failure }: FactOf<'retrying'>): void {
@@ -116,7 +118,7 @@ export class StepMessages {
     const { failure } = returned.outcome;
     if (this.#issued?.kind === 'resourceRequested') {
       this.#announce();
-      this.#sayFailure(texts.resourceFailed(this.#issued.uri, failure.message), failure);
+      this.#sayFailure(texts.resourceFailed(this.#uri(this.#issued.uri), failure.message), failure);
       return true;
     }
     // An attempt that was refused was none.
@@ -142,7 +144,7 @@ export class StepMessages {
 
   #result(value: Json): void {
     if (this.#issued?.kind === 'resourceRequested') {
-      this.#resource(this.#issued.uri, isJsonObject(value) ? value : {});
+      this.#resource(this.#uri(this.#issued.uri), isJsonObject(value) ? value : {});
       return;
     }
     const { text, size } = limited(jsonText(this.#secrets.json(value), 2));
@@ -158,11 +160,16 @@ export class StepMessages {
     this.#say('user', 'result', texts.resource(uri, text, size), sized(size));
   }
 
+  /** The address of the resource, as it may be shown. */
+  #uri(uri: string): string {
+    return this.#secrets.text(uri, this.#node.kind === 'resource' ? this.#node.uri : undefined);
+  }
+
   #summary(summary: string): void {
     const { text, size } = limited(jsonText(this.#secrets.text(summary)));
     const told =
       this.#issued?.kind === 'resourceRequested'
-        ? texts.resourceSummary(this.#issued.uri, text, size)
+        ? texts.resourceSummary(this.#uri(this.#issued.uri), text, size)
         : texts.summary(text, size);
     this.#say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
   }

@@ -23,6 +23,11 @@ export interface StopReason {
   readonly pause: PauseReason;
 }
 
+/** Whether a step that ends the workflow did so; it fails otherwise where its condition or message has no value. */
+export function hasFired(node: Node, failure: Failure): boolean {
+  return node.kind === 'error' && failure.code === node.id;
+}
+
 /** What kept one step from completing. `resolver` must know the state the run stopped in. */
 export function stepReason(
   failed: FailedStep,
@@ -75,10 +80,9 @@ export function stepReason(
       };
     }
   }
-  const sentence =
-    node.kind === 'error'
-      ? texts.stopped(id, failure.message)
-      : texts.stepFailed(id, failure.message, attempts);
+  const sentence = hasFired(node, failure)
+    ? texts.stopped(id, failure.message)
+    : texts.stepFailed(id, failure.message, attempts);
   const unknown = failure.outcomeUnknown === true && !retryable;
   return {
     sentence: `${sentence}${retryable ? texts.retryable : ''}${unknown ? texts.outcomeUnknown : ''}`,

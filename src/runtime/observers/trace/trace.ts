@@ -1,10 +1,19 @@
+import type { Expr } from '../../../graph/expression/tree.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
+import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import { textBlock } from './block.js';
 import { handOff } from './hand-off.js';
-import type { BlockMeta, PromptMessage, PromptTrace } from './messages.js';
+import {
+  type BlockMeta,
+  META_RESULT_LIMIT_BYTES,
+  type PromptMessage,
+  type PromptTrace,
+  type TraceMeta,
+} from './messages.js';
 import { listed, outlookOf, type StepHistory } from './outlook.js';
 import { Secrets } from './secrets.js';
 import { StepMessages } from './step-messages.js';
@@ -16,6 +25,8 @@ export interface TraceOptions {
   readonly describeTool: (name: string) => ToolDescription | undefined;
   /** The arguments the caller gave, as text. */
   readonly given: readonly (readonly [name: string, text: string])[];
+  /** The input of the run: those arguments as values, with defaults. */
+  readonly input: JsonObject;
   /** The workflow's instructions, as reading them turned out, in declaration order. */
   readonly instructions: readonly { readonly uri: string; readonly outcome: ResourceOutcome }[];
 }
@@ -53,9 +64,9 @@ class ConversationTrace implements TraceObserver {
 
   constructor(options: TraceOptions) {
     this.#options = options;
-    const { graph, given, instructions } = options;
+    const { graph, given, input, instructions } = options;
     this.#nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-    this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? []);
+    this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? [], input);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', texts.plan(listed(graph).map((node) => this.#planLine(node))));
@@ -104,15 +115,17 @@ class ConversationTrace implements TraceObserver {
 
   finish(state: RunState): PromptTrace {
     const { graph, describeTool } = this.#options;
-    const steps = listed(graph).map(({ id }) => ({
-      name: id,
-      status: outlookOf(id, state, this.#history.get(id)).status,
-    }));
+    const planned = new Set(listed(graph));
+    const steps = graph.nodes.flatMap((node) => {
+      const { id: name } = node;
+      const { status } = outlookOf(name, state, this.#history.get(name));
+      return planned.has(node) || status === 'failed' ? [{ name, status }] : [];
+    });
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
-      const returned = isReturned ? { result: this.#secrets.json(result) } : {};
+      const returned = isReturned ? resultMeta(this.#secrets.json(result, this.#returns(endedBy))) : {};
       return {
         description,
         messages: this.#messages,
@@ -133,6 +146,13 @@ class ConversationTrace implements TraceObserver {
       messages: [...this.#messages, ...unfinished, last],
       _meta: { status, steps, errors, calls, pause_reason: pause },
     };
+  }
+
+  /** What the result of the run is made of. */
+  #returns(endedBy: string | undefined): Expr | undefined {
+    if (endedBy === undefined) return this.#options.graph.returns;
+    const node = this.#nodes.get(endedBy);
+    return node?.kind === 'return' ? node.value : undefined;
   }
 
   #shownArguments(): (readonly [string, string])[] {
@@ -223,4 +243,10 @@ class ConversationTrace implements TraceObserver {
   ): void {
     this.#messages.push(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
+}
+
+/** What `_meta` tells of the run's result. */
+function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
+  const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
+  return size > META_RESULT_LIMIT_BYTES ? { result_size: size } : { result };
 }

@@ -8,7 +8,9 @@ import { faultCodes, ProtocolFault } from '../../server/fault.js';
 import type { RequestContext } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/server.js';
 import { texts } from '../../server/texts.js';
+import { InFlight } from './in-flight.js';
 import { isMethod, parseParams } from './requests.js';
+import { texts as adapterTexts } from './texts.js';
 
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`
@@ -29,8 +31,11 @@ export interface ConnectOptions {
 export interface Connection {
   /** Settles when the connection has ended, whoever ended it. */
   readonly closed: Promise<void>;
-  /** Aborts what is under way and ends the connection. */
-  close(): Promise<void>;
+  /**
+   * Ends the connection once what is under way has been answered, for which it has `graceMs`; what is left then is
+   * aborted, and logged. Without a grace (the default), everything is aborted at once.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -50,7 +55,9 @@ export async function connect(
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
+  const inFlight = new InFlight();
   protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
+    inFlight.begin();
     const { context, end } = openContext(extra, log);
     try {
       return (await answer(server, method, params, context)) as Result;
@@ -60,16 +67,36 @@ export async function connect(
       log(`${method}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       throw new ProtocolFault(faultCodes.internal, texts.internal(method));
     } finally {
-      end();
+      await end();
+      inFlight.end();
     }
   };
-  protocol.onerror = (error) => log(error.message);
+  protocol.onerror = (error) => log(adapterTexts.strayMessage(reasonOf(error)));
   const closed = new Promise<void>((resolve) => {
     protocol.onclose = resolve;
   });
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
   await protocol.connect(transport as Transport);
-  return { closed, close: () => protocol.close() };
+  const close: Connection['close'] = async ({ graceMs = 0 } = {}) => {
+    if (graceMs > 0) {
+      // A request just received reaches its handler, and an answer just given its transport, within one turn.
+      await turn();
+      await inFlight.none(graceMs);
+      await turn();
+      if (inFlight.count > 0) log(adapterTexts.aborted(inFlight.count));
+    }
+    await protocol.close();
+  };
+  return { closed, close };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The SDK's own sentence, without the raw message or list of schema issues that follows it. */
+function reasonOf(error: Error): string {
+  return error.message.replace(/:?\s*[[{].*$/s, '');
 }
 
 class ProtocolServer extends Server {
@@ -122,6 +149,7 @@ async function answer(
 function openContext(extra: Extra, log: (text: string) => void) {
   const progressToken = extra._meta?.progressToken;
   let open = progressToken !== undefined;
+  const sent: Promise<void>[] = [];
   const context: RequestContext = {
     signal: extra.signal,
     requestId: String(extra.requestId),
@@ -134,13 +162,19 @@ function openContext(extra: Extra, log: (text: string) => void) {
         ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
         ...(message === undefined ? {} : { message: String(message) }),
       };
-      extra
-        .sendNotification({ method: 'notifications/progress', params })
-        .catch((error: unknown) => log(`progress was not sent: ${String(error)}`));
+      sent.push(
+        extra
+          .sendNotification({ method: 'notifications/progress', params })
+          .catch((error: unknown) => log(`progress was not sent: ${String(error)}`)),
+      );
     },
   };
-  const end = (): void => {
+  const end = async (): Promise<void> => {
     open = false;
+    if (sent.length === 0) return;
+    await Promise.all(sent);
+    // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
+    await turn();
   };
   return { context, end };
 }

@@ -18,12 +18,15 @@ export interface RunningServer {
 
 /** How long the process may take to end by itself once the connection has: a tool may hold a timer or a socket. */
 const EXIT_GRACE_MS = 1_000;
+/** How long requests under way may still take once the client has closed stdin. */
+const HANG_UP_GRACE_MS = 1_000;
 
 /**
  * Serves a generated registry over stdio: the whole of a server program. From then on stdout belongs to the protocol,
  * and whatever else writes to it, `console.*` included, reaches stderr.
  *
- * The process ends when the client closes stdin and on SIGTERM and SIGINT, with exit code 0. It ends at once, with exit
+ * The process ends when the client closes stdin, after a second at most for requests under way, and on SIGTERM and
+ * SIGINT, with exit code 0. It ends at once, with exit
  * code 1 and the reason on stderr, when the registry is stale, a factory is missing or a built workflow has faults.
  *
  * @throws RangeError for a limit among the options that is no positive whole number.
@@ -42,7 +45,8 @@ export async function serve<R extends Registry>(
   const stopReporting = reportStrayErrors();
   const stop = (): void => void connection.close();
   for (const signal of SIGNALS) process.once(signal, stop);
-  stdio.hungUp.then(stop);
+  stdio.broken.then(stop);
+  stdio.ended.then(() => connection.close({ graceMs: HANG_UP_GRACE_MS }));
 
   let keepProcess = false;
   const closed = connection.closed.then(() => {

@@ -1,0 +1,98 @@
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Place } from '../../graph/place.js';
+import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
+import type { DecoratorSyntax, FieldSyntax } from '../syntax.js';
+import { outcomeVerbs } from '../verbs.js';
+import { readArg } from './args.js';
+import { ownDecorators } from './decorators.js';
+import { checkField, checkId } from './names.js';
+import { type ReadOptions, readOptions } from './read-options.js';
+import { placeOfOption, textOptions } from './texts.js';
+
+type Report = (diagnostic: Diagnostic) => void;
+
+/** What the fields of a workflow come to. */
+export type Fields = Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields' | 'plainFields'>;
+
+/** Sorts the fields of a class into arguments and steps. */
+export function readFields(fields: readonly FieldSyntax[], report: Report): Fields {
+  const args: ArgDeclaration[] = [];
+  const steps: StepDeclaration[] = [];
+  const faultyFields: string[] = [];
+  const plainFields: string[] = [];
+  const places = new Map<string, Place>();
+  for (const field of fields) {
+    const role = roleOf(field, report);
+    if (role.kind === 'none') {
+      if (!field.isStatic) plainFields.push(field.name);
+      continue;
+    }
+    const first = places.get(field.name);
+    if (first !== undefined) {
+      const related = [{ message: 'bound here as well', place: first }];
+      report(diagnostic('SW1008', field.place, { field: field.name }, { related }));
+      continue;
+    }
+    places.set(field.name, field.place);
+    const arg = role.kind === 'arg' ? readArg(field, role.decorator, report) : undefined;
+    const step = role.kind === 'step' ? readStep(field, role.decorator, report) : undefined;
+    if (arg !== undefined) args.push(arg);
+    if (step !== undefined) steps.push(step);
+    if (arg === undefined && step === undefined) faultyFields.push(field.name);
+  }
+  return { args, steps, faultyFields, plainFields };
+}
+
+type Role =
+  | { readonly kind: 'none' | 'faulty' }
+  | { readonly kind: 'arg'; readonly decorator: DecoratorSyntax }
+  /** Without a decorator: `done(…)`, or a step whose missing decorator has been reported. */
+  | { readonly kind: 'step'; readonly decorator?: DecoratorSyntax };
+
+function roleOf(field: FieldSyntax, report: Report): Role {
+  const { found, misspelt } = ownDecorators(field.decorators, report);
+  const [first, second] = found;
+  const refuse = (own: { readonly name: string; readonly syntax: DecoratorSyntax }, what: string): Role => {
+    report(diagnostic('SW1016', own.syntax.place, { decorator: own.name, what }));
+    return { kind: 'faulty' };
+  };
+  if (first !== undefined) {
+    if (first.name !== 'Arg' && first.name !== 'Step') return refuse(first, 'a field');
+    if (second !== undefined) return refuse(second, `a field under @${first.name}`);
+    if (field.isStatic) return refuse(first, 'a static field');
+    return { kind: first.name === 'Arg' ? 'arg' : 'step', decorator: first.syntax };
+  }
+  if (misspelt.includes('Arg')) return { kind: 'faulty' };
+  if (misspelt.length > 0) return { kind: 'step' };
+  const verbs = field.initializer === undefined ? [] : outcomeVerbs(field.initializer);
+  if (verbs.length === 0 || field.isStatic) return { kind: 'none' };
+  if (verbs.some((verb) => verb !== 'done')) report(diagnostic('SW1007', field.place, { field: field.name }));
+  return { kind: 'step' };
+}
+
+const NO_OPTIONS: ReadOptions = { values: {}, syntax: {}, complete: true };
+
+function readStep(
+  field: FieldSyntax,
+  decorator: DecoratorSyntax | undefined,
+  report: Report,
+): StepDeclaration | undefined {
+  const { name, place, initializer } = field;
+  const options = decorator === undefined ? NO_OPTIONS : readOptions(decorator, 'Step', name, report);
+  const { id } = textOptions(options, ['id']);
+  const isIdentified = id === undefined || checkId(id, placeOfOption(options, 'id', place), report);
+  const isNamed = checkField('step', name, place, report);
+  if (initializer === undefined) {
+    report(diagnostic('SW1006', place, { field: name }));
+    return undefined;
+  }
+  if (!isNamed || !isIdentified) return undefined;
+  return {
+    name,
+    place,
+    options: options.values,
+    optionSyntax: options.syntax,
+    decorated: decorator !== undefined,
+    initializer,
+  };
+}

@@ -1,0 +1,62 @@
+import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
+import { diagnosticTable } from '../graph/diagnostics/table.js';
+import { nearestName } from '../graph/suggest.js';
+import type { IgnoreSyntax } from './syntax.js';
+import { texts } from './texts.js';
+
+/**
+ * Leaves out the warnings that comments silence, `// stepwright-ignore SW3010: why`, and adds what is wrong with the
+ * comments themselves: one without a code or a reason (SW9012), a code that does not exist (SW9010) or is an error's
+ * (SW9011), and one that silences nothing (SW9013). The last is said only where nothing else is wrong: with errors
+ * not everything was looked at.
+ */
+export function applyIgnores(
+  diagnostics: readonly Diagnostic[],
+  ignores: readonly IgnoreSyntax[],
+): readonly Diagnostic[] {
+  const read = ignores.map(readIgnore);
+  const silencing = read.filter((each): each is Ignore => each.kind === 'ignore');
+  const used = new Set<Ignore>();
+  const kept = diagnostics.filter((each) => {
+    const ignore = silencing.find((candidate) => covers(candidate, each));
+    if (ignore !== undefined) used.add(ignore);
+    return ignore === undefined;
+  });
+  const faults = read.flatMap((each) => (each.kind === 'fault' ? [each.fault] : []));
+  const isSound = !hasErrors([...kept, ...faults]);
+  const needless = silencing
+    .filter((each) => isSound && !used.has(each))
+    .map(({ code, syntax }) => diagnostic('SW9013', syntax.place, { code }));
+  return [...kept, ...faults, ...needless];
+}
+
+interface Ignore {
+  readonly kind: 'ignore';
+  readonly code: string;
+  readonly syntax: IgnoreSyntax;
+}
+
+function readIgnore(syntax: IgnoreSyntax): Ignore | { readonly kind: 'fault'; readonly fault: Diagnostic } {
+  const { place, text } = syntax;
+  const malformed = (problem: string) =>
+    ({ kind: 'fault', fault: diagnostic('SW9012', place, { problem }) }) as const;
+  const parts = /^([^\s:]+)\s*(?::\s*(.*))?$/s.exec(text);
+  const code = parts?.[1];
+  if (code === undefined) return malformed(text === '' ? texts.ignoreWithoutCode : texts.ignoreMalformed);
+  const entry = Object.entries(diagnosticTable).find(([known]) => known === code)?.[1];
+  if (entry === undefined) {
+    const suggestion = nearestName(code, Object.keys(diagnosticTable));
+    return { kind: 'fault', fault: diagnostic('SW9010', place, { code, suggestion }) };
+  }
+  if (entry.severity === 'error') {
+    return { kind: 'fault', fault: diagnostic('SW9011', place, { code, wanted: 'silent' }) };
+  }
+  if ((parts?.[2] ?? '') === '') return malformed(texts.ignoreWithoutReason);
+  return { kind: 'ignore', code, syntax };
+}
+
+function covers({ code, syntax }: Ignore, { code: reported, severity, place }: Diagnostic): boolean {
+  if (severity !== 'warning' || reported !== code || place?.file !== syntax.place.file) return false;
+  const [line] = place.span;
+  return line >= syntax.lines[0] && line <= syntax.lines[1];
+}

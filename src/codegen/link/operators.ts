@@ -1,0 +1,45 @@
+import type { ArithmeticOp, CompareOp, Expr, Truth } from '../../graph/expression/tree.js';
+
+/** JavaScript's truth: what the conditions of TypeScript mean. */
+export const TRUTH: Truth = 'truthy.js';
+
+export const COMPARISONS: ReadonlyMap<string, CompareOp> = new Map([
+  ['===', 'eq.strict'],
+  ['!==', 'ne.strict'],
+  ['<', 'lt.js'],
+  ['<=', 'le.js'],
+  ['>', 'gt.js'],
+  ['>=', 'ge.js'],
+]);
+
+export const ARITHMETIC: ReadonlyMap<string, ArithmeticOp> = new Map([
+  ['+', 'add.js'],
+  ['-', 'sub'],
+  ['*', 'mul'],
+  ['/', 'div'],
+  ['%', 'mod.js'],
+  ['**', 'pow'],
+]);
+
+/** The opposite of a condition. */
+export function negate(of: Expr): Expr {
+  return { kind: 'not', truth: TRUTH, of, ...(of.at === undefined ? {} : { at: of.at }) };
+}
+
+/** Takes off a double negation that was only there to make a boolean. */
+export function negateOnce(condition: Expr): Expr {
+  const isDouble = condition.kind === 'not' && condition.of.kind === 'not';
+  return isDouble ? condition.of : negate(condition);
+}
+
+/** Holds when all conditions hold; nothing for no condition. */
+export function allOf(conditions: readonly Expr[]): Expr | undefined {
+  const [only] = conditions;
+  return conditions.length <= 1 ? only : { kind: 'and', truth: TRUTH, items: conditions };
+}
+
+/** A value that is absent unless the conditions hold. */
+export function onlyIf(conditions: readonly Expr[], then: Expr): Expr {
+  const test = allOf(conditions);
+  return test === undefined ? then : { kind: 'conditional', truth: 'boolean', test, then };
+}

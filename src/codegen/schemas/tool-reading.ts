@@ -1,0 +1,147 @@
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { JsonSchema } from '../../graph/json.js';
+import type { Place } from '../../graph/place.js';
+import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
+import type { TypeSyntax } from '../syntax.js';
+import type { SchemaReading, SchemaSide } from './json-schema.js';
+import type { ClassReading } from './protocol.js';
+import { texts } from './texts.js';
+import { schemaOfType, type TypeFault } from './type-schema.js';
+
+/** What running a tool's module and reading its types told. */
+export interface ToolReading {
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly fingerprint: string;
+}
+
+/** What a tool without a schema and without a parameter accepts. */
+const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+
+/**
+ * The schemas of one tool: those it declares, or else those of the types of `execute`. An input without a schema is
+ * always derived; an output only where the tool declares no schema at all, and where its type is an object.
+ */
+export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
+  if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
+  const diagnostics: Diagnostic[] = [];
+  const report = (fault: Diagnostic): void => void diagnostics.push(fault);
+  const outputSchema =
+    reading.output !== undefined
+      ? declaredSchema(tool, 'output', reading.output, report)
+      : reading.input === undefined
+        ? derivedOutput(tool, report)
+        : undefined;
+  const inputSchema =
+    reading.input !== undefined
+      ? declaredSchema(tool, 'input', reading.input, report)
+      : derivedInput(tool, report);
+  if (inputSchema === undefined || diagnostics.length > 0) return { value: undefined, diagnostics };
+  return {
+    value: {
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      fingerprint: reading.fingerprint,
+    },
+    diagnostics,
+  };
+}
+
+/** A class that is not what its source says (SW6007). */
+export function notRead(
+  handle: ClassHandle,
+  reading: ClassReading,
+  expected: 'tool' | 'resource',
+): Diagnostic {
+  const reason = reading.kind === 'missing' ? reading.reason : texts.otherKind(reading.kind, expected);
+  return diagnostic('SW6007', handle.place, { className: handle.className, reason });
+}
+
+type Report = (fault: Diagnostic) => void;
+
+function declaredSchema(
+  tool: ToolDeclaration,
+  which: SchemaSide,
+  schema: SchemaReading,
+  report: Report,
+): JsonSchema | undefined {
+  switch (schema.kind) {
+    case 'schema':
+      return schema.schema;
+    case 'unrepresentable':
+      report(diagnostic('SW6002', tool.place, { tool: tool.name, which, reason: schema.reason }));
+      return undefined;
+    case 'notAnObject':
+      report(diagnostic('SW6006', tool.place, { tool: tool.name, which }));
+      return undefined;
+    default:
+      return schema satisfies never;
+  }
+}
+
+function derivedInput(tool: ToolDeclaration, report: Report): JsonSchema | undefined {
+  const { inputType, inputPlace = tool.place } = tool;
+  if (inputType === undefined) return NO_INPUT;
+  if (inputType.kind === 'unknown') {
+    report(diagnostic('SW6003', inputPlace, { tool: tool.name }));
+    return undefined;
+  }
+  const { schema, faults } = schemaOfType(inputType, 'input');
+  reportFaults(tool, faults, inputPlace, report);
+  if (schema === undefined && faults.length === 0) {
+    report(
+      diagnostic('SW6006', inputPlace, { tool: tool.name, which: 'input' }, { hint: texts.takeAnObject }),
+    );
+  }
+  return schema;
+}
+
+function derivedOutput(tool: ToolDeclaration, report: Report): JsonSchema | undefined {
+  const { outputType, outputPlace = tool.place } = tool;
+  if (outputType === undefined || isNothing(outputType) || speaksProtocol(outputType)) return undefined;
+  const { schema, faults } = schemaOfType(outputType, 'output');
+  reportFaults(tool, faults, outputPlace, report);
+  return schema;
+}
+
+function reportFaults(
+  tool: ToolDeclaration,
+  faults: readonly TypeFault[],
+  place: Place,
+  report: Report,
+): void {
+  for (const fault of faults) {
+    switch (fault.kind) {
+      case 'noJsonForm': {
+        const { path, type, hint } = fault;
+        report(diagnostic('SW6008', place, { tool: tool.name, path, type }, { hint }));
+        break;
+      }
+      case 'tag': {
+        const { path, tag, problem } = fault;
+        report(diagnostic('SW6009', fault.place, { tool: tool.name, path, tag, problem }));
+        break;
+      }
+      default:
+        fault satisfies never;
+    }
+  }
+}
+
+/** `void`, and `never` of an `execute` that always throws. */
+function isNothing(type: TypeSyntax): boolean {
+  return type.kind === 'undefined' || (type.kind === 'other' && type.text === 'never');
+}
+
+/** True for a result in MCP's own form, or one that may be: content blocks are no output of the tool's own. */
+function speaksProtocol(type: TypeSyntax): boolean {
+  if (type.kind === 'union') return type.members.some(speaksProtocol);
+  if (type.kind !== 'object' && type.kind !== 'record') return false;
+  const content = type.properties.find(({ name }) => name === 'content')?.type;
+  return content?.kind === 'array' && isBlock(content.items);
+}
+
+function isBlock(type: TypeSyntax): boolean {
+  if (type.kind === 'union') return type.members.every(isBlock);
+  return type.kind === 'object' && type.properties.some(({ name }) => name === 'type');
+}

@@ -1,0 +1,196 @@
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { PropertySyntax, TypeSyntax } from '../syntax.js';
+import { printType, withoutUndefined } from '../type-syntax.js';
+import type { SchemaSide } from './json-schema.js';
+import { objectRoot } from './object-root.js';
+import { texts } from './texts.js';
+import { type TagFault, tagged } from './type-tags.js';
+
+/** The JSON Schema of a type, and what in it has none. */
+export interface TypeSchema {
+  /** Missing where the whole is no object, or has faults. */
+  readonly schema?: JsonSchema;
+  readonly faults: readonly TypeFault[];
+}
+
+export type TypeFault =
+  | {
+      readonly kind: 'noJsonForm';
+      /** `input.a.b[]`: the way from the root, with `[]` for items, `[0]` for one of them and `.*` for any key. */
+      readonly path: string;
+      /** As an author would write it. */
+      readonly type: string;
+      /** What to write instead, where that is known. */
+      readonly hint?: string;
+    }
+  | ({ readonly kind: 'tag' } & TagFault);
+
+/**
+ * Turns the type of `execute`'s parameter (`input`) or of its result (`output`) into a JSON Schema (draft 2020-12) for
+ * an object. Objects are closed, as those of zod are. Types that hold themselves stand in `$defs`.
+ */
+export function schemaOfType(type: TypeSyntax, side: SchemaSide): TypeSchema {
+  const present = withoutUndefined(type);
+  const root = present.kind === 'recursive' ? present.name : undefined;
+  const building: Building = { side, root, defs: new Map(), faults: [], isCutOff: false };
+  const schema = build(building, present, side);
+  const faults = distinct(building.faults);
+  // Of no result there is nothing to say: the value is null then.
+  const mayBeMissing = side === 'output' && present !== type;
+  const rooted = mayBeMissing || faults.length > 0 ? undefined : objectRoot(withDefs(schema, building.defs));
+  return { faults, ...(rooted === undefined ? {} : { schema: rooted }) };
+}
+
+interface Building {
+  readonly side: SchemaSide;
+  /** The name of the whole type, which `#` stands for. */
+  readonly root: string | undefined;
+  readonly defs: Map<string, JsonSchema>;
+  readonly faults: TypeFault[];
+  /** Set once a type was found to be too large: all that follows was not read either. */
+  isCutOff: boolean;
+}
+
+function withDefs(schema: JsonSchema, defs: ReadonlyMap<string, JsonSchema>): JsonSchema {
+  return defs.size === 0 ? schema : { ...schema, $defs: Object.fromEntries(defs) };
+}
+
+function build(building: Building, type: TypeSyntax, path: string): JsonSchema {
+  const schema = buildBare(building, type, path);
+  const { value, faults } = tagged(schema, type.notes, path);
+  building.faults.push(...faults.map((fault) => ({ kind: 'tag', ...fault }) as const));
+  return value;
+}
+
+function buildBare(building: Building, type: TypeSyntax, path: string): JsonSchema {
+  switch (type.kind) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return { type: type.kind };
+    case 'literal':
+      return { type: typeof type.value, const: type.value };
+    case 'template':
+      return { type: 'string', pattern: type.pattern };
+    case 'array':
+      return { type: 'array', items: build(building, withoutUndefined(type.items), `${path}[]`) };
+    case 'tuple':
+      return tupleSchema(building, type, path);
+    case 'object':
+      return { ...objectSchema(building, type.properties, path), additionalProperties: false };
+    case 'record': {
+      const values = build(building, type.values, `${path}.*`);
+      const fixed: JsonObject =
+        type.properties.length === 0 ? { type: 'object' } : objectSchema(building, type.properties, path);
+      return type.keys === 'string'
+        ? { ...fixed, additionalProperties: values }
+        : { ...fixed, patternProperties: { '^-?\\d+$': values }, additionalProperties: false };
+    }
+    case 'union':
+      return unionSchema(building, type.members, path);
+    case 'recursive': {
+      if (path === building.side && type.name === building.root) return build(building, type.type, path);
+      building.defs.set(type.name, build(building, type.type, path));
+      return refTo(building, type.name);
+    }
+    case 'ref':
+      return refTo(building, type.name);
+    case 'unknown':
+      return building.side === 'output' ? {} : refuse(building, type, path);
+    case 'undefined':
+    case 'other':
+      return refuse(building, type, path);
+    default:
+      return type satisfies never;
+  }
+}
+
+function refTo({ root }: Building, name: string): JsonSchema {
+  return { $ref: name === root ? '#' : `#/$defs/${name}` };
+}
+
+function refuse(building: Building, type: TypeSyntax, path: string): JsonSchema {
+  const extent = type.kind === 'other' ? type.extent : undefined;
+  const isEcho = extent === 'large' && building.isCutOff;
+  if (extent === 'large') building.isCutOff = true;
+  if (!isEcho) {
+    const text = printType(type);
+    const hint = extent === undefined ? texts.insteadOf(text) : texts.extents[extent];
+    building.faults.push({
+      kind: 'noJsonForm',
+      path,
+      type: text,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+  return {};
+}
+
+function objectSchema(building: Building, properties: readonly PropertySyntax[], path: string): JsonObject {
+  const schemas = properties.map(({ name, type }): [string, JsonSchema] => [
+    name,
+    build(building, withoutUndefined(type), `${path}${propertyPath(name)}`),
+  ]);
+  // An absent value is a key left out.
+  const required = properties.filter(({ optional, type }) => !optional && withoutUndefined(type) === type);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(schemas),
+    ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
+  };
+}
+
+function propertyPath(name: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+function tupleSchema(
+  building: Building,
+  { items, required, rest }: Extract<TypeSyntax, { kind: 'tuple' }>,
+  path: string,
+): JsonSchema {
+  const prefixItems = items.map((item, i) => build(building, withoutUndefined(item), `${path}[${i}]`));
+  return {
+    type: 'array',
+    ...(prefixItems.length === 0 ? {} : { prefixItems }),
+    items: rest === undefined ? false : build(building, withoutUndefined(rest), `${path}[]`),
+    ...(required === 0 ? {} : { minItems: required }),
+  };
+}
+
+/** Literals of one type are one `enum`; with other members beside them everything stands under `anyOf`. */
+function unionSchema(building: Building, members: readonly TypeSyntax[], path: string): JsonSchema {
+  const enums = new Map<string, (string | number | boolean)[]>();
+  const others: JsonSchema[] = [];
+  for (const member of members) {
+    if (member.kind !== 'literal') {
+      if (member.kind !== 'undefined') others.push(build(building, member, path));
+      continue;
+    }
+    const values = enums.get(typeof member.value) ?? [];
+    values.push(member.value);
+    enums.set(typeof member.value, values);
+  }
+  const literals = [...enums].map(
+    ([type, values]): JsonSchema =>
+      values.length === 1 ? { type, const: values[0] ?? null } : { type, enum: values },
+  );
+  const all = [...literals, ...others];
+  const [only] = all;
+  return only !== undefined && all.length === 1 ? only : { anyOf: all };
+}
+
+/** A type that stands in several places repeats the faults of its tags. */
+function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
+  const known = new Set<string>();
+  return faults.filter((fault) => {
+    const key =
+      fault.kind === 'tag'
+        ? JSON.stringify([fault.tag, fault.place])
+        : JSON.stringify([fault.path, fault.type]);
+    if (known.has(key)) return false;
+    known.add(key);
+    return true;
+  });
+}

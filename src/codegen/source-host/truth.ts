@@ -1,0 +1,28 @@
+import { ts } from 'ts-morph';
+import type { HostContext } from './context.js';
+
+const { TypeFlags } = ts;
+
+/**
+ * What a condition is where it is anything but null or undefined: a list or an object, which count as true whatever
+ * is in them. Nothing for any other type, and for one that is not known.
+ */
+export function compositeTruth({ checker }: HostContext, node: ts.Expression): 'list' | 'object' | undefined {
+  const type = checker.getNonNullableType(checker.getTypeAtLocation(node));
+  const members = type.isUnion() ? type.types : [type];
+  if (members.length === 0 || !members.every((member) => isComposite(checker, member))) return undefined;
+  return members.every((member) => isList(checker, member)) ? 'list' : 'object';
+}
+
+function isComposite(checker: ts.TypeChecker, type: ts.Type): boolean {
+  if (type.isIntersection()) return type.types.every((part) => isComposite(checker, part));
+  if (type.flags & TypeFlags.NonPrimitive) return true;
+  if ((type.flags & TypeFlags.Object) === 0) return false;
+  // `{}` is the type of text and numbers as well.
+  return isList(checker, type) || checker.getPropertiesOfType(type).length > 0;
+}
+
+function isList(checker: ts.TypeChecker, type: ts.Type): boolean {
+  if (type.isIntersection()) return type.types.some((part) => isList(checker, part));
+  return checker.isArrayType(type) || checker.isTupleType(type);
+}

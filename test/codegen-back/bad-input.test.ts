@@ -1,0 +1,208 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CodegenResult, runCodegen } from '../../src/codegen/codegen.js';
+import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
+import { createProject, type Project, stepwright } from './project.fixture.js';
+
+const tool = `import { Tool } from 'stepwright';
+import { z } from 'zod';
+@Tool({ name: 'find-page', description: 'Finds a page', input: z.object({ name: z.string() }), output: z.object({ path: z.string() }) })
+export class FindPage {
+  execute({ name }: { name: string }): { path: string } {
+    return { path: name };
+  }
+}
+`;
+
+const workflow = `import { Arg, call, done, Step, Workflow } from 'stepwright';
+import { FindPage } from './tool.js';
+@Workflow({ name: 'find', description: 'Finds' })
+export class Find {
+  @Arg({ description: 'Page' }) page!: Arg<string>;
+  @Step() found = call(FindPage, { name: this.page });
+  output = done({ path: this.found.path });
+}
+`;
+
+let project: Project;
+afterEach(() => project.remove());
+
+async function codegen(
+  files: Readonly<Record<string, string>>,
+  options: { readonly check?: boolean } = {},
+): Promise<CodegenResult & { readonly text: string }> {
+  project = await createProject(files);
+  return again(options);
+}
+
+async function again(options: { readonly check?: boolean } = {}) {
+  const result = await runCodegen({ root: project.root, timeoutMs: 60_000, ...options });
+  return { ...result, text: formatDiagnostics(result.diagnostics, result.readSource) };
+}
+
+const codes = ({ diagnostics }: CodegenResult): string[] => diagnostics.map(({ code }) => code);
+
+// Each test starts a Node process with a compiler in it.
+describe('codegen on bad input', { timeout: 240_000 }, () => {
+  test('reports 200 faults in one run, shows 50 and counts the rest', async () => {
+    const steps = Array.from(
+      { length: 200 },
+      (_, i) => `  @Step() s${i} = call(FindPage, { name: this.no${i} });`,
+    );
+    const faulty = workflow.replace(/ {2}@Step\(\) found.*\n.*\n/, `${steps.join('\n')}\n`);
+    const result = await codegen({ 'src/tool.ts': tool, 'src/find.ts': faulty });
+    expect(codes(result).filter((code) => code === 'SW3001')).toHaveLength(200);
+    expect(result.text.match(/error SW3001/g)).toHaveLength(50);
+    expect(result.text).toMatch(/… and 15\d more problems\n\nFound 200 errors/);
+    expect(result.written).toEqual([]);
+  });
+
+  test('says where a file is no UTF-8, and reads the others', async () => {
+    project = await createProject({ 'src/tool.ts': tool, 'src/find.ts': workflow });
+    await writeFile(
+      path.join(project.root, 'src/notes.ts'),
+      Buffer.from('// ok\nexport const caf\u00e9 = 1;\n', 'latin1'),
+    );
+    const result = await again();
+    expect(result.text).toMatch(/^src\/notes\.ts:2:17 - error SW1001: .*not UTF-8 text/);
+    expect(result).toMatchObject({ diagnostics: [{}], written: [], found: { tools: 1, workflows: 1 } });
+  });
+
+  test('reads CRLF with a byte order mark, and writes the same registry', async () => {
+    await codegen({ 'src/tool.ts': tool, 'src/find.ts': workflow });
+    const written = await project.read('generated/registry.ts');
+    const windows = (text: string): string => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
+    await project.write({ 'src/tool.ts': windows(tool), 'src/find.ts': windows(workflow) });
+    expect(await again()).toMatchObject({ diagnostics: [], current: ['generated/registry.ts'] });
+    expect(await project.read('generated/registry.ts')).toBe(written);
+  });
+
+  test('places a fault on line 10,000', async () => {
+    const faulty = workflow.replace('this.page', 'this.pge');
+    const filler = Array.from({ length: 9_994 }, (_, i) => `export const n${i} = ${i};`).join('\n');
+    const result = await codegen({ 'src/tool.ts': tool, 'src/find.ts': `${filler}\n${faulty}` });
+    expect(result.text).toMatch(/^src\/find\.ts:10000:\d+ - error SW3001: .*`pge`/);
+  });
+
+  test('imports a class that is exported twice, or by default, by one name', async () => {
+    const twice = `${tool}export { FindPage as Other };\nexport default FindPage;\n`;
+    const result = await codegen({
+      'src/tool.ts': twice,
+      'src/find.ts': workflow.replace('{ FindPage }', 'FindPage'),
+    });
+    expect(result).toMatchObject({ diagnostics: [], found: { tools: 1 } });
+    expect(await project.read('generated/registry.ts')).toContain(
+      "import { FindPage } from '../src/tool.js';",
+    );
+  });
+
+  test('follows re-exports that import each other, and names what they never lead to', async () => {
+    const result = await codegen({
+      'src/tool.ts': tool,
+      'src/a.ts': "export * from './b.js';\nexport { Gone } from './b.js';\n",
+      'src/b.ts': "export * from './a.js';\nexport * from './tool.js';\nexport { Gone } from './a.js';\n",
+      'src/find.ts': workflow.replace('./tool.js', './a.js'),
+    });
+    expect(result.diagnostics).toEqual([]);
+    await project.write({
+      'src/find.ts': workflow.replace('{ FindPage }', '{ Gone as FindPage }').replace('./tool.js', './a.js'),
+    });
+    expect(codes(await again())).toEqual(['SW3007']);
+  });
+
+  test('replaces a registry of another version, and one edited by hand', async () => {
+    await codegen({ 'src/tool.ts': tool, 'src/find.ts': workflow });
+    const file = 'generated/registry.ts';
+    const written = await project.read(file);
+    for (const [from, to] of [
+      ['registryVersion: 1', 'registryVersion: 0'],
+      ['Finds a page', 'Finds two pages'],
+    ] as const) {
+      await project.write({ [file]: written.replace(from, to) });
+      expect(codes(await again({ check: true }))).toEqual(['SW9001']);
+      expect(await again()).toMatchObject({ written: [file] });
+      expect(await project.read(file)).toBe(written);
+    }
+  });
+
+  test('makes the schemas of a tool without any from its types', async () => {
+    const typed = `import { Tool } from 'stepwright';
+/** A page. */
+interface Page { /** Its name. @minLength 1 */ name: string; kind?: 'note' | 'journal' }
+@Tool({ name: 'find-page', description: 'Finds a page' })
+export class FindPage {
+  execute({ name }: Page): Promise<{ path: string }> {
+    return Promise.resolve({ path: name });
+  }
+}
+`;
+    expect((await codegen({ 'src/tool.ts': typed, 'src/find.ts': workflow })).text).toBe('');
+    const registry = await project.read('generated/registry.ts');
+    expect(registry).toContain("name: { type: 'string', description: 'Its name.', minLength: 1 }");
+    expect(registry).toContain("schema: { type: 'string' } }");
+    expect(registry).toContain("kind: { type: 'string', enum: ['note', 'journal'] }");
+    expect(registry).toContain('outputSchema: {');
+    await project.write({ 'src/find.ts': workflow.replace('this.found.path', 'this.found.way') });
+    expect(codes(await again())).toEqual(['SW4005']);
+
+    await project.write({
+      'src/tool.ts': typed.replace('name: string;', 'name: string; when: Map<string, Date>;'),
+    });
+    expect((await again()).text).toMatch(
+      /src\/tool\.ts:6:11 - error SW6008: `input\.when` of tool `find-page` is of the type `Map<string, Date>`/,
+    );
+  });
+});
+
+const unused = workflow.replace('{ name: this.page }', "{ name: 'Inbox' }");
+const silenced = unused.replace('  @Arg', '  // stepwright-ignore SW3011: clients of old send it\n  @Arg');
+
+describe('warnings', { timeout: 240_000 }, () => {
+  test('are written about, silenced by a comment, turned off and made errors', async () => {
+    const found = await codegen({ 'src/tool.ts': tool, 'src/find.ts': unused });
+    expect([codes(found), found.written]).toEqual([['SW3011'], ['generated/registry.ts']]);
+
+    await project.write({ 'src/find.ts': silenced });
+    expect(codes(await again())).toEqual([]);
+    await project.write({
+      'src/find.ts': silenced
+        .replace('this.page', 'this.page')
+        .replace("{ name: 'Inbox' }", '{ name: this.page }'),
+    });
+    expect(codes(await again())).toEqual(['SW9013']);
+
+    const registries = [{ include: ['src/*.ts'], out: 'generated/other.ts' }];
+    const configured = async (level: string) => {
+      const severity = { SW3011: level };
+      await project.write({
+        'src/find.ts': unused,
+        'stepwright.config.json': JSON.stringify({ registries, severity }),
+      });
+      const { diagnostics, written } = await again();
+      return [diagnostics.map(({ severity: own }) => own), written];
+    };
+    expect(await configured('error')).toEqual([['error'], []]);
+    expect(await configured('off')).toEqual([[], ['generated/other.ts']]);
+  });
+
+  test('and errors are printed for programs', async () => {
+    project = await createProject({ 'src/tool.ts': tool, 'src/find.ts': unused });
+    const json = await stepwright(['check', '--format', 'json'], project.root);
+    expect(json).toMatchObject({ code: 1, stderr: '' });
+    expect(
+      json.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      expect.objectContaining({ code: 'SW9001', severity: 'error' }),
+      expect.objectContaining({ code: 'SW3011', file: 'src/find.ts', line: 5 }),
+    ]);
+    const github = await stepwright(['codegen', '--format=github'], project.root);
+    expect(github.code).toBe(0);
+    expect(github.stdout).toMatch(
+      /^::warning file=src\/find\.ts,line=5,.*title=SW3011::.*\nwrote generated\/registry\.ts\n$/,
+    );
+  });
+});

@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCodegen } from '../../src/codegen/codegen.js';
+import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
+import { createProject, type Project, runModule, tsc } from './project.fixture.js';
+
+const sources = {
+  'src/text.ts': `export function slugify(text: string): string {
+  return text.toLowerCase().replaceAll(' ', '-');
+}
+`,
+  'src/language.ts': `import { Arg, type ArgsOf, call, done, Prompt, type PromptMessages, prompt, Resource, Step, Tool, user, Workflow } from 'stepwright';
+import { slugify } from './text.js';
+
+@Tool({
+  name: 'find-page',
+  description: 'Finds a page',
+  icons: [{ src: 'https://example.test/find.png', sizes: ['48x48'] }],
+  hints: { category: 'search', next: [() => FindPage], examples: ['ideas'] },
+  secret: ['token'],
+})
+export class FindPage {
+  execute({ name }: { name: string; token?: string }): { path: string } {
+    return { path: name };
+  }
+}
+
+@Resource({ name: 'page', description: 'A page', mimeType: 'text/markdown', dotSegments: ['name'] })
+export class Page {
+  static readonly uriTemplate = 'notes://pages/{+name}';
+  read({ name }: { name: string }): string {
+    return name;
+  }
+}
+
+@Resource({ name: 'dot', description: 'A picture', file: './dot.png' })
+export class Dot {
+  static readonly uri = 'notes://dot';
+}
+
+@Prompt({ name: 'review', title: 'Review', description: 'Reviews a page' })
+export class Review {
+  @Arg({ description: 'Page' }) page!: Arg<string>;
+  @Arg({ description: 'How much', min: 1, max: 9 }) depth?: Arg<number>;
+  render({ page }: ArgsOf<Review>): PromptMessages {
+    return [user(prompt\`Review \${page} with \${FindPage}\`)];
+  }
+}
+
+@Workflow({ name: 'find', description: 'Finds a page' })
+export class Find {
+  @Arg({ description: 'Page' }) page!: Arg<string>;
+  @Step() slug = slugify(this.page);
+  @Step() found = call(FindPage, { name: this.slug });
+  output = done({ path: this.found.path });
+}
+`,
+};
+
+const use = `import { verifyRegistry } from '../../../../src/runtime/catalogue/verify-registry.js';
+import { type PromptName, registry } from '../generated/registry.js';
+
+export const name: PromptName = 'review';
+verifyRegistry(registry);
+const { tools, resources, prompts, functions, module } = registry;
+console.log(JSON.stringify({ tools, resources, prompts, functions, module: typeof module }));
+console.log(functions.slugify.function('Two words'));
+`;
+
+// It starts Node processes with a compiler in them.
+describe('the tables of a registry', { timeout: 240_000 }, () => {
+  let project: Project;
+  let text: string;
+  let output: string;
+  beforeAll(async () => {
+    project = await createProject({ ...sources, 'src/use.ts': use });
+    await writeFile(path.join(project.root, 'src/dot.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
+    const result = await runCodegen({ root: project.root, timeoutMs: 60_000 });
+    text = formatDiagnostics(result.diagnostics, result.readSource);
+    output = (await runModule(project, 'src/use.ts')).stdout;
+  }, 240_000);
+  afterAll(() => project.remove());
+
+  test('are written without faults, compile, and agree with their classes', async () => {
+    expect(text).toBe('');
+    expect(await tsc(project)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(output).toContain('\ntwo-words\n');
+  });
+
+  test('hold what the decorators say', () => {
+    const [line = ''] = output.split('\n');
+    expect(JSON.parse(line)).toEqual({
+      tools: {
+        'find-page': expect.objectContaining({
+          icons: [{ src: 'https://example.test/find.png', sizes: ['48x48'] }],
+          hints: { category: 'search', next: ['find-page'], examples: ['ideas'] },
+          secret: ['token'],
+          inputSchema: expect.objectContaining({ required: ['name'] }),
+          outputSchema: expect.objectContaining({ required: ['path'] }),
+        }),
+      },
+      resources: {
+        dot: expect.objectContaining({ uri: 'notes://dot', mimeType: 'image/png', file: 'src/dot.png' }),
+        page: expect.objectContaining({ uri: 'notes://pages/{+name}', dotSegments: ['name'] }),
+      },
+      prompts: {
+        review: {
+          title: 'Review',
+          description: 'Reviews a page',
+          arguments: [
+            { name: 'page', description: 'Page', schema: { type: 'string' }, required: true },
+            {
+              name: 'depth',
+              description: 'How much',
+              schema: { type: 'number', minimum: 1, maximum: 9 },
+              required: false,
+            },
+          ],
+          fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      },
+      functions: { slugify: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+      module: 'string',
+    });
+  });
+});
