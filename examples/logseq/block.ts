@@ -54,10 +54,7 @@ export interface Outline {
 }
 
 /** A new page as Logseq stores it: its properties, then its blocks. Every text becomes one line. */
-export function printPage(
-  properties: Readonly<Record<string, string>>,
-  blocks: readonly Outline[],
-): string {
+export function printPage(properties: Readonly<Record<string, string>>, blocks: readonly Outline[]): string {
   const top = Object.entries(properties).map(([key, value]) => `${key}:: ${oneLine(value)}`);
   const rest = blocks.flatMap(({ text, children }) => [
     `- ${oneLine(text)}`,

@@ -32,7 +32,9 @@ export function pageOf(fileName: string, text: string): Page | undefined {
  */
 export function fileOfPage(name: string): string | undefined {
   const encode = (character: string): string =>
-    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+    [...Buffer.from(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+      .join('');
   const stem = name.replaceAll('/', '___').replace(/[^\p{L}\p{M}\p{N} _-]/gu, encode);
   const file = `${stem}.md`;
   return pageOf(file, '')?.name === name ? file : undefined;

@@ -177,7 +177,7 @@ function echoInput(expressions: Expressions): fc.Arbitrary<string> {
 function initializer(known: readonly Known[]): Initializer {
   const now = new Expressions(known);
   const withValue = new Expressions(known, [{ name: 'value', shape: 'echo' }]);
-  const withError = "{ text: error.code + ': ' + error.message, n: error.attempts, list: [error.node] }";
+  const withError = "{ text: error.code + ': ' + error.message, n: error.attempts, list: [error.code] }";
   const as = (shape: Shape) => (source: string) => ({ shape, initializer: source });
   const echo = echoInput(now).map((input) => `call(Echo, ${input})`);
   const page = fc

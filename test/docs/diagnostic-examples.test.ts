@@ -49,6 +49,11 @@ describe('the examples of the diagnostics', () => {
 });
 
 test.each([
+  diagnostic('SW1023', undefined, {
+    name: 'Guide',
+    decorator: 'Workflow',
+    cycle: 'workflow.ts → guide.ts → workflow.ts',
+  }),
   diagnostic('SW3002', undefined, { name: 'txt', suggestion: 'text' }),
   diagnostic('SW4001', undefined, { workflow: 'note', tool: 'add-line' }),
   diagnostic('SW4002', undefined, { workflow: 'note', resource: 'guide' }),

@@ -7,7 +7,9 @@ import { fileOfPage } from '../page.js';
 @Tool({
   name: 'normalize-project',
   description: 'Turn what the user typed into the name of a project page',
-  input: z.object({ input: z.string().min(1).max(200).describe('As typed: with brackets, a hash, any case') }),
+  input: z.object({
+    input: z.string().min(1).max(200).describe('As typed: with brackets, a hash, any case'),
+  }),
   output: z.object({
     name: z.string().describe('Name of the page, as links write it'),
     exists: z.boolean().describe('False for a new page: Logseq makes it when it is first opened'),

@@ -8,7 +8,8 @@ const { TypeFlags } = ts;
  * is in them. Nothing for any other type, and for one that is not known.
  */
 export function compositeTruth({ checker }: HostContext, node: ts.Expression): 'list' | 'object' | undefined {
-  const type = checker.getNonNullableType(checker.getTypeAtLocation(node));
+  const type = typeOf(checker, node);
+  if (type === undefined) return undefined;
   const members = type.isUnion() ? type.types : [type];
   if (members.length === 0 || !members.every((member) => isComposite(checker, member))) return undefined;
   return members.every((member) => isList(checker, member)) ? 'list' : 'object';
@@ -25,4 +26,13 @@ function isComposite(checker: ts.TypeChecker, type: ts.Type): boolean {
 function isList(checker: ts.TypeChecker, type: ts.Type): boolean {
   if (type.isIntersection()) return type.types.some((part) => isList(checker, part));
   return checker.isArrayType(type) || checker.isTupleType(type);
+}
+
+/** The compiler's own assertions can fail on source with type errors; those are for `tsc` to report. */
+function typeOf(checker: ts.TypeChecker, node: ts.Expression): ts.Type | undefined {
+  try {
+    return checker.getNonNullableType(checker.getTypeAtLocation(node));
+  } catch {
+    return undefined;
+  }
 }

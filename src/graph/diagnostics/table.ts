@@ -95,7 +95,7 @@ export const diagnosticTable = {
   ),
   SW1018: error(
     (p: { step: string }) => `step \`${p.step}\` does nothing`,
-    () => 'a step calls, reads, fails or ends the run; use the expression where its value is needed',
+    () => 'give it a value or a verb, or remove it',
   ),
   SW1019: error(
     (p: { decorator: string; suggestion?: string | undefined }) =>
@@ -129,7 +129,7 @@ export const diagnosticTable = {
   ),
   SW2001: error(
     (p: { what: string }) => `${p.what} cannot be stored in a workflow`,
-    () => 'move the computation into a tool and call it as a step',
+    () => 'move the computation into a tool or an exported function, and call it as a step',
   ),
   SW2002: error(
     (p: { operator: string; instead: string }) => `\`${p.operator}\` depends on JavaScript's conversions`,

@@ -9,7 +9,9 @@ const addTask = (args: Record<string, string>) => ({ name: 'add-task', arguments
 describe('the Logseq example, over stdio', () => {
   test('lists what it offers', async () => {
     const { client } = await startExample();
-    expect((await client.listPrompts()).prompts).toEqual([
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['add-task', 'add-todo-to-project', 'weekly-review']);
+    expect(prompts.slice(0, 1)).toEqual([
       {
         name: 'add-task',
         description: 'add a task to a project',
@@ -25,10 +27,25 @@ describe('the Logseq example, over stdio', () => {
       },
     ]);
     const { tools } = await client.listTools();
-    expect(tools.map((tool) => tool.name)).toEqual(['add-journal-task', 'list-pages', 'verify-project']);
-    expect((await client.listResources()).resources).toMatchObject([
-      { uri: 'resource://logseq/intro', mimeType: 'text/markdown' },
+    expect(tools.map((tool) => tool.name)).toEqual([
+      'add-content',
+      'add-journal-task',
+      'build-todo-content',
+      'create-page',
+      'list-pages',
+      'normalize-project',
+      'read-week',
+      'verify-project',
     ]);
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'resource://logseq/error-handling',
+      'resource://logseq/intro',
+      'resource://logseq/project-tags',
+      'resource://logseq/todo-format',
+      'resource://logseq/workflow-intro',
+    ]);
+    expect(new Set(resources.map(({ mimeType }) => mimeType))).toEqual(new Set(['text/markdown']));
   });
 
   test('runs add-task in prompts/get: the trace, and the line in the journal', async () => {
@@ -110,6 +127,6 @@ describe('the Logseq example, over stdio', () => {
     });
     const direct = await client.callTool({ name: 'list-pages', arguments: {} });
     expect(direct.isError).toBe(true);
-    expect((await client.listTools()).tools).toHaveLength(3);
+    expect((await client.listTools()).tools).toHaveLength(8);
   });
 });

@@ -1,0 +1,61 @@
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
+import { onTestFinished } from 'vitest';
+
+/** The repository's root, with a slash at its end. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Starts the server of an example over stdio, as its users do, with a real client; both end with the test. */
+export async function startServer(example: string, ...args: readonly string[]): Promise<Client> {
+  const client = new Client({ name: 'stepwright-test', version: '0.1.0' });
+  const loader = new URL('../../../scripts/register.mjs', import.meta.url).href;
+  const program = [
+    '--conditions=@stepwright/source',
+    '--import',
+    loader,
+    `${ROOT}examples/${example}/main.ts`,
+  ];
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [...program, ...args],
+      cwd: ROOT,
+      stderr: 'inherit',
+    }),
+  );
+  onTestFinished(() => client.close());
+  return client;
+}
+
+type Content = GetPromptResult['messages'][number]['content'];
+
+/** A conversation as text: the role, then the indented content. Ids of new blocks are random, and shown as `<id>`. */
+export function printTrace({ messages }: GetPromptResult): string {
+  const printed = messages.map(
+    ({ role, content }) =>
+      `[${role}, ${content.type}]\n${textOf(content)
+        .trimEnd()
+        .replace(/^(?=.)/gm, '  ')}\n`,
+  );
+  return printed.join('\n').replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>');
+}
+
+/** The texts of a conversation, without their roles. */
+export function texts({ messages }: GetPromptResult): string[] {
+  return messages.map(({ content }) => (content.type === 'text' ? content.text : ''));
+}
+
+function textOf(content: Content): string {
+  switch (content.type) {
+    case 'text':
+      return content.text;
+    case 'resource':
+      return `${content.resource.uri}\n${'text' in content.resource ? content.resource.text : ''}`;
+    case 'resource_link':
+      return `${content.name}: ${content.uri}`;
+    default:
+      return content.mimeType;
+  }
+}
