@@ -133,6 +133,121 @@ describe('names', () => {
   });
 });
 
+describe('functions', () => {
+  const calleeIn = (texts: Readonly<Record<string, string>>, expression: string) => {
+    const text = `${texts['a.ts'] ?? ''}\n${MARK}export class Subject { @D() field = ${expression}; }`;
+    const files = open({ ...texts, 'a.ts': text }).sourceFiles();
+    const subject = files[0]?.classes.find(({ name }) => name === 'Subject');
+    const call = subject?.fields[0]?.initializer;
+    return call?.kind === 'call' && call.callee.kind === 'identifier' ? call.callee.symbol : undefined;
+  };
+
+  test('are known by their source, wherever they are exported', () => {
+    const source = 'function slug(text: string) {\n  return text;\n}';
+    const b = `/** A comment. */\nexport ${source}\nexport { slug as default, slug as other };`;
+    const symbol = calleeIn({ 'a.ts': "import { other } from './b.js';", 'b.ts': b }, "other('a')");
+    const place = { file: 'b.ts', span: [2, 17, 2, 21] };
+    const expected = { kind: 'function', name: 'slug', file: 'b.ts', place, exportName: 'slug' };
+    expect(symbol).toEqual({ ...expected, source: `export ${source}` });
+    const crlf = calleeIn(
+      { 'a.ts': "import f from './b.js';", 'b.ts': b.replaceAll('\n', '\r\n') },
+      "f('a')",
+    );
+    expect(crlf).toEqual({ ...expected, source: `export ${source}` });
+  });
+
+  test('are constants that hold them, of which the function alone counts', () => {
+    const constant = 'export const loud: (text: string) => string = (text) => text.toUpperCase();';
+    expect(calleeIn({ 'a.ts': constant }, "loud('a')")).toMatchObject({
+      exportName: 'loud',
+      source: '(text) => text.toUpperCase()',
+    });
+  });
+
+  test.each([
+    ['const f = () => 1;', 'its module does not export it'],
+    ['export async function f() {}', 'it is asynchronous'],
+    ['export const f = function* () {};', 'it is a generator'],
+    ['export let f = () => 1;', 'it is not declared with `const`'],
+    ['export const f = Array.of;', 'it is not written out as a function'],
+    ['export declare function f(): void;', 'it is not written out as a function'],
+    [
+      'export namespace n { export function f() {} } import f = n.f;',
+      'it does not stand at the top level of its module',
+    ],
+    ["import { randomUUID as f } from 'node:crypto';", 'its source is not part of the project'],
+  ])('%s: %s', (text, why) => {
+    const host = openSourceHost({
+      root: path.resolve('.'),
+      tsconfig: 'tsconfig.json',
+      files: ['virtual.ts'],
+      overlay: new Map([['virtual.ts', `${text}\n${MARK}export class Subject { @D() field = f(); }`]]),
+    });
+    const subject = host.sourceFiles()[0]?.classes.find(({ name }) => name === 'Subject');
+    const call = subject?.fields[0]?.initializer;
+    expect(call).toMatchObject({ callee: { symbol: { kind: 'function', why } } });
+  });
+
+  test('of the language itself are names like any other', () => {
+    expect(calleeIn({}, "parseInt('1')")).toEqual({ kind: 'other', name: 'parseInt' });
+  });
+});
+
+describe('import cycles', () => {
+  const cyclesOf = (texts: Readonly<Record<string, string>>) =>
+    open(texts)
+      .sourceFiles()
+      .map(({ file, cycles }) => [
+        file,
+        cycles.map((cycle) => [cycle.file, ...cycle.back.map((each) => each.file)].join(' ')),
+      ]);
+
+  test('are found through modules in between, with the shortest way back', () => {
+    const texts = {
+      'a.ts': "import { b } from './b.js';\nexport const a = () => b;",
+      'b.ts': "export * from './c.js';\nexport const b = 1;",
+      'c.ts': "import './a.js';\nimport * as all from './d.js';\nexport const c = all.d;",
+      'd.ts': 'export const d = 1;',
+    };
+    expect(cyclesOf(texts)).toEqual([
+      ['a.ts', ['c.ts c.ts', 'b.ts b.ts c.ts']],
+      ['b.ts', ['a.ts a.ts', 'c.ts c.ts a.ts']],
+      ['c.ts', ['b.ts b.ts', 'a.ts a.ts b.ts']],
+      ['d.ts', []],
+    ]);
+  });
+
+  test.each([
+    "import type { A } from './a.js'; export let b: A;",
+    "import { type A } from './a.js'; export let b: A;",
+    "import { A } from './a.js'; export let b: A;",
+    "import { A } from './a.js'; export class B implements A {} export interface C extends A {}",
+    "import { A } from './a.js'; export const b = { A: 1 }; b.A; export type B = typeof A;",
+    "export type { A } from './a.js';",
+    "export const b = () => import('./a.js');",
+  ])('are none where types alone are imported: %s', (text) => {
+    const texts = { 'a.ts': "import { b } from './b.js'; export class A { b = b; }", 'b.ts': text };
+    expect(cyclesOf(texts)).toEqual([
+      ['a.ts', []],
+      ['b.ts', []],
+    ]);
+  });
+
+  test.each([
+    "import { A } from './a.js'; export class B extends A {}",
+    "import { A } from './a.js'; export const b = { A };",
+    "import { A as Z } from './a.js'; export { Z };",
+    "import A from './a.js'; export const b = [A];",
+    "export { A } from './a.js';",
+  ])('are there where a value is: %s', (text) => {
+    const a = "import * as b from './b.js'; export class A { b = b; } export default A;";
+    expect(cyclesOf({ 'a.ts': a, 'b.ts': text })).toEqual([
+      ['a.ts', ['b.ts b.ts']],
+      ['b.ts', ['a.ts a.ts']],
+    ]);
+  });
+});
+
 describe('types', () => {
   const typeOf = (type: string, declarations = ''): TypeSyntax | undefined =>
     classesOf(`${MARK}${declarations}\nexport class A { @D() field!: ${type}; }`)[0]?.fields[0]?.type;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runCodegen } from 'stepwright/codegen';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { sharedClasses } from './diagnostic-examples.js';
+import { applyRepair, sharedClasses } from './diagnostic-examples.js';
 import { type Fence, fencesOf, page, ROOT } from './fences.js';
 import { type TempProject, tempProject, typeErrors } from './temp-project.js';
 
@@ -14,6 +14,10 @@ const PAGES = [
   'docs/tutorial.md',
   'docs/how-it-works.md',
   'docs/reference.md',
+  'docs/how-it-checks.md',
+  'docs/recipes.md',
+  'docs/migration.md',
+  'docs/design-patterns.md',
 ];
 
 /** Code of a page that stands in the repository as well: a fence that names an existing file. */
@@ -64,16 +68,50 @@ test.each(samples)(
 
 test('there are pages of both kinds', () => {
   expect(excerpts.map(({ file }) => file)).toContain('README.md');
-  expect(samples.map(({ file }) => file)).toEqual(['docs/tutorial.md', 'docs/reference.md']);
+  expect(samples.map(({ file }) => file)).toEqual([
+    'docs/tutorial.md',
+    'docs/reference.md',
+    'docs/how-it-checks.md',
+    'docs/recipes.md',
+    'docs/migration.md',
+    'docs/design-patterns.md',
+  ]);
 });
 
 test('the README shows what codegen says of a broken reference', async () => {
-  const { root, write } = await project();
-  await cp(join(ROOT, 'examples/logseq'), join(root, 'examples/logseq'), { recursive: true });
   const file = 'examples/logseq/add-task.workflow.ts';
-  await write(file, page(file).replace('this.verify.path', 'this.verify.paht'));
+  const broken = page(file).replace('this.verify.path', 'this.verify.paht');
+  expect(await said(file, broken)).toBe(one('README.md', 'broken').body);
+});
+
+test('how it checks shows what codegen says of three faults', async () => {
+  const file = 'examples/logseq/weekly-review.workflow.ts';
+  const broken = applyRepair(page(file), one('docs/how-it-checks.md', file).body);
+  expect(await said(file, broken)).toBe(one('docs/how-it-checks.md', 'said').body);
+});
+
+test('the workflow that the reference builds can be built, and needs what it says', async () => {
+  const { root, write } = await project();
+  await write('src/tools.ts', sharedClasses());
+  const fence = fencesOf(page('docs/reference.md')).find(({ body }) => body.includes("'stepwright/builder'"));
+  await write('src/builder.ts', fence?.body ?? '');
+  const { needed } = (await import(join(root, 'src/builder.ts'))) as { needed: readonly string[] };
+  expect(needed).toEqual(['find-page', 'add-line', 'resource://notes/guide']);
+});
+
+/** What codegen prints about the examples with one file changed. */
+async function said(file: string, text: string): Promise<string> {
+  const { root, write } = await project();
+  await cp(join(ROOT, 'examples'), join(root, 'examples'), { recursive: true });
+  await write(file, text);
   await write('stepwright.config.json', page('stepwright.config.json'));
   const { diagnostics, readSource } = await runCodegen({ root });
-  const shown = fencesOf(page('README.md')).find((fence) => fence.file === 'broken')?.body;
-  expect(formatDiagnostics(diagnostics, readSource)).toBe(shown);
-});
+  return formatDiagnostics(diagnostics, readSource);
+}
+
+/** The one fence of a page under this name. */
+function one(file: string, name: string): Fence {
+  const [fence, ...others] = fencesOf(page(file)).filter((each) => each.file === name);
+  if (fence === undefined || others.length > 0) throw new Error(`${file} has not one fence \`${name}\``);
+  return fence;
+}

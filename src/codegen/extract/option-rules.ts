@@ -63,26 +63,13 @@ export function object(expected: string, inner: OptionRules): OptionRule {
   return { accepts: isJsonObject, expected, inner };
 }
 
-/** Options of a retry; see `RetryOptions`. */
+/** Options of a retry; see `RetryOptions`. How far the numbers may go is checked with the graph. */
 export const retryRules = {
-  attempts: {
-    accepts: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000,
-    expected: 'a whole number from 1 to 1,000',
-    required: true,
-  },
-  delayMs: {
-    accepts: (value) => typeof value === 'number' && value >= 0,
-    expected: 'a number of milliseconds from 0 on',
-  },
+  attempts: { ...number, required: true },
+  delayMs: number,
   backoff: oneOf('constant', 'linear', 'exponential'),
-  capMs: {
-    accepts: (value) => typeof value === 'number' && value >= 0,
-    expected: 'a number of milliseconds from 0 on',
-  },
-  jitter: {
-    accepts: (value) => typeof value === 'number' && value >= 0 && value <= 1,
-    expected: 'a number from 0 to 1',
-  },
+  capMs: number,
+  jitter: number,
 } as const satisfies OptionRules;
 
 export const retry: OptionRule = object('an object of retry options', retryRules);

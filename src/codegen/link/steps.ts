@@ -27,6 +27,7 @@ import {
   lowerDict,
   lowerExpression,
 } from './expressions.js';
+import { fallbackFault, withFallback } from './fallback.js';
 import type { Functions } from './functions.js';
 import type { Handles } from './handles.js';
 import { negateOnce } from './operators.js';
@@ -372,52 +373,16 @@ class StepLinker {
     const arrow = fallback && readArrow(fallback, 'attempt', 1, this.#scope.report);
     if (fallback === undefined) return this.#refuse(callee.place, 'an `attempt` without a fallback', example);
     const value = arrow && this.#inside(arrow, { kind: 'error' });
-    if (outcome === undefined || value === undefined || !this.#mayFail(outcome, step)) return undefined;
-    const nodes = outcome.nodes.map((node) =>
-      node.hoisted ? node : { ...node, onError: { value: standIn(node, value) } },
-    );
-    return { nodes, bind: outcome.bind };
-  }
-
-  /** Whether a fallback can stand for all of what a step gives. */
-  #mayFail({ nodes, bind }: StepOutcome, step: ExpressionSyntax): boolean {
-    const [node, second] = nodes.filter(({ hoisted }) => hoisted === undefined);
-    const refuse = (verb: string, hint: string): boolean => {
-      this.#scope.report(diagnostic('SW2003', step.place, { verb }, { hint }));
-      return false;
-    };
-    if (node === undefined || node.core.kind === 'error' || node.core.kind === 'return') {
-      const verb = node?.core.kind === 'return' ? 'done' : 'fail';
-      return refuse(verb, 'nothing stands in for the end of a run: leave `attempt` out');
-    }
-    if (node.onError !== undefined)
-      return refuse('attempt', 'one fallback is enough: nothing is left to fail');
-    const bound = bind([]);
-    const isWhole =
-      bound.kind === 'value' && (node.core.kind === 'resource' || isValueOf(bound.expr, node.id));
-    if (second === undefined && isWhole) return true;
-    if (isChain(step)) return refuse('chain', 'put `attempt` around one step of the chain, or around each');
-    const what = 'a `transform` inside of `attempt`';
-    const hint = 'let the fallback give what the tool gives, and transform the value where it is used';
-    this.#scope.report(diagnostic('SW2001', step.place, { what }, { hint }));
-    return false;
+    if (outcome === undefined || value === undefined) return undefined;
+    const fault = fallbackFault(outcome, step);
+    if (fault !== undefined) this.#scope.report(fault);
+    return fault === undefined ? withFallback(outcome, value) : undefined;
   }
 
   #refuse(at: Place, what: string, example: string): undefined {
     this.#scope.report(diagnostic('SW2001', at, { what }, { hint: `write ${example}` }));
     return undefined;
   }
-}
-
-/** What the fallback gives, in the form of the node's own value. */
-function standIn({ core }: StepNode, value: Expr): Expr {
-  if (core.kind !== 'resource') return value;
-  const at = value.at === undefined ? {} : { at: value.at };
-  return { kind: 'dict', ...at, entries: [{ key: 'text', value }] };
-}
-
-function isValueOf(expr: Expr, id: string): boolean {
-  return expr.kind === 'ref' && expr.root === 'steps' && expr.path.length === 1 && expr.path[0] === id;
 }
 
 /** A choice between nothing and nothing. */

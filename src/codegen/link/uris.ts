@@ -2,9 +2,9 @@ import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import type { Place } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
+import { parseUriTemplate } from '../../graph/uri-template.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { parseUriTemplate } from '../uri-template.js';
 import { type CallSyntax, unwrap } from '../verbs.js';
 import { describe } from './describe.js';
 import type { ExpressionScope } from './expressions.js';
@@ -90,12 +90,14 @@ function addressOf(
 ): Expr {
   const template = variables === undefined ? undefined : parseUriTemplate(uri);
   if (template === undefined || 'why' in template) return { kind: 'literal', at, value: uri };
-  const parts = template.parts.map((part): string | Expr => {
-    if (typeof part === 'string') return part;
-    const value: Expr = values.get(part.name) ?? { kind: 'literal', at };
-    const fn = part.reserved ? 'uriReserved' : 'uriComponent';
-    return { kind: 'call', at: value.at ?? at, fn, args: [value] };
-  });
+  const parts = template.parts
+    .filter((part) => part !== '')
+    .map((part): string | Expr => {
+      if (typeof part === 'string') return part;
+      const value: Expr = values.get(part.name) ?? { kind: 'literal', at };
+      const fn = part.reserved ? 'uriReserved' : 'uriComponent';
+      return { kind: 'call', at: value.at ?? at, fn, args: [value] };
+    });
   return { kind: 'text', at, style: 'js', parts };
 }
 

@@ -1,12 +1,4 @@
-/** One stretch of a URI template (RFC 6570, level 2): text as it is, or a variable. */
-type Part =
-  | { readonly kind: 'literal'; readonly text: string }
-  | {
-      readonly kind: 'variable';
-      readonly name: string;
-      /** Whether its value may hold the reserved characters `/ ? #` unencoded: `{+name}` and `{#name}`. */
-      readonly reserved: boolean;
-    };
+import { parseUriTemplate, type TemplatePart, variableNames } from '../../graph/uri-template.js';
 
 /** The variables of an address, still percent-encoded or decoded. */
 export type Variables = Readonly<Record<string, string>>;
@@ -14,46 +6,24 @@ export type Variables = Readonly<Record<string, string>>;
 /** Addresses longer than this match no template, in UTF-16 code units. */
 const MAX_LENGTH = 8_192;
 
-const EXPRESSION = /\{([^{}]*)\}/g;
-const VARIABLE = /^([+#]?)([A-Za-z_][A-Za-z0-9_]*)$/;
-
 /** A template of addresses, to be compared with addresses. */
 export class UriTemplate {
   /** In the order of the template. */
   readonly names: readonly string[];
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly TemplatePart[];
 
   private constructor(
     readonly text: string,
-    parts: readonly Part[],
+    parts: readonly TemplatePart[],
   ) {
     this.#parts = parts;
-    this.names = parts.flatMap((part) => (part.kind === 'variable' ? [part.name] : []));
+    this.names = variableNames(parts);
   }
 
   /** The template, or why the text is none, as the end of a sentence: ``it holds `{?q}`, …``. */
   static parse(text: string): UriTemplate | { readonly why: string } {
-    const parts: Part[] = [];
-    const names = new Set<string>();
-    let end = 0;
-    for (const { 0: expression, 1: inside = '', index } of text.matchAll(EXPRESSION)) {
-      const [, operator, name] = VARIABLE.exec(inside) ?? [];
-      if (name === undefined)
-        return { why: `it holds \`${expression}\`: a variable is written {name}, {+name} or {#name}` };
-      if (names.has(name)) return { why: `it holds \`${name}\` twice` };
-      names.add(name);
-      if (index === end && index > 0 && operator !== '#')
-        return { why: `\`${expression}\` follows a variable with no text between them` };
-      parts.push({ kind: 'literal', text: text.slice(end, index) + (operator === '#' ? '#' : '') });
-      parts.push({ kind: 'variable', name, reserved: operator !== '' });
-      end = index + expression.length;
-    }
-    const rest = text.slice(end);
-    if (/[{}]/.test(text.replaceAll(EXPRESSION, '')))
-      return { why: 'it holds a brace without its other half' };
-    if (names.size === 0) return { why: 'it holds no variable' };
-    parts.push({ kind: 'literal', text: rest });
-    return new UriTemplate(text, parts);
+    const parsed = parseUriTemplate(text);
+    return 'why' in parsed ? parsed : new UriTemplate(text, parsed.parts);
   }
 
   /** The variables of an address as they stand in it, or nothing where it is not of this template. */
@@ -64,8 +34,8 @@ export class UriTemplate {
     let at = 0;
     for (const [index, part] of this.#parts.entries()) {
       if (reachable[index]?.[at] !== true) return undefined;
-      if (part.kind === 'literal') {
-        at += part.text.length;
+      if (typeof part === 'string') {
+        at += part.length;
         continue;
       }
       const from = at;
@@ -87,8 +57,8 @@ export class UriTemplate {
       const current: boolean[] = Array.from({ length: end + 1 }, () => false);
       for (let at = end; at >= 0; at--) {
         current[at] =
-          part.kind === 'literal'
-            ? uri.startsWith(part.text, at) && after[at + part.text.length] === true
+          typeof part === 'string'
+            ? uri.startsWith(part, at) && after[at + part.length] === true
             : at < end &&
               mayHold(part.reserved, uri.charAt(at)) &&
               (after[at + 1] === true || current[at + 1] === true);

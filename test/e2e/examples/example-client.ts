@@ -7,8 +7,15 @@ import { onTestFinished } from 'vitest';
 /** The repository's root, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Starts the server of an example over stdio, as its users do, with a real client; both end with the test. */
+/** As {@link openServer}; both end with the test. */
 export async function startServer(example: string, ...args: readonly string[]): Promise<Client> {
+  const client = await openServer(example, ...args);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Starts the server of an example over stdio, as its users do, with a real client. Closing the client ends both. */
+export async function openServer(example: string, ...args: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'stepwright-test', version: '0.1.0' });
   const loader = new URL('../../../scripts/register.mjs', import.meta.url).href;
   const program = [
@@ -25,7 +32,6 @@ export async function startServer(example: string, ...args: readonly string[]): 
       stderr: 'inherit',
     }),
   );
-  onTestFinished(() => client.close());
   return client;
 }
 

@@ -35,40 +35,25 @@ describe('add-todo-to-project, over stdio', () => {
     expect(trace._meta).toMatchObject({ result: { message: 'Added to Garden, which has no page yet' } });
   });
 
-  test.each([
-    [
-      'an empty task',
-      { task_description: ' \n', project_name: 'Website' },
-      'content',
-      'task_description cannot be empty',
-    ],
-    [
-      'no project',
-      { task_description: 'x', project_name: '[[ ]]' },
-      'normalized',
-      'project_name cannot be empty',
-    ],
-    [
-      'a day that no calendar has',
-      { task_description: 'x', project_name: 'Website', date: '2026-02-30' },
-      'result',
-      "date must be YYYY-MM-DD or 'today'",
-    ],
-  ])('stops at %s, and writes nothing', async (_, args, step, message) => {
+  test('stops at what the tools refuse, and writes nothing', async () => {
     const { client, folder } = await startExample();
-    const trace = await client.getPrompt(addTodo(args));
-    expect(texts(trace)).toContain(`Error executing tool: ${message}`);
-    expect(trace._meta).toMatchObject({ status: 'failed', errors: [{ step, message }] });
-    expect(await readdir(join(folder, 'journals'))).toEqual(JOURNALS);
-    expect(await readFile(join(folder, 'journals/2026_01_13.md'), 'utf8')).not.toContain('Website');
-  });
-
-  test('refuses a date of another form before anything runs', async () => {
-    const { client } = await startExample();
-    const request = addTodo({ task_description: 'x', project_name: 'Website', date: 'tomorrow' });
-    await expect(client.getPrompt(request)).rejects.toMatchObject({
+    const todo = { task_description: 'x', project_name: 'Website' };
+    const refused = [
+      [{ ...todo, task_description: ' \n' }, 'content', 'task_description cannot be empty'],
+      [{ ...todo, project_name: '[[ ]]' }, 'normalized', 'project_name cannot be empty'],
+      [{ ...todo, date: '2026-02-30' }, 'result', "date must be YYYY-MM-DD or 'today'"],
+    ] as const;
+    for (const [args, step, message] of refused) {
+      const trace = await client.getPrompt(addTodo(args));
+      expect(texts(trace)).toContain(`Error executing tool: ${message}`);
+      expect(trace._meta).toMatchObject({ status: 'failed', errors: [{ step, message }] });
+    }
+    // Nor does a date of another form reach a tool.
+    await expect(client.getPrompt(addTodo({ ...todo, date: 'tomorrow' }))).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining("'date'"),
     });
+    expect(await readdir(join(folder, 'journals'))).toEqual(JOURNALS);
+    expect(await readFile(join(folder, 'journals/2026_01_13.md'), 'utf8')).not.toContain('Website');
   });
 });

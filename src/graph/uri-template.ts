@@ -1,4 +1,4 @@
-/** One stretch of a URI template: text as it is, or a variable. */
+/** One stretch of a URI template: text as it is, which may be empty, or a variable. */
 export type TemplatePart =
   | string
   | {
@@ -23,7 +23,7 @@ export function parseUriTemplate(
   for (const { 0: expression, 1: inside = '', index } of text.matchAll(EXPRESSION)) {
     const [, operator = '', name] = VARIABLE.exec(inside) ?? [];
     if (name === undefined)
-      return { why: `it holds \`${expression}\`, and a variable is written {name}, {+name} or {#name}` };
+      return { why: `it holds \`${expression}\`: a variable is written {name}, {+name} or {#name}` };
     if (names.has(name)) return { why: `it holds \`${name}\` twice` };
     if (index === end && index > 0 && operator !== '#')
       return { why: `\`${expression}\` follows a variable with no text between them` };
@@ -34,7 +34,7 @@ export function parseUriTemplate(
   parts.push(text.slice(end));
   if (/[{}]/.test(text.replaceAll(EXPRESSION, ''))) return { why: 'it holds a brace without its other half' };
   if (names.size === 0) return { why: 'it holds no variable' };
-  return { parts: parts.filter((part) => part !== '') };
+  return { parts };
 }
 
 /** The names of a template's variables, in its order. */
