@@ -20,7 +20,7 @@ export interface Graph {
   readonly instructions: readonly ResourceRef[];
   /** In declaration order. */
   readonly nodes: readonly Node[];
-  /** Named sub-graphs, in declaration order. */
+  /** Every workflow that `workflow` nodes name, directly or not, by name: see `bundle`. None of them has tasks itself. */
   readonly tasks?: readonly Graph[];
   /** The result, where no `return` node gives it. */
   readonly returns?: Expr;
@@ -93,15 +93,19 @@ export interface Retry {
  */
 export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };
 
-/** How to undo a node that succeeded. `output` in the input is the node's own result. */
+/**
+ * A call that undoes. Where a step it plainly refers to has not succeeded there is nothing to undo, and no call. The
+ * `compensate` of a node refers to the node's own result by the node's id.
+ */
 export interface Compensation {
   readonly tool: string;
-  readonly input: Expr;
+  readonly input: DictExpr;
+  /** Whether the compensations behind it are carried out although it failed. Default false. */
   readonly ignoreError?: boolean;
 }
 
 interface NodeBase {
-  /** Unique in its scope. */
+  /** Unique in its graph, nested scopes included. */
   readonly id: string;
   readonly title?: string;
   /** What a model should know about this step, with values filled in. */
@@ -110,7 +114,7 @@ interface NodeBase {
   readonly embed?: boolean;
   /** The result in short, for observers: evaluated when the node has succeeded, of the inputs and the node's own value. */
   readonly summary?: Expr;
-  /** Ids this node waits for. Data references order as well, and are not repeated here. */
+  /** Ids of the same scope this node waits for. Data references order as well, and are not repeated here. */
   readonly after: readonly string[];
   /** How the states of `after` decide whether this node runs. */
   readonly join: JoinRule;
@@ -120,8 +124,9 @@ interface NodeBase {
   readonly reads?: readonly string[];
   /** Name of the result where it differs from the id. */
   readonly output?: string;
+  /** A node with scopes of its own is begun anew, with all that is in them. */
   readonly retry?: Retry;
-  /** Per attempt, in milliseconds. Default 60 000. */
+  /** Per attempt, in milliseconds. Default 60 000 for calls, reads and functions; none for everything else. */
   readonly timeoutMs?: number;
   readonly onError?: OnError;
   readonly compensate?: Compensation;
@@ -160,43 +165,72 @@ export interface ComputeNode extends NodeBase {
   readonly function?: FunctionRef;
 }
 
-/** The first case whose condition holds runs; otherwise `else`. */
+/** What a branch does when it takes a case: it runs a body, or it selects a node of its own scope. */
+export type Arm = { readonly id: string } & ({ readonly body: Scope } | { readonly goto: string });
+
+export type BranchCase = Arm & { readonly when: Expr };
+
+/**
+ * The first case whose condition holds is taken, otherwise `else`; without one the node fails with E_NO_MATCH. Its
+ * value is that of the body that ran, absent for an arm with `goto`. Ids of arms are unique in the node.
+ */
 export interface BranchNode extends NodeBase {
   readonly kind: 'branch';
-  readonly cases: readonly { readonly id: string; readonly when: Expr; readonly body: Scope }[];
-  readonly else?: Scope;
+  readonly cases: readonly BranchCase[];
+  readonly else?: Arm;
 }
 
+/** Runs its branches side by side. Its value is a dict of theirs; a branch that failed is `{ error: { code, message } }`. */
 export interface ParallelNode extends NodeBase {
   readonly kind: 'parallel';
   readonly branches: readonly { readonly id: string; readonly body: Scope }[];
+  /** How many branches run at once. Default: all. */
   readonly concurrency?: number;
+  /**
+   * `abort`: the first failure aborts the others. `continue`: the node succeeds if one branch does. `rollback`: all
+   * settle; if one failed, what succeeded is undone and the node fails with E_PARTIAL_FAILURE.
+   */
   readonly onPartialFailure: 'abort' | 'continue' | 'rollback';
+  /** The `compensate` node of the same scope that undoes. Default: the `compensate` of every call inside, last one first. */
+  readonly compensateNode?: string;
 }
 
+/** Runs its body for each item. Its value is the list of the bodies' values, in the order of the items. */
 export interface ForeachNode extends NodeBase {
   readonly kind: 'foreach';
   readonly items: Expr;
+  /** Name by which the body refers to the item: `ref{root:'item', path:[as]}`. Unique among the loops around it. */
+  readonly as: string;
+  /** Name of the item's place, from 0: `ref{root:'index', path:[indexAs]}`. */
+  readonly indexAs?: string;
   readonly body: Scope;
+  /** How many items run at once, 1 to 100. */
   readonly concurrency: number;
+  /** More items than this fail the node before the first one runs. */
   readonly max: number;
+  /** `continue` puts null in the place of an item that failed. */
   readonly onItemError: 'fail' | 'continue';
   readonly agent?: string;
 }
 
-/** Runs another workflow in a scope of its own. */
+/** Runs another workflow, one of the graph's `tasks`, with names and inputs of its own. Its value is that one's result. */
 export interface WorkflowNode extends NodeBase {
   readonly kind: 'workflow';
   readonly workflow: string;
   readonly input: DictExpr;
 }
 
-/** Waits for a person. */
+/**
+ * Waits for a person. Its value is the answer: `{acknowledged}`, `{confirmed}`, `{input}`, `{selected}` by mode; for
+ * `yield` whatever fits `expects`.
+ */
 export interface AskNode extends NodeBase {
   readonly kind: 'ask';
   readonly mode: 'info' | 'confirm' | 'text' | 'choice' | 'yield';
   readonly message: Expr;
+  /** For `choice`: a list of texts, at least one, none twice. */
   readonly options?: Expr;
+  /** For `yield`: schema of the answer. */
   readonly expects?: JsonSchema;
 }
 
@@ -215,37 +249,48 @@ export interface DelegateNode extends NodeBase {
   readonly responseSchema?: JsonSchema;
 }
 
+/** Waits for a time: `durationMs` in milliseconds, or `until`, ms since the epoch or an RFC 3339 time. One of the two. */
 export interface WaitNode extends NodeBase {
   readonly kind: 'wait';
   readonly durationMs?: Expr;
   readonly until?: Expr;
 }
 
+/** Writes fields of the run's state, all at once; values are read before any is written. Its value is the dict of them. */
 export interface SetNode extends NodeBase {
   readonly kind: 'set';
   readonly updates: readonly { readonly field: string; readonly value: Expr }[];
 }
 
-/** Ends its workflow with a value. */
+/** Ends its workflow with a value, also from within a branch or a loop. */
 export interface ReturnNode extends NodeBase {
   readonly kind: 'return';
   readonly value: Expr;
 }
 
+/**
+ * Goes back to a node declared earlier in its own scope: everything from there to this node starts over, without the
+ * outputs it had. State stays.
+ */
 export interface GotoNode extends NodeBase {
   readonly kind: 'goto';
   readonly target: string;
+  /** How often it jumps at most. */
   readonly max: number;
+  /** Past that, the node fails with E_LOOP_LIMIT, or succeeds and the run goes on behind it. */
   readonly onLimit: 'fail' | 'continue';
 }
 
-/** Ends the run as failed, with this message and the node's id as code. */
+/**
+ * Ends the scope it stands in as failed, with this message and the node's id as code; the failure goes up as any other
+ * does, and where nobody handles it it is the run's.
+ */
 export interface ErrorNode extends NodeBase {
   readonly kind: 'error';
   readonly message: Expr;
 }
 
-/** Undoes earlier work, in the written order. */
+/** Undoes earlier work, in the written order. Runs only when it is selected. Its value is `{ done, failed, not_run }`. */
 export interface CompensateNode extends NodeBase {
   readonly kind: 'compensate';
   readonly steps: readonly Compensation[];

@@ -1,9 +1,15 @@
-import type { Json, JsonObject } from '../../graph/json.js';
-import type { FunctionRef, Node, NodeKind } from '../../graph/model.js';
+import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import type { AskNode, FunctionRef, Node, NodeKind } from '../../graph/model.js';
 
 /**
  * The engine is a pure state machine: a host feeds events in and carries commands out.
  * It never waits, never reads a clock and never draws a random number.
+ */
+
+/**
+ * Where facts, commands and rows name a node they give its key: the node's id, followed by the index of every loop it
+ * stands in (`line[3]`, `cell[3][0]`), behind the key of the `workflow` node it runs under and a slash (`sub/line[3]`).
+ * At the top of a workflow the key is the id. `parseNodeKey` takes a key apart.
  */
 
 /** Why something failed. `code` is stable and meant for programs, `message` is one sentence for people. */
@@ -51,6 +57,9 @@ export type Command =
       readonly attempt: number;
       /** The same for every attempt of one call of one run. */
       readonly idempotencyKey: string;
+      /** The call is made to undo: the key of the node whose effect it takes back, where it is one node's. */
+      readonly undoes?: string;
+      readonly isCompensation?: true;
     }
   | {
       readonly kind: 'readResource';
@@ -59,6 +68,8 @@ export type Command =
       readonly resource: string;
       readonly uri: string;
     }
+  /** Asks somebody outside for something. The command's id is the action's; it is owed until it is answered. */
+  | { readonly kind: 'requestAction'; readonly id: string; readonly node: string; readonly action: Action }
   /** Calls a pure function of the registry. The host gives it copies of `args`, and answers with plain JSON. */
   | {
       readonly kind: 'evaluate';
@@ -106,7 +117,35 @@ export type Event =
       readonly failure: Failure;
     }
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
-  | { readonly kind: 'cancelled'; readonly at: number; readonly reason: string };
+  /** An answer. One that does not fit the action changes nothing: the action stays open. */
+  | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
+  /** Whoever was asked could not or would not answer. The node fails with this. */
+  | {
+      readonly kind: 'actionFailed';
+      readonly at: number;
+      readonly command: string;
+      readonly failure: Failure;
+    }
+  /** With `compensate` every call that succeeded and says how it is undone is undone, last one first. */
+  | {
+      readonly kind: 'cancelled';
+      readonly at: number;
+      readonly reason: string;
+      readonly compensate?: boolean;
+    };
+
+/** What somebody outside is asked for. */
+export interface Action {
+  readonly type: 'ask';
+  readonly mode: AskMode;
+  readonly message: string;
+  /** For `choice`. */
+  readonly options?: readonly string[];
+  /** What a fitting answer looks like. */
+  readonly schema: JsonSchema;
+}
+
+export type AskMode = AskNode['mode'];
 
 /** What observers may know. Facts never change a run. */
 export type Fact =
@@ -125,6 +164,9 @@ export type Fact =
       readonly tool: string;
       readonly input: JsonObject;
       readonly attempt: number;
+      /** As in the command. */
+      readonly undoes?: string;
+      readonly isCompensation?: true;
     }
   | {
       readonly kind: 'resourceRequested';
@@ -159,7 +201,63 @@ export type Fact =
       readonly delayMs: number;
       readonly failure: Failure;
     }
-  /** The node failed for good and its fallback stands in: it succeeds, and its `nodeSucceeded` follows. */
+  /** A branch has decided: for a body, or for a node of its own scope. */
+  | { readonly kind: 'branchTaken'; readonly node: string; readonly arm: string; readonly goto?: string }
+  /** A branch of a `parallel` node begins (`arm`), or an item of a loop (`index` of `count`). */
+  | {
+      readonly kind: 'partStarted';
+      readonly node: string;
+      readonly arm?: string;
+      readonly index?: number;
+      readonly count: number;
+    }
+  /** A part has come to its end. Exactly one for each `partStarted`. */
+  | {
+      readonly kind: 'partEnded';
+      readonly node: string;
+      readonly arm?: string;
+      readonly index?: number;
+      readonly outcome:
+        | { readonly status: 'succeeded'; readonly value?: Json }
+        | { readonly status: 'failed'; readonly failure: Failure }
+        /** It was stopped or aborted because of a failure elsewhere, a `return` or a cancellation. */
+        | { readonly status: 'cancelled' };
+    }
+  /** The node waits for somebody's answer (`action`) or for a time (`until`, ms since the epoch). */
+  | {
+      readonly kind: 'waiting';
+      readonly node: string;
+      readonly nodeKind: NodeKind;
+      readonly command: string;
+      readonly action?: Action;
+      readonly until?: number;
+    }
+  /** An action was answered. */
+  | { readonly kind: 'answered'; readonly node: string; readonly command: string; readonly value: Json }
+  /** A `goto` goes back. `visit` counts its jumps from 1. */
+  | {
+      readonly kind: 'jumped';
+      readonly node: string;
+      readonly target: string;
+      readonly visit: number;
+      readonly max: number;
+    }
+  | { readonly kind: 'stateSet'; readonly node: string; readonly field: string; readonly value?: Json }
+  /** Undoing begins: by a `compensate` node, a `parallel` that rolls back, or for a cancelled run (no `node`). */
+  | { readonly kind: 'compensating'; readonly node?: string; readonly failure?: Failure }
+  /** A compensation was left out, because what it would undo has not happened. */
+  | {
+      readonly kind: 'compensationSkipped';
+      readonly node?: string;
+      readonly tool: string;
+      readonly undoes?: string;
+      readonly reason: 'nothing_to_undo';
+    }
+  | { readonly kind: 'compensated'; readonly node?: string; readonly report: CompensationReport }
+  /**
+   * The node failed for good and its fallback stands in: a value, with which it succeeds, and its `nodeSucceeded`
+   * follows; or another node (`fallbackNode`), which is selected while this one ends handled.
+   */
   | {
       readonly kind: 'handled';
       readonly node: string;
@@ -169,6 +267,7 @@ export type Fact =
       readonly attempts: number;
       /** What the node gives instead. Missing for a value that is absent. */
       readonly value?: Json;
+      readonly fallbackNode?: string;
     }
   | {
       readonly kind: 'nodeSucceeded';
@@ -191,7 +290,11 @@ export type Fact =
       readonly nodeKind: NodeKind;
       readonly reason: SkipReason;
     }
-  /** The run was cancelled while this node waited or ran. A call that was in flight has its `callReturned` before. */
+  /**
+   * The node was given up while it waited or ran: the run was cancelled, a `parallel` around it aborted, a container
+   * around it ran out of time, or the scope ended around something that waits. A call that was in flight has its
+   * `callReturned` before.
+   */
   | { readonly kind: 'nodeCancelled'; readonly node: string; readonly nodeKind: NodeKind }
   | {
       readonly kind: 'finished';
@@ -203,6 +306,13 @@ export type Fact =
       /** As in the run's row. */
       readonly failures?: readonly NodeFailure[];
     };
+
+/** How a compensation went: the tools in the order they were or would have been called. */
+export interface CompensationReport {
+  readonly done: readonly string[];
+  readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
+  readonly not_run: readonly string[];
+}
 
 /** A node that failed for good. */
 export interface NodeFailure {
