@@ -2,6 +2,7 @@ import 'reflect-metadata';
 
 export { Arg, type ArgMark, type ArgOptions } from './decorators/arg.js';
 export type { JsonTypeName, ValueRules } from './decorators/arg-rules.js';
+export { type Ask, ask } from './decorators/ask.js';
 export type {
   AuthInfo,
   CompletionContext,
@@ -9,7 +10,26 @@ export type {
   ResourceContext,
   ToolContext,
 } from './decorators/context.js';
+export {
+  type ForEachOptions,
+  forEach,
+  type GotoOptions,
+  goto,
+  match,
+  type ParallelOptions,
+  parallel,
+  wait,
+} from './decorators/control-flow.js';
+export type {
+  Duration,
+  FailedBranch,
+  ItemFailure,
+  Moment,
+  PartialFailure,
+  Span,
+} from './decorators/control-flow-types.js';
 export { WorkflowNotRunnableError } from './decorators/faults.js';
+export type { NestedOptions } from './decorators/nested-options.js';
 export { Prompt, type PromptClass, type PromptOptions } from './decorators/prompt.js';
 export {
   type AudioContent,
@@ -32,6 +52,7 @@ export { type PromptPart, PromptText, prompt } from './decorators/prompt-text.js
 export { Resource, type ResourceOptions } from './decorators/resource.js';
 export type { ResourceClass, ResourceContent, ResourceTemplateClass } from './decorators/resource-types.js';
 export type { RetryOptions } from './decorators/retry.js';
+export { run } from './decorators/run.js';
 export {
   type SimplePrompt,
   type SimplePromptArgument,
@@ -39,6 +60,7 @@ export {
   type SimplePromptHandler,
   simplePrompt,
 } from './decorators/simple-prompt.js';
+export { get, State, type StateClass, type StateOptions, set } from './decorators/state.js';
 export { Step, type StepOptions } from './decorators/step.js';
 export {
   type Icon,

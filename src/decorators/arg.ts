@@ -1,6 +1,7 @@
 import type { Json } from '../graph/json.js';
 import type { JsonTypeName, RuleFault, ValueRules } from './arg-rules.js';
 import type { CompletionContext } from './context.js';
+import type { Frozen } from './given.js';
 import { decorateField, optionsOf } from './record.js';
 import type { FieldKey, FieldTarget, FieldType } from './signatures.js';
 
@@ -64,8 +65,6 @@ interface TypedOptions<Default, Values, Item, Keys, Properties> {
   readonly requiredKeys: Keys;
   readonly properties: Properties;
 }
-
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /** Why a field of type `V` cannot stand under `@Arg` with these options, or `never`. The texts reach authors. */
 type ArgFault<V, Names, Options> = [SupplyOf<V>] extends [never]

@@ -21,6 +21,7 @@ const optionExamples = {
   Resource: "@Resource({ name: '…' })",
   Workflow: "@Workflow({ name: '…', description: '…' })",
   Prompt: "@Prompt({ name: '…', description: '…' })",
+  State: "@State({ name: '…' })",
   Arg: "@Arg({ description: '…' })",
   Step: '@Step()',
 } as const;

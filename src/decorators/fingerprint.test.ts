@@ -6,6 +6,7 @@ import { type FingerprintInput, fingerprint, fromMetadata } from './fingerprint.
 import { readMetadata } from './metadata.js';
 import { Prompt } from './prompt.js';
 import { Resource } from './resource.js';
+import { State } from './state.js';
 import { Step } from './step.js';
 import { Tool, type ToolOptions } from './tool.js';
 import { Workflow } from './workflow.js';
@@ -20,7 +21,12 @@ class Ping {
   execute(): void {}
 }
 
-@Workflow({ name: 'w', description: 'w', instructions: [Intro], failFast: false })
+@State({ name: 'seen', scope: 'session', initial: ['a'] })
+class Seen {
+  value!: string[];
+}
+
+@Workflow({ name: 'w', description: 'w', instructions: [Intro], needsState: [Seen], failFast: false })
 class Sample {
   @Arg({ description: 'Labels', default: ['a'] }) labels!: Arg<string[], 'default'>;
   @Step() first = 1;
@@ -40,6 +46,7 @@ class Page {
   description: 'Says what comes next',
   hints: { category: 'c', next: [() => Ping], requires: [() => Hinted], examples: [{ a: 1 }] },
   icons: [{ src: 'data:,', sizes: ['any'] }],
+  needsState: [Seen],
   secret: ['key'],
 })
 class Hinted {
@@ -81,9 +88,11 @@ const declared: Record<string, FingerprintInput> = {
         examples: [{ a: 1 }],
       },
       icons: [{ src: 'data:,', sizes: ['any'] }],
+      needsState: [{ $class: 'Seen' }],
       secret: ['key'],
     },
   },
+  Seen: { kind: 'state', options: { name: 'seen', scope: 'session', initial: ['a'] } },
   Review: {
     kind: 'prompt',
     options: { name: 'p', description: 'p' },
@@ -98,7 +107,13 @@ const declared: Record<string, FingerprintInput> = {
   },
   Sample: {
     kind: 'workflow',
-    options: { name: 'w', description: 'w', instructions: [{ $class: 'Intro' }], failFast: false },
+    options: {
+      name: 'w',
+      description: 'w',
+      instructions: [{ $class: 'Intro' }],
+      needsState: [{ $class: 'Seen' }],
+      failFast: false,
+    },
     args: [{ name: 'labels', options: { description: 'Labels', default: ['a'] } }],
     steps: [
       { name: 'first', options: {} },
@@ -108,7 +123,7 @@ const declared: Record<string, FingerprintInput> = {
 };
 
 describe('a fingerprint', () => {
-  test.each<abstract new (...deps: never[]) => object>([Intro, Page, Ping, Hinted, Sample, Review])(
+  test.each<abstract new (...deps: never[]) => object>([Intro, Page, Ping, Hinted, Seen, Sample, Review])(
     'agrees between source and metadata: %o',
     (cls) => {
       expect(fingerprint(recorded(cls))).toBe(fingerprint(declared[cls.name]!));

@@ -16,6 +16,7 @@ export type FingerprintInput =
   /** The schemas among the options are left out: only a call can compare them. */
   | { readonly kind: 'tool'; readonly options: PlainOptions }
   | ({ readonly kind: 'resource'; readonly options: PlainOptions } & ResourceAddress)
+  | { readonly kind: 'state'; readonly options: PlainOptions }
   | {
       readonly kind: 'prompt';
       readonly options: PlainOptions;
@@ -54,6 +55,8 @@ export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
       return { kind: 'tool', options: plainObject(withHandles(withoutSchemas(metadata.options))) };
     case 'resource':
       return { kind: 'resource', options: plainObject(metadata.options), ...addressIn(metadata) };
+    case 'state':
+      return { kind: 'state', options: plainObject(metadata.options) };
     case 'prompt':
       return { kind: 'prompt', options: plainObject(metadata.options), args: plainArgs(metadata.args) };
     case 'workflow':
@@ -74,6 +77,8 @@ function covered(input: FingerprintInput): FingerprintInput {
       return { kind: input.kind, options: withoutSchemas(input.options) };
     case 'resource':
       return { kind: input.kind, options: input.options, ...addressIn(input) };
+    case 'state':
+      return { kind: input.kind, options: input.options };
     case 'prompt':
       return { kind: input.kind, options: input.options, args: input.args.map(coveredField) };
     case 'workflow':

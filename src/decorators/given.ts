@@ -44,3 +44,6 @@ type IsOptional<T, K extends keyof T> = string extends K
     : Record<never, never> extends Pick<T, K>
       ? true
       : false;
+
+/** What a constant of type `T` may be written as. */
+export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;

@@ -3,12 +3,18 @@ import { decorationFaults } from './faults.js';
 import type { PromptOptions } from './prompt.js';
 import { recordedMetadata } from './record.js';
 import type { ResourceOptions } from './resource.js';
+import type { StateOptions } from './state.js';
 import type { StepOptions } from './step.js';
 import type { ToolOptions } from './tool.js';
 import type { WorkflowOptions } from './workflow.js';
 
 /** What decorators recorded on a class. */
-export type ClassMetadata = ToolMetadata | ResourceMetadata | WorkflowMetadata | PromptMetadata;
+export type ClassMetadata =
+  | ToolMetadata
+  | ResourceMetadata
+  | WorkflowMetadata
+  | PromptMetadata
+  | StateMetadata;
 
 export interface ToolMetadata {
   readonly kind: 'tool';
@@ -39,6 +45,11 @@ export interface PromptMetadata {
   readonly options: PromptOptions;
   /** In declaration order. */
   readonly args: readonly FieldMetadata<ArgOptions>[];
+}
+
+export interface StateMetadata {
+  readonly kind: 'state';
+  readonly options: StateOptions;
 }
 
 /** A decorated field of a workflow or prompt class. */

@@ -4,6 +4,7 @@ import { Prompt } from './prompt.js';
 import type { PromptMessages } from './prompt-content.js';
 import { PromptText, prompt } from './prompt-text.js';
 import { Resource } from './resource.js';
+import { State } from './state.js';
 import { Tool } from './tool.js';
 import { Workflow } from './workflow.js';
 
@@ -25,6 +26,11 @@ class Review {
   render(): PromptMessages {
     return [];
   }
+}
+
+@State({ name: 'kept' })
+class Kept {
+  value!: string;
 }
 
 class Plain {}
@@ -96,6 +102,7 @@ describe('prompt', () => {
   test.each([
     ['Plain', Plain],
     ['Review', Review],
+    ['Kept', Kept],
   ])('refuses the class %s', (name, cls) => {
     expect(() => promptOf(cls)).toThrow(
       new TypeError(

@@ -72,6 +72,7 @@ function handleText(handle: Handle): string {
     case 'resource':
       return metadata.uri ?? metadata.uriTemplate;
     case 'prompt':
+    case 'state':
     case undefined:
       throw new TypeError(decorationFaults.notAHandle(handle.name));
     default:

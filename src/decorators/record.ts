@@ -5,6 +5,7 @@ import type {
   FieldMetadata,
   PromptMetadata,
   ResourceMetadata,
+  StateMetadata,
   ToolMetadata,
   WorkflowMetadata,
 } from './metadata.js';
@@ -26,7 +27,8 @@ export type RecordedMetadata =
   | ToolMetadata
   | Pick<ResourceMetadata, 'kind' | 'options'>
   | WorkflowMetadata
-  | PromptMetadata;
+  | PromptMetadata
+  | StateMetadata;
 
 /** The decorated fields of one class body, in declaration order. */
 export interface FieldRecords {

@@ -1,3 +1,4 @@
+import type { JoinRule } from '../graph/model.js';
 import type { SupplyOf } from './arg.js';
 import { decorateField, optionsOf } from './record.js';
 import type { RetryOptions } from './retry.js';
@@ -9,11 +10,17 @@ export interface StepOptions {
   readonly id?: string;
   /** Steps this one waits for, in place of the one before it; `[]` starts it at once. Data it uses orders in any case. */
   readonly after?: readonly string[];
+  /**
+   * How those it waits for decide whether it is carried out: `'all_success'`, `'none_failed'`,
+   * `'none_failed_min_one_success'`, `'one_success'` or `'all_done'`. Default: `'none_failed'`, so that a step that
+   * was skipped skips no other, or `'all_done'` under the error strategy `collect`.
+   */
+  readonly join?: JoinRule;
   /** A name for people. */
   readonly title?: string;
   /** What a model should know about this step; `{name}` stands for an argument or an earlier binding. */
   readonly guidance?: string;
-  /** Limit of one attempt, in milliseconds. Default: 60 000. */
+  /** Limit of one attempt, in milliseconds. Default: 60 000 for calls, reads and functions, none for all others. */
   readonly timeoutMs?: number;
   /** Default: by the error strategy of the workflow. */
   readonly retry?: RetryOptions;

@@ -3,6 +3,7 @@ import type { Json } from '../graph/json.js';
 import type { ToolContext } from './context.js';
 import type { Received } from './given.js';
 import { decorateClass, optionsOf } from './record.js';
+import type { StateClass } from './state.js';
 
 /** What a tool says about its effects, as MCP defines it. Hints, never guarantees. */
 export interface ToolAnnotations {
@@ -65,6 +66,8 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly annotations?: ToolAnnotations;
   readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
+  /** Fields of state that a workflow has set before it calls this tool. */
+  readonly needsState?: readonly StateClass[];
   /** Properties of the input that are masked in traces, logs and spans. */
   readonly secret?: readonly Secret[];
 }

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { ask } from './ask.js';
+import { forEach, goto, match, parallel, wait } from './control-flow.js';
 import { WorkflowNotRunnableError } from './faults.js';
 import { Resource } from './resource.js';
+import { run } from './run.js';
+import { get, State, set } from './state.js';
 import { Tool } from './tool.js';
 import { attempt, call, chain, done, fail, link, read } from './verbs.js';
 
@@ -14,6 +18,15 @@ class Intro {
   static readonly uri = 'resource://intro';
 }
 
+@State({ name: 'project' })
+class Project {
+  value!: string;
+}
+
+class Undecorated {
+  pinged = call(Ping);
+}
+
 test.each([
   ['call', () => call(Ping)],
   ['read', () => read(Intro)],
@@ -22,14 +35,24 @@ test.each([
   ['attempt', () => attempt(1, ({ code }) => code)],
   ['fail', () => fail('no')],
   ['done', () => done(1)],
+  ['match', () => match('a', { a: 1 })],
+  ['parallel', () => parallel({ a: 1 })],
+  ['forEach', () => forEach([], () => 1)],
+  ['run', () => run(Undecorated)],
+  ['goto', () => goto(1, { max: 1 })],
+  ['wait', () => wait({ seconds: 1 })],
+  ['set', () => set(Project, 'a')],
+  ['get', () => get(Project)],
+  ['ask.info', () => ask.info('a')],
+  ['ask.confirm', () => ask.confirm('a')],
+  ['ask.text', () => ask.text('a')],
+  ['ask.choice', () => ask.choice('a', ['b'])],
+  ['ask.pick', () => ask.pick('a', ['b'], (item) => item)],
 ])('%s throws when it is called, and says why', (verb, run) => {
   expect(run).toThrow(WorkflowNotRunnableError);
   expect(run).toThrow(`${verb}(...): workflow classes are read by the compiler, never instantiated: run `);
 });
 
 test('a class with verbs cannot be instantiated even without its decorator', () => {
-  class Undecorated {
-    pinged = call(Ping);
-  }
   expect(() => new Undecorated()).toThrow(WorkflowNotRunnableError);
 });

@@ -1,19 +1,18 @@
 import { WorkflowNotRunnableError } from './faults.js';
 import type { Given } from './given.js';
+import type { NestedOptions } from './nested-options.js';
 import type { ResourceLink } from './prompt-content.js';
 import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource-types.js';
-import type { RetryOptions } from './retry.js';
 import type { NoInput, ToolClass } from './tool.js';
 import type { Returned } from './workflow-types.js';
 
-/** Options of a {@link call}; for a call that is a step of its own, all but `transform` may stand in `@Step(...)`. */
-export interface CallOptions<Output = unknown, Result = unknown> {
-  /** Id of the call's node. Default: derived from the step it stands in. */
-  readonly id?: string;
-  /** Limit of one attempt, in milliseconds. Default: 60 000. */
-  readonly timeoutMs?: number;
-  /** Default: by the error strategy of the workflow. */
-  readonly retry?: RetryOptions;
+/** Options of a {@link call}; for a call that is a step of its own, those of a nested step may stand in `@Step(...)`. */
+export interface CallOptions<Output = unknown, Result = unknown> extends NestedOptions {
+  /**
+   * How the call is undone, of its output: by another call. It is made when a `parallel` around it rolls back, or the
+   * run is cancelled and is to be undone.
+   */
+  readonly compensate?: (output: Output) => unknown;
   /**
    * Makes another value of the output: an arrow with an expression, or the name of an exported function that does no
    * more than compute.
@@ -38,6 +37,7 @@ type Made<Result> = [Result] extends [infer Value] ? Value : never;
  * @Step() pages = call(ListPages);
  * @Step() found = call(VerifyProject, { project: this.project, available: this.pages.names });
  * @Step() first = call(ListPages, {}, { transform: (out) => out.names[0] ?? 'inbox' });
+ * @Step() added = call(AddContent, { content: this.task }, { compensate: (out) => call(RemoveContent, { id: out.id }) });
  * ```
  * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
  */
@@ -126,11 +126,12 @@ export interface StepError {
 }
 
 /**
- * Puts a value in the place of a step that has failed for good; the run goes on.
+ * Puts a value, or another step, in the place of a step that has failed for good; the run goes on.
  *
  * @example
  * ```ts
  * @Step() added = attempt(call(AddContent, { content: this.task }), (error) => ({ id: error.code }));
+ * @Step() found = attempt(run(FindPage, { text: this.task }), () => call(CreatePage, { name: this.task }));
  * ```
  * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
  */

@@ -43,7 +43,7 @@ type PlainInside<T> = T extends PromptText ? string : T extends object ? { [K in
 type CertainEnds<W> = { [K in keyof W]-?: IsReturned<W[K]> extends true ? K : never }[keyof W];
 
 type Results<W> = {
-  [K in keyof W]-?: IsReturned<NonNullable<W[K]>> extends true ? ReturnedBy<W[K]> : never;
+  [K in keyof W]-?: [unknown] extends [W[K]] ? never : ReturnedBy<W[K]>;
 }[keyof W];
 
 /**

@@ -3,6 +3,7 @@ import { decorateClass, type FieldRecords, optionsOf } from './record.js';
 import type { ResourceClass } from './resource-types.js';
 import type { RetryOptions } from './retry.js';
 import type { DecoratesClass } from './signatures.js';
+import type { StateClass } from './state.js';
 
 /** Options of {@link Workflow}. */
 export interface WorkflowOptions {
@@ -17,10 +18,14 @@ export interface WorkflowOptions {
   readonly domain?: string;
   /** Resources a reader should know before the first step, in this order. */
   readonly instructions?: readonly ResourceClass[];
-  /** How callers reach it. Default: `['prompt']`. */
-  readonly expose?: readonly 'prompt'[];
+  /** Fields of state that were set before it starts: by the workflow that runs it, or earlier in the session. */
+  readonly needsState?: readonly StateClass[];
+  /** How callers reach it: as a prompt, or as a tool that runs it. Default: `['prompt']`. */
+  readonly expose?: readonly ('prompt' | 'tool')[];
   /** Whether the first failure stops the run. Default: `true`, and `false` under the error strategy `collect`. */
   readonly failFast?: boolean;
+  /** How many calls, reads and functions run at once. Default: 10. */
+  readonly maxConcurrency?: number;
   /** What a step that fails means for the others. Default: `'failFast'`. */
   readonly errorStrategy?: ErrorStrategyOption;
 }

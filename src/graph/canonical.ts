@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Expr } from './expression/tree.js';
 import type { Value } from './json.js';
 import type { Graph } from './model.js';
 
@@ -18,6 +19,11 @@ export function canonicalJson(value: Value): string {
  */
 export function canonicalGraph(graph: Graph): string {
   return canonicalJson(withoutPlaces(graph) as Value);
+}
+
+/** The canonical JSON of an expression without its places: expressions that say the same give the same text. */
+export function canonicalExpr(expr: Expr): string {
+  return canonicalJson(withoutPlaces(expr) as Value);
 }
 
 /** Identity of a graph: sha256 of its canonical JSON, 64 hexadecimal digits. */

@@ -1,5 +1,5 @@
 import type { Expr } from './expression/tree.js';
-import type { Node } from './model.js';
+import type { Compensation, Node, Scope } from './model.js';
 import { unreachable } from './unreachable.js';
 
 /**
@@ -49,6 +49,56 @@ export function sideExpressions(node: Node): Expr[] {
 /** What stands in for the value of a node that failed; the only expression that may name the `error`. */
 export function fallbackValue({ onError }: Node): Expr | undefined {
   return onError !== undefined && 'value' in onError ? onError.value : undefined;
+}
+
+/** The calls a node undoes with: that of its own effect, or the steps of a `compensate` node. */
+export function compensationsOf(node: Node): readonly Compensation[] {
+  if (node.kind === 'compensate') return node.steps;
+  return node.compensate === undefined ? [] : [node.compensate];
+}
+
+/** Every expression of a node itself, its summary and its compensations included; nested scopes are not. */
+export function expressionsOf(node: Node): Expr[] {
+  return [
+    ...valueExpressions(node),
+    ...sideExpressions(node),
+    ...present(node.summary),
+    ...compensationsOf(node).map(({ input }) => input),
+  ];
+}
+
+/** A body of a container. */
+export interface Body {
+  /** The arm or branch it is; missing for the one body of a loop. */
+  readonly arm?: string;
+  readonly scope: Scope;
+}
+
+/** The bodies of a node in declaration order; none for a node that is no container. */
+export function bodiesOf(node: Node): Body[] {
+  switch (node.kind) {
+    case 'branch':
+      return [...node.cases, ...(node.else === undefined ? [] : [node.else])].flatMap((arm) =>
+        'body' in arm ? [{ arm: arm.id, scope: arm.body }] : [],
+      );
+    case 'parallel':
+      return node.branches.map(({ id, body }) => ({ arm: id, scope: body }));
+    case 'foreach':
+      return [{ scope: node.body }];
+    default:
+      return [];
+  }
+}
+
+/** All nodes of a graph or scope, a container before what stands in it. Other workflows are not looked into. */
+export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] {
+  const found: Node[] = [];
+  const collect = (node: Node): void => {
+    found.push(node);
+    for (const { scope } of bodiesOf(node)) scope.nodes.forEach(collect);
+  };
+  nodes.forEach(collect);
+  return found;
 }
 
 function present(...parts: readonly (Expr | undefined)[]): Expr[] {

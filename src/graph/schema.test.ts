@@ -165,10 +165,15 @@ describe('parseGraph', () => {
 
   test('tells known kinds of step from unknown ones', () => {
     const source = { file: 'a.ts', span: [9, 1, 9, 2] };
-    const nodes = ['branch', 'constructor'].map((kind) => ({ kind, id: 's', source }));
+    const nodes = ['shell', 'constructor'].map((kind) => ({ kind, id: 's', source }));
     expect(faults(graphOf(nodes))).toEqual([
-      'SW4010 9:1:9:2 step `s` is a `branch`, which this version cannot run',
+      'SW4010 9:1:9:2 step `s` is a `shell`, which this version cannot run',
       expect.stringMatching(/^SW4011 9:1:9:2 `\/nodes\/1\/kind`: /),
+    ]);
+    const inner = { nodes: [{ kind: 'delegate', id: 'd' }] };
+    const outer = { kind: 'parallel', id: 'p', ...base, branches: [{ id: 'a', body: inner }] };
+    expect(faults(graphOf([{ ...outer, onPartialFailure: 'abort' }]))).toEqual([
+      'SW4010 step `d` is a `delegate`, which this version cannot run',
     ]);
   });
 
@@ -177,13 +182,9 @@ describe('parseGraph', () => {
     expect(faults(graphOf([{ ...node, onError: { value: literal(1) } }]))).toEqual([
       'SW4011 `/nodes/0/onError`: this version knows no such property',
     ]);
-    const call = { kind: 'call', id: 'c', ...base, tool: 't', input: dict({}) };
-    expect(faults(graphOf([{ ...call, onError: { fallbackNode: 'r' } }]))).toEqual([
-      'SW4011 `/nodes/0/onError/value`: invalid input: expected object, received undefined',
-      'SW4011 `/nodes/0/onError/fallbackNode`: this version knows no such property',
-    ]);
     expect(faults(graphOf([{ ...node, executor: 'client' }]))).toHaveLength(1);
-    expect(faults(graphOf([node], { state: [] }))).toHaveLength(1);
+    expect(faults(graphOf([{ ...node, compensate: { tool: 't', input: dict({}) } }]))).toHaveLength(1);
+    expect(faults(graphOf([{ ...node, output: 'r' }]))).toHaveLength(1);
   });
 
   test('takes a function by its name and hash, with a list of its arguments', () => {
@@ -220,7 +221,7 @@ describe('parseGraph', () => {
       { ...call('coalesce', literal(1)), optional: true },
       '`: `coalesce` is no method, and cannot be optional',
     ],
-    [{ kind: 'ref', root: 'item', path: ['a'] }, '/root`: '],
+    [{ kind: 'ref', root: 'run', path: ['a'] }, '/root`: '],
     [{ kind: 'literal', value: Number.NaN }, '/value`: not a JSON value'],
     [{ kind: 'literal', value: new Date(0) }, '/value`: not a JSON value'],
     [{ kind: 'literal', value: undefined }, '/value`: not a JSON value'],

@@ -1,135 +1,13 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Diagnostic, diagnostic } from './diagnostics/diagnostic.js';
-import { dictSchema, exprSchema, jsonSchema, spanSchema } from './expression/schema.js';
-import type { Expr } from './expression/tree.js';
-import { isJsonObject, type JsonSchema } from './json.js';
-import { GRAPH_VERSION, type Graph, type Node, type NodeKind } from './model.js';
-import { FUNCTION_NAME_RULE } from './names.js';
+import type { Graph } from './model.js';
 import type { Place } from './place.js';
+import { graphSchema } from './schema/graph.js';
+import { nodeKinds } from './schema/nodes.js';
+import { placeSchema } from './schema/parts.js';
 
 /** Documents nested deeper than this are refused before recursion meets the end of the stack. */
 const MAX_DEPTH = 400;
-
-const placeSchema = z.strictObject({
-  file: z.string(),
-  span: spanSchema,
-  pointer: z.string().exactOptional(),
-});
-const source = { source: placeSchema.exactOptional() };
-const schemaObject = jsonSchema.refine(isJsonObject, {
-  error: 'expected a JSON Schema object',
-}) as z.ZodType<JsonSchema>;
-const count = z.int().nonnegative();
-
-const retry = z.strictObject({
-  extra: count,
-  delayMs: z.number().nonnegative(),
-  backoff: z.enum(['constant', 'linear', 'exponential']),
-  capMs: z.number().nonnegative(),
-  jitter: z.number().min(0).max(1),
-});
-
-const nodeBase = {
-  id: z.string(),
-  title: z.string().exactOptional(),
-  guidance: exprSchema.exactOptional(),
-  embed: z.boolean().exactOptional(),
-  summary: exprSchema.exactOptional(),
-  after: z.array(z.string()),
-  join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
-  when: exprSchema.exactOptional(),
-  retry: retry.exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-  executor: z.literal('server'),
-  ...source,
-};
-
-/** What nodes have that may fail for good and be stood in for. */
-const fallible = { ...nodeBase, onError: z.strictObject({ value: exprSchema }).exactOptional() };
-
-const functionRef = z.strictObject({
-  name: z.string().regex(FUNCTION_NAME_RULE),
-  hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'not a sha256 in hexadecimal' }),
-});
-
-const computeSchema = z
-  .strictObject({
-    kind: z.literal('compute'),
-    ...fallible,
-    value: exprSchema,
-    function: functionRef.exactOptional(),
-  })
-  .refine(({ value, function: called }) => called === undefined || isArgumentList(value), {
-    path: ['value'],
-    error: 'the arguments of a function are a list without spreads',
-  });
-
-const nodeSchema: z.ZodType<Node> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('call'), ...fallible, tool: z.string(), input: dictSchema }),
-  z.strictObject({ kind: z.literal('resource'), ...fallible, resource: z.string(), uri: exprSchema }),
-  computeSchema,
-  z.strictObject({ kind: z.literal('return'), ...nodeBase, value: exprSchema }),
-  z.strictObject({ kind: z.literal('error'), ...nodeBase, message: exprSchema }),
-]);
-
-const graphSchema: z.ZodType<Graph> = z.strictObject({
-  graphVersion: z.literal(GRAPH_VERSION),
-  name: z.string(),
-  title: z.string().exactOptional(),
-  description: z.string(),
-  domain: z.string().exactOptional(),
-  version: z.string().exactOptional(),
-  inputs: z.array(
-    z.strictObject({
-      name: z.string(),
-      title: z.string().exactOptional(),
-      description: z.string(),
-      schema: schemaObject,
-      required: z.boolean(),
-      default: jsonSchema.exactOptional(),
-      secret: z.boolean().exactOptional(),
-      ...source,
-    }),
-  ),
-  instructions: z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source })),
-  nodes: z.array(nodeSchema),
-  returns: exprSchema.exactOptional(),
-  errorStrategy: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('failFast') }),
-      z.strictObject({ kind: z.literal('collect') }),
-      z.strictObject({ kind: z.literal('retry'), retry }),
-    ])
-    .exactOptional(),
-  failFast: z.boolean().exactOptional(),
-  maxConcurrency: z.int().positive().exactOptional(),
-  expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
-  ...source,
-});
-
-function isArgumentList(value: Expr): boolean {
-  return value.kind === 'list' && value.items.every((item) => item.spread === undefined);
-}
-
-/** Every kind of the model, and whether this version runs it. A kind that is missing here is a type error. */
-const nodeKinds: Readonly<Record<NodeKind, boolean>> = {
-  call: true,
-  resource: true,
-  compute: true,
-  return: true,
-  error: true,
-  branch: false,
-  parallel: false,
-  foreach: false,
-  workflow: false,
-  ask: false,
-  shell: false,
-  delegate: false,
-  wait: false,
-  set: false,
-  goto: false,
-  compensate: false,
-};
 
 /**
  * Reads a graph from data of any origin. All faults are collected: `SW4010` for steps of kinds this version knows and
@@ -175,8 +53,8 @@ function reach(issues: readonly Issue[]): number {
 
 function report(issue: Issue, data: unknown): Diagnostic {
   const place = placeOf(issue.path, data);
-  if (issue.path.length === 3 && issue.path[0] === 'nodes' && issue.path[2] === 'kind') {
-    const node = at(data, issue.path.slice(0, 2));
+  if (issue.path.at(-1) === 'kind' && issue.path.at(-3) === 'nodes') {
+    const node = at(data, issue.path.slice(0, -1));
     const kind = at(node, ['kind']);
     const id = at(node, ['id']);
     if (typeof kind === 'string' && Object.hasOwn(nodeKinds, kind) && typeof id === 'string') {

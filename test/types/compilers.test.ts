@@ -79,7 +79,7 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
     const out = mkdtempSync(join(tmpdir(), 'stepwright-types-'));
     try {
       expect(await tsc(name, '-p', project, '--outDir', out, '--pretty', 'false')).toBe('');
-      const named = ['language', 'sample'].flatMap((file) => {
+      const named = ['constructs', 'language', 'sample'].flatMap((file) => {
         const written = readFileSync(join(out, `test/types/accepted/${file}.d.ts`), 'utf8');
         return [...written.matchAll(/\b(?:from |import\()["']([^"']+)["']/g)].map((match) => match[1]);
       });

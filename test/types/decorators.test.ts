@@ -8,21 +8,22 @@ import { type Decorators, load, loadFile } from './load.js';
 type AnyClass = new (...deps: never[]) => object;
 
 const language = join(import.meta.dirname, 'accepted/language.ts');
+const constructs = join(import.meta.dirname, 'accepted/constructs.ts');
 const kinds = ['legacy', 'tc39'] as const;
 
 function classIn(exports: Record<string, unknown>, name: string): AnyClass {
   return exports[name] as AnyClass;
 }
 
-function metadataOf(name: string, decorators: Decorators): ClassMetadata {
-  const metadata = readMetadata(classIn(loadFile(language, decorators), name));
+function metadataOf(name: string, decorators: Decorators, file = language): ClassMetadata {
+  const metadata = readMetadata(classIn(loadFile(file, decorators), name));
   if (!metadata) throw new Error(`${name} has no metadata`);
   return metadata;
 }
 
 function define(body: string, decorators: Decorators): Record<string, unknown> {
   return load(
-    `import { Arg, call, Prompt, Resource, Step, Tool, Workflow } from 'stepwright';\n${body}`,
+    `import { Arg, call, Prompt, Resource, State, Step, Tool, Workflow } from 'stepwright';\n${body}`,
     decorators,
   );
 }
@@ -64,6 +65,28 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
         { name: 'code', options: { description: 'Code' } },
       ],
     });
+  });
+
+  test('of state holds its options', () => {
+    expect(metadataOf('Seen', decorators, constructs)).toEqual({
+      kind: 'state',
+      options: { name: 'seen', scope: 'session', initial: { pages: ['inbox'], latest: null } },
+    });
+  });
+
+  test('of a workflow holds the state it needs and how it is run', () => {
+    const metadata = metadataOf('Constructs', decorators, constructs);
+    if (metadata.kind !== 'workflow') throw new Error(metadata.kind);
+    const { needsState = [], ...options } = metadata.options;
+    expect(needsState.map((state) => readMetadata(state)?.options.name)).toEqual(['active-project', 'seen']);
+    expect(options).toEqual({
+      name: 'constructs',
+      description: 'say everything',
+      expose: ['prompt', 'tool'],
+      failFast: false,
+      maxConcurrency: 4,
+    });
+    expect(metadata.steps[0]).toEqual({ name: 'body', options: { id: 'kind', join: 'all_done', after: [] } });
   });
 
   test('of a workflow holds its arguments and steps in declaration order', () => {
@@ -184,6 +207,15 @@ test.each([
   expect(tc39).toBe(legacy);
 });
 
+test.each(['Seen', 'Draft', 'Review', 'Constructs', 'CountDown'])(
+  '%s, with every construct, has one fingerprint with either kind',
+  (name) => {
+    const [legacy, tc39] = kinds.map((kind) => fingerprint(fromMetadata(metadataOf(name, kind, constructs))));
+    expect(legacy).toMatch(/^[0-9a-f]{64}$/);
+    expect(tc39).toBe(legacy);
+  },
+);
+
 describe.each(kinds)('a workflow class with %s decorators', (decorators) => {
   const message =
     'new W(): workflow classes are read by the compiler, never instantiated: ' +
@@ -221,6 +253,16 @@ describe.each(kinds)('misuse of %s decorators', (decorators) => {
   test.each([
     ['@Tool() class T {}', optionFault('Tool', "@Tool({ name: '…', description: '…' })")],
     ['@Tool class T {}', optionFault('Tool', "@Tool({ name: '…', description: '…' })")],
+    ['@State() class S {}', optionFault('State', "@State({ name: '…' })")],
+    ['@State class S {}', optionFault('State', "@State({ name: '…' })")],
+    [
+      `${tool} @State({ name: 's' }) class S {}`,
+      'class S is a state already and cannot be decorated with @Tool as well',
+    ],
+    [
+      "@State({ name: 's' }) class S { @Step() value = 1; }",
+      'class S has fields with @Arg or @Step, which mean nothing under @State: they belong under @Workflow, @Arg under @Prompt as well',
+    ],
     ["@Resource('r') class R {}", optionFault('Resource', "@Resource({ name: '…' })")],
     ['@Workflow(null) class W {}', optionFault('Workflow', "@Workflow({ name: '…', description: '…' })")],
     [`${workflow} class W { @Arg() a; }`, optionFault('Arg', "@Arg({ description: '…' })")],

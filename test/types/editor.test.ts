@@ -7,11 +7,21 @@ const root = resolve(import.meta.dirname, '../..');
 const file = join(import.meta.dirname, 'accepted/editor.ts');
 
 const source = `
-import { Arg, type ArgsOf, attempt, call, chain, done, type ResultOf, Step, Tool, Workflow } from 'stepwright';
+import { Arg, type ArgsOf, attempt, call, chain, done, forEach, get, match, parallel, type ResultOf, run, set, State, Step, Tool, Workflow } from 'stepwright';
 
 @Tool({ name: 't', description: 't' })
 export class T {
   execute(input: { folder: string; depth?: number }): { lines: string[] } { return { lines: [input.folder] }; }
+}
+
+@State({ name: 's' })
+export class S { value!: { latest: string }; }
+
+@Workflow({ name: 'v', description: 'v' })
+export class V {
+  @Arg({ description: 'a' }) chosen!: Arg<string>;
+  @Arg({ description: 'a', default: 1 }) height!: Arg<number, 'default'>;
+  output = done({ total: this.chosen.length * this.height });
 }
 
 @Workflow({ name: 'w', description: 'w' })
@@ -21,6 +31,12 @@ export class W {
   @Step() found = call(T, { folder: this.task });
   @Step() all = call(T, { folder: this.task, depth: this.limit }, { transform: (out) => out.lines });
   @Step() again = chain(call(T, { folder: this.all[0] ?? this.task }), (out) => attempt(call(T, { folder: 'a' }), () => out));
+  @Step() both = parallel({ left: run(V, { chosen: this.task }), right: call(T, { folder: 'b' }) });
+  @Step() tried = parallel({ above: run(V, { chosen: this.task, height: 2 }), below: 'c' }, { onPartialFailure: 'continue' });
+  @Step() each = forEach(this.both.right.lines, (line) => run(V, { chosen: line, height: this.both.left.total }));
+  @Step() sum = this.tried.above.error === undefined ? this.tried.above.total : this.each[0]?.total;
+  @Step() undone = call(T, { folder: 'c' }, { compensate: (out) => call(T, { folder: out.lines[0] ?? get(S).latest }) });
+  @Step() saved = set(S, { latest: this.undone.lines[0] ?? this.tried.below });
   output = done({ first: this.found.lines[0] ?? this.again.lines[0] });
 }
 
@@ -77,18 +93,18 @@ describe.each([
     expect(editor.getSemanticDiagnostics(file)).toEqual([]);
   });
 
-  test.each(['task', 'limit', 'found', 'folder', 'depth', 'lines', 'first', 'all', 'again'])(
-    'renames `%s` everywhere at once',
-    (word) => {
-      const all = occurrences(word);
-      for (const position of all) {
-        const found = editor.findRenameLocations(file, position, false, false, {});
-        expect(found?.map(({ textSpan }) => textSpan.start).sort((a, b) => a - b)).toEqual(all);
-      }
-    },
-  );
+  test.each([
+    ...['task', 'limit', 'found', 'folder', 'depth', 'lines', 'first', 'all', 'again'],
+    ...['chosen', 'height', 'total', 'both', 'left', 'right', 'above', 'below', 'each', 'undone', 'latest'],
+  ])('renames `%s` everywhere at once', (word) => {
+    const all = occurrences(word);
+    for (const position of all) {
+      const found = editor.findRenameLocations(file, position, false, false, {});
+      expect(found?.map(({ textSpan }) => textSpan.start).sort((a, b) => a - b)).toEqual(all);
+    }
+  });
 
-  test.each(['task', 'limit', 'folder', 'depth'])(
+  test.each(['task', 'limit', 'folder', 'depth', 'chosen', 'height', 'total', 'left', 'latest'])(
     'goes from the last `%s` to where it is declared',
     (word) => {
       const all = occurrences(word);

@@ -1,90 +1,114 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import type { Expr } from '../expression/tree.js';
-import type { CallNode } from '../model.js';
+import type { DictExpr } from '../expression/tree.js';
+import type { JsonSchema } from '../json.js';
+import type { Graph, Node } from '../model.js';
+import { compensationsOf } from '../node-expressions.js';
 import { nearestName } from '../suggest.js';
-import type { CheckEnvironment, ToolSignature } from './environment.js';
-import { typesOf } from './known.js';
-import { placeOfExpr, placeOfNode, type Subject } from './places.js';
-import { type JsonType, requiredKeys, type SchemaView, stepInto, typesIn, viewOf } from './schema-view.js';
-import { type Names, typeOf } from './type-of.js';
+import type { CheckEnvironment } from './environment.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import { requiredKeys, stepInto, viewOf } from './schema-view.js';
+import type { Placed, Subject } from './subject.js';
+import { typeMismatch } from './type-mismatch.js';
+import type { NamesIn } from './values.js';
 
-/** SW4001 unknown tools, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of a type that cannot fit. */
-export function checkCalls(subject: Subject, environment: CheckEnvironment, names: Names): Diagnostic[] {
+/** Whom a step gives its input to. */
+type Taker = { readonly tool: string } | { readonly workflow: string };
+
+/**
+ * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of a type that
+ * cannot fit; of calls, of the calls that undo them, and of the workflows that steps run.
+ */
+export function checkCalls(subject: Subject, environment: CheckEnvironment, namesIn: NamesIn): Diagnostic[] {
   const { graph } = subject;
-  return graph.nodes.flatMap((node) => {
-    if (node.kind !== 'call') return [];
-    const tool = environment.tools.get(node.tool);
-    if (tool !== undefined) return checkInput(node, tool, subject, names);
-    const suggestion = nearestName(node.tool, environment.tools.keys());
-    const params = { workflow: graph.name, tool: node.tool, suggestion };
-    return [diagnostic('SW4001', placeOfNode(node, graph), params)];
+  return subject.placed.flatMap((placed) => {
+    const { node } = placed;
+    const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
+      const signature = environment.tools.get(tool);
+      if (signature !== undefined)
+        return checkInput(placed, { tool }, input, signature.inputSchema, subject, namesIn);
+      const suggestion = nearestName(tool, environment.tools.keys());
+      return [diagnostic('SW4001', placeOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
+    };
+    const undoing = compensationsOf(node).flatMap(({ tool, input }) => ofTool(tool, input));
+    return [...ofCallee(placed, ofTool, subject, environment, namesIn), ...undoing];
   });
 }
 
-function checkInput(node: CallNode, tool: ToolSignature, subject: Subject, names: Names): Diagnostic[] {
-  const source = placeOfNode(node, subject.graph);
-  const view = viewOf(tool.inputSchema);
+function ofCallee(
+  placed: Placed,
+  ofTool: (tool: string, input: DictExpr) => Diagnostic[],
+  subject: Subject,
+  { workflows }: CheckEnvironment,
+  namesIn: NamesIn,
+): Diagnostic[] {
+  const { node } = placed;
+  if (node.kind === 'call') return ofTool(node.tool, node.input);
+  if (node.kind !== 'workflow' || workflows === undefined) return [];
+  const { graph } = subject;
+  const { workflow: target } = node;
+  const callee = workflows.get(target);
+  if (callee !== undefined)
+    return checkInput(placed, { workflow: target }, node.input, inputSchemaOf(callee), subject, namesIn);
+  const suggestion = nearestName(target, workflows.keys());
+  return [diagnostic('SW4026', placeOfNode(node, graph), { workflow: graph.name, target, suggestion })];
+}
+
+function checkInput(
+  { node, scope }: Placed,
+  taker: Taker,
+  given: DictExpr,
+  schema: JsonSchema,
+  { graph }: Subject,
+  namesIn: NamesIn,
+): Diagnostic[] {
+  const source = placeOfNode(node, graph);
+  const about = { step: node.id, ...taker };
+  const view = viewOf(schema);
   const found: Diagnostic[] = [];
-  const given = new Set<string>();
-  let mayGiveMore = false;
-  for (const entry of node.input.entries) {
-    if (!('key' in entry)) {
-      mayGiveMore = true;
-      continue;
-    }
-    // Plainly absent entries never reach the tool.
-    if (entry.value.kind !== 'literal' || entry.value.value !== undefined) given.add(entry.key);
+  for (const entry of given.entries) {
+    if (!('key' in entry)) continue;
     const place = placeOfExpr(entry.value, source);
-    const about = { step: node.id, tool: node.tool, input: entry.key };
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
-      found.push(diagnostic('SW4004', place, { ...about, suggestion: nearestName(entry.key, step.known) }));
+      const suggestion = nearestName(entry.key, step.known);
+      found.push(diagnostic('SW4004', place, { ...about, input: entry.key, suggestion }));
       continue;
     }
-    const mismatch = typeMismatch(entry.value, step.view, names);
-    if (mismatch !== undefined) found.push(diagnostic('SW4012', place, { ...about, ...mismatch }));
+    const mismatch = typeMismatch(entry.value, step.view, namesIn(scope));
+    if (mismatch !== undefined)
+      found.push(diagnostic('SW4012', place, { ...about, input: entry.key, ...mismatch }));
   }
-  if (mayGiveMore) return found;
-  const place = placeOfExpr(node.input, source);
-  for (const input of requiredKeys(view)) {
-    if (!given.has(input)) found.push(diagnostic('SW4003', place, { step: node.id, tool: node.tool, input }));
+  const place = placeOfExpr(given, source);
+  const missing = missingInputs(given, schema);
+  return [...found, ...missing.map((input) => diagnostic('SW4003', place, { ...about, input }))];
+}
+
+/** What is required and certainly not given. */
+function missingInputs({ entries }: DictExpr, schema: JsonSchema): string[] {
+  const given = new Set<string>();
+  for (const entry of entries) {
+    // What is poured in may hold anything.
+    if (!('key' in entry)) return [];
+    // Plainly absent entries never reach the other side.
+    if (entry.value.kind !== 'literal' || entry.value.value !== undefined) given.add(entry.key);
   }
-  return found;
+  return requiredKeys(viewOf(schema)).filter((input) => !given.has(input));
 }
 
-/** Where no value the expression may have is of a type that fits. */
-function typeMismatch(
-  expr: Expr,
-  view: SchemaView,
-  names: Names,
-): { expected: string; actual: string } | undefined {
-  const expected = typesIn(view);
-  const actual = typesOf(typeOf(expr, names));
-  if (expected === undefined || actual === undefined || expected.size === 0 || actual.size === 0)
-    return undefined;
-  if ([...actual].some((type) => fits(type, expected))) return undefined;
-  return { expected: describeTypes(expected), actual: describeTypes(actual) };
+/** What a caller of a workflow must and may give. */
+export function inputSchemaOf({ inputs }: Graph): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map(({ name, schema }) => [name, schema])),
+    required: inputs.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
 }
 
-/** A number may be an integer, and an integer is a number. */
-function fits(type: JsonType, expected: ReadonlySet<JsonType>): boolean {
-  return (
-    expected.has(type) ||
-    (type === 'integer' && expected.has('number')) ||
-    (type === 'number' && expected.has('integer'))
-  );
-}
-
-const articles: Readonly<Record<JsonType, string>> = {
-  null: 'null',
-  boolean: 'a boolean',
-  integer: 'an integer',
-  number: 'a number',
-  string: 'a string',
-  array: 'an array',
-  object: 'an object',
-};
-
-function describeTypes(types: ReadonlySet<JsonType>): string {
-  return [...types].map((type) => articles[type]).join(' or ');
+/** The schema of what a node is given by name, where it is known. */
+export function takenSchema(node: Node, { tools, workflows }: CheckEnvironment): JsonSchema | undefined {
+  if (node.kind === 'call') return tools.get(node.tool)?.inputSchema;
+  if (node.kind !== 'workflow') return undefined;
+  const callee = workflows?.get(node.workflow);
+  return callee === undefined ? undefined : inputSchemaOf(callee);
 }

@@ -1,16 +1,25 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.js';
 import type { Graph } from '../model.js';
+import { checkBranches } from './branches.js';
 import { checkCalls } from './calls.js';
-import type { CheckEnvironment } from './environment.js';
+import { checkConstructs } from './constructs.js';
+import { type CheckEnvironment, withTasks } from './environment.js';
 import { checkNames } from './names.js';
 import { checkOrder } from './order.js';
-import { checkOutputPaths, namesOf } from './outputs.js';
-import { subjectOf } from './places.js';
+import { checkOutputPaths } from './outputs.js';
+import { checkRanges } from './ranges.js';
 import { checkReach } from './reach.js';
 import { checkReferences } from './references.js';
 import { checkResources } from './resources.js';
 import { checkRetries } from './retries.js';
+import { checkRoutes, routersIn } from './routes.js';
+import { checkSkipped } from './skipped.js';
+import { checkState } from './state.js';
+import { subjectOf } from './subject.js';
 import { checkUnused } from './unused.js';
+import { namesOf } from './values.js';
+import { waitsIn } from './waits.js';
+import { checkNesting } from './workflows.js';
 
 export type { CheckEnvironment, ToolSignature } from './environment.js';
 
@@ -25,24 +34,36 @@ export interface CheckOptions {
 /**
  * Finds every fault of a graph that can be known before it runs, whichever front end wrote it. Never throws for a
  * graph that `parseGraph` accepts. A step may name earlier steps only: the order of `nodes` is the order of writing.
+ * The graph's tasks are workflows, and checked as such: on their own.
  */
 export function checkGraph(
   graph: Graph,
-  environment: CheckEnvironment,
+  registered: CheckEnvironment,
   { isWhole = true }: CheckOptions = {},
 ): Diagnostic[] {
+  const environment = withTasks(registered, graph);
   const subject = subjectOf(graph);
-  const names = namesOf(subject, environment);
+  const waitsOf = waitsIn(subject);
+  const routersOf = routersIn(subject);
+  const namesIn = namesOf(subject, environment);
   const references = checkReferences(subject);
+  const cycles = checkOrder(subject, waitsOf, routersOf);
   return [
     ...checkNames(subject),
     ...references,
-    ...checkOrder(subject),
-    ...checkCalls(subject, environment, names),
+    ...checkRoutes(subject, routersOf),
+    ...cycles,
+    ...checkCalls(subject, environment, namesIn),
     ...checkResources(subject, environment),
-    ...checkOutputPaths(subject, names),
+    ...checkState(subject, namesIn),
+    ...checkConstructs(subject, environment, namesIn),
+    ...checkNesting(subject, environment),
+    ...checkOutputPaths(subject, namesIn),
+    ...checkRanges(subject),
     ...checkRetries(subject, environment),
-    ...checkReach(subject),
+    ...checkBranches(subject, namesIn),
+    ...checkReach(subject, waitsOf, routersOf, cycles.length > 0),
+    ...checkSkipped(subject, environment, waitsOf, routersOf),
     // A name that means nothing may have been meant for what seems unused.
     ...(isWhole && references.length === 0 ? checkUnused(subject, environment) : []),
   ];

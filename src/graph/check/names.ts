@@ -1,9 +1,14 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
+import type { ForeachNode, Node } from '../model.js';
 import { BINDING_RULE, isValidBinding, isValidName, NAME_RULE } from '../names.js';
 import type { Place } from '../place.js';
-import { placeOfNode, relatedPlace, type Subject } from './places.js';
+import { placeOfNode, relatedPlace } from './places.js';
+import { loopsAround, type Placed, type Subject } from './subject.js';
 
-/** SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions. */
+/**
+ * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 two arms of one name,
+ * SW4032 loops inside each other that name the same.
+ */
 export function checkNames(subject: Subject): Diagnostic[] {
   const { graph } = subject;
   const found: Diagnostic[] = [];
@@ -11,7 +16,7 @@ export function checkNames(subject: Subject): Diagnostic[] {
   if (isBlank(graph.name)) found.push(empty('the name of a workflow', graph.source));
   else if (!isValidName(graph.name)) found.push(badName('workflow', graph.name, NAME_RULE, graph.source));
   if (isBlank(graph.description)) found.push(empty(`the description of ${named}`, graph.source));
-  return [...found, ...checkArguments(subject), ...checkSteps(subject)];
+  return [...found, ...checkArguments(subject), ...checkFields(subject), ...checkSteps(subject)];
 }
 
 function checkArguments({ graph }: Subject): Diagnostic[] {
@@ -32,17 +37,68 @@ function checkArguments({ graph }: Subject): Diagnostic[] {
   return found;
 }
 
-function checkSteps({ graph, nodes }: Subject): Diagnostic[] {
-  return graph.nodes.flatMap((node) => {
-    const place = placeOfNode(node, graph);
-    const first = nodes.get(node.id)?.node;
-    if (first !== undefined && first !== node) {
-      const related = relatedPlace('first used here', first.source);
-      return [diagnostic('SW4009', place, { id: node.id }, { related })];
+function checkFields({ graph }: Subject): Diagnostic[] {
+  const seen = new Map<string, Place | undefined>();
+  return (graph.state ?? []).flatMap(({ name, source }) => {
+    const place = source ?? graph.source;
+    if (seen.has(name)) {
+      const related = relatedPlace('first bound here', seen.get(name));
+      return [diagnostic('SW1008', place, { field: name }, { related })];
     }
-    if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, place)];
-    return isValidBinding(node.id) ? [] : [badName('step', node.id, BINDING_RULE, place)];
+    seen.set(name, place);
+    return isValidBinding(name) ? [] : [badName('state field', name, BINDING_RULE, place)];
   });
+}
+
+function checkSteps(subject: Subject): Diagnostic[] {
+  return subject.placed.flatMap((placed) => [
+    ...checkId(placed, subject),
+    ...checkArms(placed, subject),
+    ...checkLoop(placed, subject),
+  ]);
+}
+
+function checkId(placed: Placed, { graph, nodes }: Subject): Diagnostic[] {
+  const { node } = placed;
+  const place = placeOfNode(node, graph);
+  const first = nodes.get(node.id);
+  if (first !== undefined && first !== placed) {
+    const related = relatedPlace('first used here', first.node.source);
+    return [diagnostic('SW4009', place, { id: node.id }, { related })];
+  }
+  if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, place)];
+  return isValidBinding(node.id) ? [] : [badName('step', node.id, BINDING_RULE, place)];
+}
+
+function checkArms({ node }: Placed, { graph }: Subject): Diagnostic[] {
+  const arms = armsOf(node);
+  const twice = new Set(arms.filter((arm, index) => arms.indexOf(arm) < index));
+  return [...twice].map((arm) => diagnostic('SW4016', placeOfNode(node, graph), { step: node.id, arm }));
+}
+
+function armsOf(node: Node): string[] {
+  if (node.kind === 'parallel') return node.branches.map(({ id }) => id);
+  if (node.kind !== 'branch') return [];
+  return [...node.cases, ...(node.else === undefined ? [] : [node.else])].map(({ id }) => id);
+}
+
+function checkLoop({ node, scope }: Placed, { graph }: Subject): Diagnostic[] {
+  if (node.kind !== 'foreach') return [];
+  const place = placeOfNode(node, graph);
+  const names = namesOfLoop(node);
+  const bad = names
+    .filter((name) => !isValidBinding(name))
+    .map((name) => badName('item', name, BINDING_RULE, place));
+  const taken = loopsAround(scope).flatMap(({ node: outer }) => {
+    const outerNames = outer.kind === 'foreach' ? namesOfLoop(outer) : [];
+    const name = names.find((each) => outerNames.includes(each));
+    return name === undefined ? [] : [diagnostic('SW4032', place, { step: node.id, name, outer: outer.id })];
+  });
+  return [...bad, ...taken];
+}
+
+function namesOfLoop({ as, indexAs }: ForeachNode): string[] {
+  return indexAs === undefined ? [as] : [as, indexAs];
 }
 
 function isBlank(text: string): boolean {

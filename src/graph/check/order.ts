@@ -1,42 +1,45 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import { references } from '../expression/references.js';
-import { sideExpressions, valueExpressions } from '../node-expressions.js';
-import { nearestName } from '../suggest.js';
-import { placeOfNode, relatedPlace, type Subject } from './places.js';
+import { placeOfNode, relatedPlace } from './places.js';
+import type { RoutersOf } from './routes.js';
+import type { Placed, Subject } from './subject.js';
+import type { WaitsOf } from './waits.js';
 
-/** SW3005 unknown names in `after`, SW4006 steps that wait for each other. */
-export function checkOrder(subject: Subject): Diagnostic[] {
-  const { graph, nodes } = subject;
-  const unknown = graph.nodes.flatMap((node) =>
-    node.after
-      .filter((target) => !nodes.has(target))
-      .map((target) =>
-        diagnostic('SW3005', placeOfNode(node, graph), {
-          step: node.id,
-          target,
-          suggestion: nearestName(
-            target,
-            [...nodes.keys()].filter((id) => id !== node.id),
-          ),
-        }),
-      ),
-  );
-  return [...unknown, ...findCycles(dependencies(subject)).map((cycle) => reportCycle(subject, cycle))];
+/** SW4006: steps that wait for each other, because of `after`, references, routes or the way back of a `goto`. */
+export function checkOrder(subject: Subject, waitsOf: WaitsOf, routersOf: RoutersOf): Diagnostic[] {
+  return findCycles(edgesIn(subject, waitsOf, routersOf)).map((cycle) => reportCycle(subject, cycle));
 }
 
-/** What each step waits for: `after`, and the steps it names. Forward references are SW3004 and no edges here. */
-export function dependencies({ graph, nodes }: Subject): Map<string, Set<string>> {
+/** By id: steps of one id are one here, and reported as such. */
+function edgesIn(
+  { placed, scopes }: Subject,
+  waitsOf: WaitsOf,
+  routersOf: RoutersOf,
+): Map<string, Set<string>> {
   const edges = new Map<string, Set<string>>();
-  for (const [index, node] of graph.nodes.entries()) {
-    const targets = edges.get(node.id) ?? new Set();
-    for (const target of node.after) if (nodes.has(target)) targets.add(target);
-    for (const { ref } of [...valueExpressions(node), ...sideExpressions(node)].flatMap(references)) {
-      const target = ref.root === 'steps' ? nodes.get(String(ref.path[0])) : undefined;
-      if (target !== undefined && target.index <= index) targets.add(target.node.id);
+  for (const each of placed) {
+    const targets = edges.get(each.node.id) ?? new Set();
+    for (const target of [...waitsOf(each).all, ...routersOf(each)]) targets.add(target.node.id);
+    edges.set(each.node.id, targets);
+  }
+  for (const scope of scopes) {
+    for (const back of scope.nodes) {
+      if (back.node.kind === 'goto') addWayBack(back, back.node.target, edges);
     }
-    edges.set(node.id, targets);
   }
   return edges;
+}
+
+/** A `goto` waits for what it would begin anew, and what comes later and waits for any of that waits for the `goto`. */
+function addWayBack(back: Placed, target: string, edges: Map<string, Set<string>>): void {
+  const { nodes } = back.scope;
+  const start = nodes.findIndex(({ node }) => node.id === target);
+  if (start < 0 || start >= back.index) return;
+  const repeated = new Set(nodes.slice(start, back.index).map(({ node }) => node.id));
+  for (const id of repeated) edges.get(back.node.id)?.add(id);
+  for (const { node } of nodes.slice(back.index + 1)) {
+    const targets = edges.get(node.id);
+    if (targets !== undefined && [...targets].some((id) => repeated.has(id))) targets.add(back.node.id);
+  }
 }
 
 /** Cycles that share no step, each in the order of waiting, beginning with the step that was declared first. */

@@ -1,61 +1,42 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { dataPaths, formatPath } from '../expression/paths.js';
-import type { Expr } from '../expression/tree.js';
-import type { JsonSchema } from '../json.js';
-import type { Node } from '../model.js';
-import { fallbackValue, sideExpressions, valueExpressions } from '../node-expressions.js';
+import type { Expr, RefRoot } from '../expression/tree.js';
+import { expressionsOf } from '../node-expressions.js';
 import type { Place } from '../place.js';
 import { nearestName } from '../suggest.js';
-import type { CheckEnvironment } from './environment.js';
-import { either, type Known, ofSchema, read, UNKNOWN } from './known.js';
-import { placeOfExpr, placeOfNode, type Subject } from './places.js';
-import { type Names, typeOf } from './type-of.js';
+import { type Known, read } from './known.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
+import type { Names } from './type-of.js';
+import type { NamesIn } from './values.js';
 
-/** What reading a resource gives; see `ResourceNode`. */
-const RESOURCE_VALUE: JsonSchema = {
-  type: 'object',
-  properties: {
-    uri: { type: 'string' },
-    mimeType: { type: 'string' },
-    text: { type: 'string' },
-    blob: { type: 'string' },
-  },
-  additionalProperties: false,
-};
-
-/** SW4005: paths that no output of the step they read from can have. */
-export function checkOutputPaths({ graph }: Subject, names: Names): Diagnostic[] {
-  const found = graph.nodes.flatMap((node) => {
+/** SW4005: paths that no output of the step they read from can have, nor an item or a field of the state. */
+export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic[] {
+  const { graph } = subject;
+  const ofNodes = subject.placed.flatMap(({ node, scope }) => {
     const source = placeOfNode(node, graph);
-    const exprs = [...valueExpressions(node), ...sideExpressions(node)];
-    return exprs.flatMap((expr) => checkPaths(expr, source, names));
+    return expressionsOf(node).flatMap((expr) => checkPaths(expr, source, namesIn(scope)));
   });
-  if (graph.returns === undefined) return found;
-  return [...found, ...checkPaths(graph.returns, graph.source, names)];
-}
-
-/** What is known of the arguments and of the values of the steps. A step knows of those before it only. */
-export function namesOf({ graph, nodes }: Subject, environment: CheckEnvironment): Names {
-  const inputs = new Map(graph.inputs.map(({ name, schema }) => [name, ofSchema(schema)]));
-  const steps = new Map<string, Known>();
-  const names: Names = {
-    inputs: (name) => inputs.get(name) ?? UNKNOWN,
-    steps: (name) => steps.get(name) ?? UNKNOWN,
-  };
-  for (const { node } of nodes.values()) steps.set(node.id, knownValue(node, names, environment));
-  return names;
+  const ofScopes = subject.scopes.flatMap((scope) => {
+    if (scope.value === undefined) return [];
+    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
+    return checkPaths(scope.value, source, namesIn(scope));
+  });
+  return [...ofNodes, ...ofScopes];
 }
 
 function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
   return dataPaths(expr).flatMap((path) => {
-    if (path.ref.root !== 'steps') return [];
     const step = String(path.ref.path[0]);
-    let known = names.steps(step);
+    const start = startOf(path.ref.root, step, names);
+    if (start === undefined) return [];
+    let { known } = start;
     for (const [index, segment] of path.segments.entries()) {
       const next = read(known, segment.key);
       if (next.kind === 'missing') {
         const params = {
           step,
+          ...start.params,
           path: formatPath(path.segments.slice(0, index + 1)),
           suggestion: nearestName(String(segment.key), next.keys),
         };
@@ -67,23 +48,20 @@ function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagno
   });
 }
 
-function knownValue(node: Node, names: Names, environment: CheckEnvironment): Known {
-  const value = ownValueOf(node, names, environment);
-  const fallback = fallbackValue(node);
-  return fallback === undefined ? value : either(value, typeOf(fallback, names));
+interface Start {
+  readonly known: Known;
+  readonly params?: { readonly of: 'item' | 'state field' };
 }
 
-function ownValueOf(node: Node, names: Names, { tools }: CheckEnvironment): Known {
-  switch (node.kind) {
-    case 'call': {
-      const schema = tools.get(node.tool)?.outputSchema;
-      return schema === undefined ? UNKNOWN : ofSchema(schema);
-    }
-    case 'resource':
-      return ofSchema(RESOURCE_VALUE);
-    case 'compute':
-      return node.function === undefined ? typeOf(node.value, names) : UNKNOWN;
+function startOf(root: RefRoot, name: string, names: Names): Start | undefined {
+  switch (root) {
+    case 'steps':
+      return { known: names.steps(name) };
+    case 'item':
+      return { known: names.item(name), params: { of: 'item' } };
+    case 'state':
+      return { known: names.state(name), params: { of: 'state field' } };
     default:
-      return UNKNOWN;
+      return undefined;
   }
 }

@@ -1,85 +1,139 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { references, unboundLocals } from '../expression/references.js';
 import type { Expr, RefExpr } from '../expression/tree.js';
-import type { Node } from '../model.js';
-import { fallbackValue, sideExpressions, valueExpressions } from '../node-expressions.js';
+import { expressionsOf, fallbackValue } from '../node-expressions.js';
 import type { Place } from '../place.js';
 import { nearestName } from '../suggest.js';
-import { placeOfExpr, placeOfNode, relatedPlace, type Subject } from './places.js';
+import { placeOfExpr, placeOfNode, relatedPlace } from './places.js';
+import { loopsAround, type Reader, type Subject, sightOf } from './subject.js';
 
 /** What is known of a failure, as `error` in the value that stands in for it. */
 const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
 
 /**
- * SW3001 unknown bindings and local names, SW3002 undeclared arguments, SW3004 steps that are bound after their use,
- * SW3012 failures named where there is none.
+ * SW3001 unknown bindings, items and local names, SW3002 undeclared arguments, SW3004 steps that are bound after their
+ * use, SW3012 failures named where there is none, SW4018 steps that stand where they cannot be read, SW4031 unknown
+ * fields of the state, SW4033 fields that a step does not say it reads.
  */
 export function checkReferences(subject: Subject): Diagnostic[] {
   const { graph } = subject;
-  const found = graph.nodes.flatMap((node, index) => {
+  const ofNodes = subject.placed.flatMap((placed) => {
+    const { node, scope } = placed;
     const source = placeOfNode(node, graph);
     const fallback = fallbackValue(node);
-    return [...valueExpressions(node), ...sideExpressions(node), ...summaryOf(node)].flatMap((expr) => [
-      ...refsOf(expr).flatMap((ref) =>
-        checkReference(subject, ref, placeOfExpr(ref, source), { node, index }),
-      ),
-      ...checkErrors(node, expr, expr === fallback, source),
-      ...checkLocals(expr, source),
-    ]);
+    return expressionsOf(node).flatMap((expr) =>
+      checkExpression(subject, expr, { scope, node: placed }, source, expr === fallback),
+    );
   });
-  if (graph.returns === undefined) return found;
-  const returned = refsOf(graph.returns);
+  const ofScopes = subject.scopes.flatMap((scope) => {
+    if (scope.value === undefined) return [];
+    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
+    return checkExpression(subject, scope.value, { scope }, source, false);
+  });
+  return [...ofNodes, ...ofScopes];
+}
+
+function checkExpression(
+  subject: Subject,
+  expr: Expr,
+  reader: Reader,
+  source: Place | undefined,
+  isFallback: boolean,
+): Diagnostic[] {
+  const refs = references(expr).map(({ ref }) => ref);
+  const unbound = unboundLocals(expr).map((ref) =>
+    diagnostic('SW3001', placeOfExpr(ref, source), { name: String(ref.path[0]) }),
+  );
   return [
-    ...found,
-    ...returned.flatMap((ref) => checkReference(subject, ref, placeOfExpr(ref, graph.source))),
-    ...checkLocals(graph.returns, graph.source),
+    ...refs.flatMap((ref) => checkReference(subject, ref, reader, placeOfExpr(ref, source), isFallback)),
+    ...unbound,
   ];
 }
 
-function summaryOf({ summary }: Node): Expr[] {
-  return summary === undefined ? [] : [summary];
-}
-
-function refsOf(expr: Expr): RefExpr[] {
-  return references(expr).map(({ ref }) => ref);
-}
-
-function checkErrors(node: Node, expr: Expr, isFallback: boolean, source: Place | undefined): Diagnostic[] {
-  return refsOf(expr).flatMap((ref) => {
-    if (ref.root !== 'error') return [];
-    const place = placeOfExpr(ref, source);
-    if (!isFallback) return [diagnostic('SW3012', place, { step: node.id })];
-    const field = String(ref.path[0]);
-    if (ERROR_FIELDS.includes(field)) return [];
-    const suggestion = nearestName(field, ERROR_FIELDS);
-    return [diagnostic('SW3001', place, { name: `error.${field}`, suggestion })];
-  });
-}
-
-function checkLocals(expr: Expr, source: Place | undefined): Diagnostic[] {
-  return unboundLocals(expr).map((ref) =>
-    diagnostic('SW3001', placeOfExpr(ref, source), { name: String(ref.path[0]) }),
-  );
-}
-
 function checkReference(
-  { graph, nodes }: Subject,
-  ref: RefExpr,
+  subject: Subject,
+  { root, path }: RefExpr,
+  reader: Reader,
   place: Place | undefined,
-  user?: { readonly node: Node; readonly index: number },
+  isFallback: boolean,
 ): Diagnostic[] {
-  const name = String(ref.path[0]);
-  if (ref.root === 'inputs') {
-    const known = graph.inputs.map((input) => input.name);
-    if (known.includes(name)) return [];
-    return [diagnostic('SW3002', place, { name, suggestion: nearestName(name, known) })];
+  const name = String(path[0]);
+  switch (root) {
+    case 'inputs': {
+      const known = subject.graph.inputs.map((input) => input.name);
+      if (known.includes(name)) return [];
+      return [diagnostic('SW3002', place, { name, suggestion: nearestName(name, known) })];
+    }
+    case 'steps':
+      return checkStep(subject, name, reader, place);
+    case 'state':
+      return checkField(subject, name, reader, place);
+    case 'item':
+    case 'index': {
+      const known = loopsAround(reader.scope).flatMap(({ node }) => {
+        if (node.kind !== 'foreach') return [];
+        return (root === 'item' ? node.as : node.indexAs) ?? [];
+      });
+      if (known.includes(name)) return [];
+      return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, known) })];
+    }
+    case 'error': {
+      const step = (reader.node ?? reader.scope.owner)?.node.id ?? 'output';
+      if (!isFallback) return [diagnostic('SW3012', place, { step })];
+      if (ERROR_FIELDS.includes(name)) return [];
+      const suggestion = nearestName(name, ERROR_FIELDS);
+      return [diagnostic('SW3001', place, { name: `error.${name}`, suggestion })];
+    }
+    case 'local':
+    case 'run':
+      return [];
+    default:
+      return root satisfies never;
   }
-  if (ref.root !== 'steps') return [];
-  const target = nodes.get(name);
+}
+
+function checkStep(subject: Subject, name: string, reader: Reader, place: Place | undefined): Diagnostic[] {
+  const target = subject.nodes.get(name);
   if (target === undefined) {
-    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, nodes.keys()) })];
+    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, subject.nodes.keys()) })];
   }
-  if (user === undefined || target.index <= user.index) return [];
+  const sight = sightOf(target, reader);
   const related = relatedPlace('bound here', target.node.source);
-  return [diagnostic('SW3004', place, { name, step: user.node.id }, { related })];
+  switch (sight.kind) {
+    case 'seen': {
+      const { source, user } = sight;
+      if (user === undefined || source.index <= user.index) return [];
+      const step = reader.node?.node.id ?? user.node.id;
+      return [diagnostic('SW3004', place, { name, step }, { related })];
+    }
+    case 'inLoop': {
+      const loop = sight.loop.node.id;
+      const hint = `let the loop hand it out, and read it from \`${loop}\``;
+      return [diagnostic('SW4018', place, { name, where: `loop \`${loop}\`` }, { related, hint })];
+    }
+    case 'inOtherArm': {
+      const where = `arm \`${sight.arm}\` of step \`${sight.of.node.id}\``;
+      const hint = `read it behind \`${sight.of.node.id}\``;
+      return [diagnostic('SW4018', place, { name, where }, { related, hint })];
+    }
+    default:
+      return sight satisfies never;
+  }
+}
+
+function checkField(
+  { graph }: Subject,
+  field: string,
+  reader: Reader,
+  place: Place | undefined,
+): Diagnostic[] {
+  const known = (graph.state ?? []).map(({ name }) => name);
+  if (!known.includes(field)) {
+    return [
+      diagnostic('SW4031', place, { workflow: graph.name, field, suggestion: nearestName(field, known) }),
+    ];
+  }
+  const node = reader.node?.node;
+  if (node?.reads === undefined || node.reads.includes(field)) return [];
+  return [diagnostic('SW4033', place, { step: node.id, field })];
 }

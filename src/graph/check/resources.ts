@@ -3,10 +3,11 @@ import type { Place } from '../place.js';
 import { nearestName } from '../suggest.js';
 import { uriFault } from '../uri.js';
 import type { CheckEnvironment } from './environment.js';
-import { placeOfExpr, placeOfNode, type Subject } from './places.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
 
 /** SW4002 unknown resources, SW4007 URIs that are none. A resource's own URI is reported where it is declared. */
-export function checkResources({ graph }: Subject, environment: CheckEnvironment): Diagnostic[] {
+export function checkResources({ graph, placed }: Subject, environment: CheckEnvironment): Diagnostic[] {
   const found: Diagnostic[] = [];
   const check = (
     resource: string,
@@ -27,7 +28,7 @@ export function checkResources({ graph }: Subject, environment: CheckEnvironment
     const place = source ?? graph.source;
     check(resource, uri, place, place);
   }
-  for (const node of graph.nodes) {
+  for (const { node } of placed) {
     if (node.kind !== 'resource') continue;
     const place = placeOfNode(node, graph);
     const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;

@@ -1,52 +1,40 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import type { CallNode, Retry } from '../model.js';
-import type { Place } from '../place.js';
+import type { CallNode, Node } from '../model.js';
+import { nodesOf } from '../node-expressions.js';
 import type { CheckEnvironment } from './environment.js';
-import { placeOfNode, type Subject } from './places.js';
+import { placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
+import { reachableFrom } from './workflows.js';
 
-/** A step that fails so often fails for good; a longer wait is a wrong unit. */
-const MAX_ATTEMPTS = 100;
-const MAX_DELAY_MS = 3_600_000;
-
-/** SW4014 tools that are called again without being idempotent, SW4015 numbers of a retry out of their range. */
-export function checkRetries(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
-  const { graph } = subject;
+/**
+ * SW4014: tools that are called again without being idempotent. A container that is tried again calls anew what stands
+ * in it, and so does a workflow.
+ */
+export function checkRetries({ graph, placed }: Subject, environment: CheckEnvironment): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
-  const ofGraph = strategy === undefined ? [] : checkRanges(strategy, 'the error strategy', graph.source);
-  const ofNodes = graph.nodes.flatMap((node) => {
+  return placed.flatMap(({ node }) => {
+    // The strategy is for the steps that reach outside; a container has to say so itself.
+    const retry = node.retry ?? (node.kind === 'call' ? strategy : undefined);
+    if (retry === undefined || !(retry.extra > 0)) return [];
     const place = placeOfNode(node, graph);
-    const own = node.retry === undefined ? [] : checkRanges(node.retry, `step \`${node.id}\``, place);
-    const retry = node.retry ?? strategy;
-    if (node.kind !== 'call' || retry === undefined || !(retry.extra > 0)) return own;
-    return [...own, ...checkTool(node, place, environment)];
+    const tools = new Map(callsIn(node, environment).map((call) => [call.tool, call]));
+    return [...tools.values()]
+      .filter(({ tool }) => mayRepeatEffect(tool, environment))
+      .map(({ tool, id }) =>
+        diagnostic('SW4014', place, { step: node.id, tool, ...(id === node.id ? {} : { inside: id }) }),
+      );
   });
-  return [...ofGraph, ...ofNodes];
 }
 
-function checkTool(node: CallNode, place: Place | undefined, { tools }: CheckEnvironment): Diagnostic[] {
-  const tool = tools.get(node.tool);
+/** The calls that an attempt of a node makes, those of workflows it runs included. */
+function callsIn(node: Node, environment: CheckEnvironment): CallNode[] {
+  const nodes = nodesOf({ nodes: [node] });
+  const { graphs } = reachableFrom({ nodes }, environment);
+  return [...nodes, ...graphs.flatMap(nodesOf)].filter((each) => each.kind === 'call');
+}
+
+function mayRepeatEffect(name: string, { tools }: CheckEnvironment): boolean {
+  const tool = tools.get(name);
   // A tool that is not there is SW4001.
-  if (tool === undefined || tool.annotations?.idempotentHint || tool.annotations?.readOnlyHint) return [];
-  return [diagnostic('SW4014', place, { step: node.id, tool: node.tool })];
-}
-
-function checkRanges(retry: Retry, what: string, place: Place | undefined): Diagnostic[] {
-  const { extra, delayMs, capMs, jitter } = retry;
-  const found: Diagnostic[] = [];
-  const check = (isGood: boolean, option: string, range: string, value: number): void => {
-    if (!isGood) found.push(diagnostic('SW4015', place, { what, option, range, value }));
-  };
-  const attempts = extra + 1;
-  const isCount = Number.isInteger(attempts) && attempts >= 1 && attempts <= MAX_ATTEMPTS;
-  check(isCount, 'attempts', `a whole number from 1 to ${MAX_ATTEMPTS}`, attempts);
-  const wait = `from 0 to ${MAX_DELAY_MS} (milliseconds)`;
-  check(isBetween(delayMs, 0, MAX_DELAY_MS), 'delayMs', wait, delayMs);
-  check(isBetween(capMs, 0, MAX_DELAY_MS), 'capMs', wait, capMs);
-  check(isBetween(jitter, 0, 1), 'jitter', 'from 0 to 1', jitter);
-  return found;
-}
-
-/** Written so that NaN is outside. */
-function isBetween(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most;
+  return tool !== undefined && !tool.annotations?.idempotentHint && !tool.annotations?.readOnlyHint;
 }

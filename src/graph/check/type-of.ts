@@ -5,7 +5,10 @@ import { ABSENT, either, itemOf, type Known, ofJson, ofTypes, read, typesOf, UNK
 /** What is known of the values that references start from. */
 export interface Names {
   readonly inputs: (name: string) => Known;
+  readonly state: (name: string) => Known;
   readonly steps: (name: string) => Known;
+  /** The items of the loops around. */
+  readonly item: (name: string) => Known;
 }
 
 type Locals = ReadonlyMap<string, Known>;
@@ -81,8 +84,11 @@ function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Local
     case 'error':
       return name === 'attempts' ? ofTypes('integer') : ofTypes('string');
     case 'state':
+      return names.state(name);
     case 'item':
+      return names.item(name);
     case 'index':
+      return ofTypes('integer');
     case 'run':
       return UNKNOWN;
     default:

@@ -2,9 +2,10 @@ import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { references } from '../expression/references.js';
 import type { Expr, RefRoot } from '../expression/tree.js';
 import type { Node } from '../model.js';
-import { sideExpressions, valueExpressions } from '../node-expressions.js';
+import { compensationsOf, expressionsOf, sideExpressions, valueExpressions } from '../node-expressions.js';
 import type { CheckEnvironment } from './environment.js';
-import { placeOfNode, type Subject } from './places.js';
+import { placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
 
 /**
  * SW3010 steps whose only purpose is a value that nothing uses, SW3011 arguments that nothing uses. A call that may
@@ -12,20 +13,23 @@ import { placeOfNode, type Subject } from './places.js';
  * returns, or where the step has guidance: then its result is there to be read in the conversation.
  */
 export function checkUnused(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
-  const { graph } = subject;
-  if (graph.nodes.length === 0) return [];
-  const exprs = [
-    ...graph.nodes.flatMap((node) => [...valueExpressions(node), ...sideExpressions(node)]),
-    ...(graph.returns === undefined ? [] : [graph.returns]),
-  ];
-  const steps = namesIn(exprs, 'steps');
-  const idle = graph.nodes.flatMap((node) => {
-    const what = steps.has(node.id) ? undefined : purposeOf(node, subject, environment);
+  const { graph, placed, scopes } = subject;
+  if (placed.length === 0) return [];
+  const values = scopes.flatMap(({ value }) => value ?? []);
+  const used = placed.flatMap(({ node }) => [
+    ...valueExpressions(node),
+    ...sideExpressions(node),
+    ...compensationsOf(node).map(({ input }) => input),
+  ]);
+  const steps = namesIn([...used, ...values], 'steps');
+  const returns = graph.returns !== undefined || placed.some(({ node }) => node.kind === 'return');
+  const idle = placed.flatMap(({ node }) => {
+    const what = steps.has(node.id) ? undefined : purposeOf(node, returns, environment);
     if (what === undefined) return [];
     return [diagnostic('SW3010', placeOfNode(node, graph), { step: node.id, what })];
   });
-  const summaries = graph.nodes.flatMap((node) => (node.summary === undefined ? [] : [node.summary]));
-  const inputs = namesIn([...exprs, ...summaries], 'inputs');
+  const everything = [...placed.flatMap(({ node }) => expressionsOf(node)), ...values];
+  const inputs = namesIn(everything, 'inputs');
   const unread = graph.inputs
     .filter(({ name }) => !inputs.has(name))
     .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));
@@ -38,9 +42,8 @@ function namesIn(exprs: readonly Expr[], root: RefRoot): ReadonlySet<string> {
 }
 
 /** What a step is for, where that is its value alone. */
-function purposeOf(node: Node, { graph }: Subject, { tools }: CheckEnvironment): string | undefined {
+function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): string | undefined {
   if (node.kind === 'compute') return 'computes a value';
-  const returns = graph.returns !== undefined || graph.nodes.some((each) => each.kind === 'return');
   if (!returns || node.guidance !== undefined) return undefined;
   if (node.kind === 'resource') return `reads \`${node.resource}\``;
   if (node.kind !== 'call' || tools.get(node.tool)?.annotations?.readOnlyHint !== true) return undefined;

@@ -23,7 +23,7 @@ export const jsonSchema: z.ZodType<Json> = z.custom<Json>(isJson, { error: 'not 
 /** The operators and truths of this version; the names of the others are reserved. */
 const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
 const truth = z.enum(['truthy.js', 'boolean']);
-const root = z.enum(['inputs', 'steps', 'error', 'local']);
+const root = z.enum(['inputs', 'steps', 'state', 'item', 'index', 'error', 'local']);
 const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
 
 const at = { at: spanSchema.exactOptional() };

@@ -1,10 +1,10 @@
 import type { Graph } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { runOn } from './activation.js';
-import { answered, failed, timerFired } from './answers.js';
+import { answered, failed, refused, submitted, timerFired } from './answers.js';
 import type { Advance, Event, RunState } from './contract.js';
-import { cancelRun } from './ending.js';
 import { planOf } from './plan.js';
+import { cancelRun } from './run-end.js';
 import { openTurn, type Turn } from './turn.js';
 
 /** Thrown by `advance` when a host brings a state together with a graph it was not started on. */
@@ -26,7 +26,8 @@ export class GraphMismatchError extends Error {
  * Takes a run one event further, as far as it gets without another answer. Consumes `state`: it is changed in place
  * and returned, so that the cost depends on the rows touched and not on the size of the run.
  *
- * An event that answers nothing outstanding (late, repeated, unknown, or for a run that has ended) changes nothing.
+ * An event that answers nothing outstanding (late, repeated, unknown, or for a run that has ended) changes nothing, and
+ * neither does an answer that does not fit.
  *
  * @throws GraphMismatchError when `graph` is not the one the run was started on.
  */
@@ -42,11 +43,8 @@ export function advance(graph: Graph, state: RunState, event: Event): Advance {
 
 /** Applies an event. False when nothing was waiting for it. */
 function take(turn: Turn, event: Event): boolean {
-  if (event.kind === 'cancelled') {
-    cancelRun(turn, event.reason);
-    return true;
-  }
-  const command = turn.recorder.command(event.command);
+  if (event.kind === 'cancelled') return cancelRun(turn, event.reason, event.compensate ?? false);
+  const command = turn.recorder.tables.commands.get(event.command);
   if (command === undefined) return false;
   switch (event.kind) {
     case 'toolReturned':
@@ -61,6 +59,10 @@ function take(turn: Turn, event: Event): boolean {
       return command.kind === 'readResource' && failed(turn, command, event.failure, true);
     case 'evaluationFailed':
       return command.kind === 'evaluate' && failed(turn, command, event.failure, true);
+    case 'actionSubmitted':
+      return command.kind === 'requestAction' && submitted(turn, command, event.value);
+    case 'actionFailed':
+      return command.kind === 'requestAction' && refused(turn, command, event.failure);
     case 'timerFired':
       return command.kind === 'startTimer' && timerFired(turn, command);
     default:

@@ -1,5 +1,8 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { AskNode, FunctionRef, Node, NodeKind } from '../../graph/model.js';
+import type { Change, NodeFailure, RunState } from './state.js';
+
+export type * from './state.js';
 
 /**
  * The engine is a pure state machine: a host feeds events in and carries commands out.
@@ -82,7 +85,7 @@ export type Command =
   | { readonly kind: 'startTimer'; readonly id: string; readonly node: string; readonly dueAt: number }
   /** Needs no answer, and is never outstanding. */
   | { readonly kind: 'cancelTimer'; readonly id: string; readonly timer: string }
-  /** Needs no answer: asks the host to abort the call. A result that comes all the same is ignored. */
+  /** Needs no answer: asks the host to abort the call or take the action back. What comes all the same is ignored. */
   | { readonly kind: 'cancelCall'; readonly id: string; readonly call: string };
 
 /** What a host tells the engine. `at` is ms since the epoch, read by the host. */
@@ -312,85 +315,6 @@ export interface CompensationReport {
   readonly done: readonly string[];
   readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
   readonly not_run: readonly string[];
-}
-
-/** A node that failed for good. */
-export interface NodeFailure {
-  readonly node: string;
-  readonly failure: Failure;
-}
-
-/**
- * One row of state that a durable host must write or delete. Rows are never mutated after they were handed out, and
- * one `Advance` names a row once. The key of the one `run` row and of the one `input` row is the run's id.
- */
-export type Change =
-  | { readonly op: 'put'; readonly table: 'run'; readonly key: string; readonly row: RunRow }
-  | { readonly op: 'put'; readonly table: 'input'; readonly key: string; readonly row: JsonObject }
-  | { readonly op: 'put'; readonly table: 'nodes'; readonly key: string; readonly row: NodeRow }
-  | { readonly op: 'put'; readonly table: 'outputs'; readonly key: string; readonly row: Json }
-  | { readonly op: 'put'; readonly table: 'commands'; readonly key: string; readonly row: Command }
-  | { readonly op: 'delete'; readonly table: StateTable; readonly key: string };
-
-export type StateTable = 'run' | 'input' | 'nodes' | 'outputs' | 'commands';
-
-/** The whole state of a run: plain JSON, in tables whose rows change one at a time. */
-export interface RunState {
-  run: RunRow;
-  /** Values of the graph's inputs. Never changes, and so stands apart from the row that often does. */
-  readonly input: JsonObject;
-  /** By node instance. */
-  nodes: Record<string, NodeRow>;
-  /** Values of nodes that succeeded; absent values have no row. */
-  outputs: Record<string, Json>;
-  /** Commands that want an answer, by id. */
-  commands: Record<string, Command>;
-}
-
-/** The run as a whole. Rows are replaced, never mutated. */
-export interface RunRow {
-  readonly id: string;
-  readonly workflow: string;
-  /** Hash of the graph the run started on; `advance` refuses another one. */
-  readonly graphHash: string;
-  readonly status: RunStatus;
-  /** Ms since the epoch. */
-  readonly startedAt: number;
-  /** See `StartIds`. */
-  readonly random?: number;
-  /** After this moment no attempt may run (ms since the epoch). */
-  readonly deadlineAt?: number;
-  /** Nodes that are neither settled nor skipped. */
-  readonly open: number;
-  /** Nodes with a call, read or evaluation in flight, at most the graph's `maxConcurrency`. */
-  readonly running: number;
-  /** Ends of the line of nodes that wait for a free place, linked by `NodeRow.next`; the head starts first. */
-  readonly readyHead?: string;
-  readonly readyTail?: string;
-  /** The node after which nothing new starts: the `return`, the `error`, or the failure that failed fast. */
-  readonly endedBy?: string;
-  /** Missing for a value that is absent. */
-  readonly result?: Json;
-  /** The failure the run ends with: known before the end while calls in flight settle. */
-  readonly failure?: Failure;
-  /** The node `failure` comes from. */
-  readonly failedNode?: string;
-  /** Every node that failed, in declaration order: known at the end of a run that did not succeed, if there is one. */
-  readonly failures?: readonly NodeFailure[];
-}
-
-/** One node of the run. Rows are replaced, never mutated. */
-export interface NodeRow {
-  readonly status: NodeStatus;
-  readonly reason?: SkipReason;
-  /** Dependencies that have not settled yet. */
-  readonly waitingFor: number;
-  /** The latest attempt, counted from 1; 0 before the first. */
-  readonly attempt: number;
-  /** The node behind this one in the line for a free place. */
-  readonly next?: string;
-  /** Why the node failed; between attempts and during a later one, how the attempt before did. */
-  readonly failure?: Failure;
 }
 
 /** What one step of the machine yields. */

@@ -1,47 +1,42 @@
-import { Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
+import { type Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import { inlineText } from '../../graph/expression/inline.js';
-import type { Expr } from '../../graph/expression/tree.js';
+import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
+import { unreachable } from '../../graph/unreachable.js';
 import type { Failure, RunState } from './contract.js';
 import { failures } from './failures.js';
-
-/** What the expressions of one `start` or `advance` may cost together. See `Budget` for the unit. */
-export const ADVANCE_BUDGET = 1_000_000;
+import { type ScopeInstance, visibleKey, type WorkflowInstance } from './instances.js';
+import { nodeKey } from './node-key.js';
 
 /** What an expression gave: its value, or the failure of the node it belongs to. */
 export type Evaluated<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Evaluates the expressions of a run against its state, within one budget. */
+/** Evaluates expressions against the state of a run as the nodes of one scope see it. */
 export class Evaluation {
-  readonly #scope: EvaluationScope;
+  readonly #state: RunState;
   readonly #budget: Budget;
+  readonly #place: ScopeInstance;
+  readonly #scope: EvaluationScope;
 
-  constructor(state: RunState, units: number) {
-    this.#budget = new Budget(units);
-    this.#scope = {
-      lookup(root, name) {
-        if (root === 'inputs') return ownProperty(state.input, String(name));
-        if (root === 'steps') return ownProperty(state.outputs, String(name));
-        return undefined;
-      },
-    };
+  /** @param error what references to `error` read: the failure that something stands in for. */
+  constructor(state: RunState, budget: Budget, place: ScopeInstance, error: JsonObject = {}) {
+    this.#state = state;
+    this.#budget = budget;
+    this.#place = place;
+    this.#scope = { lookup: (root, name) => lookup(state, place, error, root, String(name)) };
+  }
+
+  /** The same, where references to `error` read this one. */
+  withError(error: JsonObject): Evaluation {
+    return new Evaluation(this.#state, this.#budget, this.#place, error);
   }
 
   /** Any value, absent included. */
   value(expr: Expr): Evaluated<Value> {
     return this.#guard(() => evaluate(expr, this.#scope, this.#budget));
-  }
-
-  /** Any value, where references to `error` read `error`. */
-  fallback(expr: Expr, error: JsonObject): Evaluated<Value> {
-    const scope: EvaluationScope = {
-      lookup: (root, name) =>
-        root === 'error' ? ownProperty(error, String(name)) : this.#scope.lookup(root, name),
-    };
-    return this.#guard(() => evaluate(expr, scope, this.#budget));
   }
 
   /** A condition: true or false, where null and absent count as false. */
@@ -105,4 +100,58 @@ export class Evaluation {
       throw error;
     }
   }
+}
+
+function lookup(state: RunState, place: ScopeInstance, error: JsonObject, root: RefRoot, name: string): Value {
+  switch (root) {
+    case 'inputs':
+      return ownProperty(inputsOf(state, place), name);
+    case 'steps': {
+      const key = visibleKey(place, name);
+      return key === undefined ? undefined : ownProperty(state.outputs, key);
+    }
+    case 'item':
+    case 'index':
+      return loopValue(state, place, root, name);
+    case 'state': {
+      const row = ownProperty(state.fields, name);
+      return row === undefined ? initialOf(place, name) : row.value;
+    }
+    case 'error':
+      return ownProperty(error, name);
+    case 'run':
+    case 'local':
+      return undefined;
+    default:
+      return unreachable(root);
+  }
+}
+
+function inputsOf(state: RunState, { workflow }: ScopeInstance): JsonObject {
+  if (workflow.node === undefined) return state.input;
+  return ownProperty(state.inputs, workflow.node.key) ?? {};
+}
+
+/** The item or the place of the nearest loop around that calls it so. */
+function loopValue(state: RunState, place: ScopeInstance, root: 'item' | 'index', name: string): Value {
+  const { plan, workflow, indices } = place;
+  for (let depth = plan.loops.length - 1; depth >= 0; depth -= 1) {
+    const node = plan.loops[depth]?.node;
+    const index = indices[depth];
+    if (node?.kind !== 'foreach' || index === undefined) continue;
+    if (root === 'index' && node.indexAs === name) return index;
+    if (root === 'item' && node.as === name) {
+      return ownProperty(state.items, nodeKey(workflow.prefix, node.id, indices.slice(0, depth)))?.[index];
+    }
+  }
+  return undefined;
+}
+
+/** A field nobody has written reads as its workflow declares it. */
+function initialOf({ workflow }: ScopeInstance, name: string): Value {
+  for (let each: WorkflowInstance | undefined = workflow; each !== undefined; each = each.node?.scope.workflow) {
+    const field = each.plan.graph.state?.find((declared) => declared.name === name);
+    if (field !== undefined) return field.initial;
+  }
+  return undefined;
 }

@@ -1,4 +1,5 @@
-import type { Failure } from './contract.js';
+import type { Json, JsonObject } from '../../graph/json.js';
+import type { CompensationReport, Failure } from './contract.js';
 
 /** Every failure the engine itself can cause, in one place. Failures of tools and expressions pass through as they came. */
 export const failures = {
@@ -47,6 +48,93 @@ export const failures = {
   }),
   /** The run was cancelled while this call was in flight. */
   cancelledInFlight: (reason: string): Failure => ({ ...failures.cancelled(reason), outcomeUnknown: true }),
+  /** A call was cancelled because of something else: nobody knows what it did. */
+  givenUp: (): Failure => ({
+    code: 'E_CANCELLED',
+    message: 'The call was given up because of what happened elsewhere in the run.',
+    outcomeUnknown: true,
+  }),
+  /** A node with scopes of its own took too long. */
+  containerTimeout: (limitMs: number): Failure => ({
+    code: 'E_TIMEOUT',
+    message: `It was not done within ${limitMs} ms.`,
+  }),
+  /** Nobody answered in time, or the time to wait for was too far away. */
+  waitTimeout: (limitMs: number): Failure => ({
+    code: 'E_TIMEOUT',
+    message: `Nothing came within ${limitMs} ms.`,
+  }),
+  /** The run's deadline came while a node waited. */
+  waitDeadline: (): Failure => ({
+    code: 'E_DEADLINE',
+    message: "The run's time was up while this step waited.",
+  }),
+  /** No case of a branch holds, and it has no `else`. */
+  noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),
+  /** What a loop is to go through is no list. */
+  foreachItems: (found: string): Failure => ({
+    code: 'E_FOREACH_ITEMS',
+    message: `The items of a loop must be a list, not ${found}.`,
+  }),
+  /** There are more items than the loop allows. */
+  foreachLimit: (count: number, max: number): Failure => ({
+    code: 'E_FOREACH_LIMIT',
+    message: `The loop has ${count} items, and at most ${max} are allowed.`,
+  }),
+  /** An item failed, and its loop with it. */
+  item: (failure: Failure, index: number): Failure => ({
+    ...failure,
+    details: { index, ...(failure.details === undefined ? {} : { details: failure.details }) },
+  }),
+  /** A branch failed and aborted the others. */
+  aborted: (failure: Failure, partial: JsonObject): Failure => ({
+    ...failure,
+    details: { partial, ...(failure.details === undefined ? {} : { details: failure.details }) },
+  }),
+  /** Branches failed, and what had succeeded was to be undone. */
+  partialFailure: (failed: JsonObject, branches: number, report?: CompensationReport): Failure => ({
+    code: 'E_PARTIAL_FAILURE',
+    message: `${Object.keys(failed).length} of ${branches} branches failed.`,
+    details: { failed, ...(report === undefined ? {} : { compensation: reportAsJson(report) }) },
+  }),
+  /** What was to be undone was not. */
+  compensation: (report: CompensationReport): Failure => ({
+    code: 'E_COMPENSATION',
+    message: `Undoing stopped: ${report.failed.map(({ tool, failure }) => `${tool}: ${failure.message}`).join('; ')}`,
+    details: { compensation: reportAsJson(report) },
+  }),
+  /** A workflow was run with inputs that are not its own. */
+  workflowInput: (workflow: string, missing: readonly string[], unknown: readonly string[]): Failure => ({
+    code: 'E_INPUT',
+    message: [
+      `Workflow '${workflow}' cannot run with this input:`,
+      ...(missing.length === 0 ? [] : [`${missing.join(', ')} missing.`]),
+      ...(unknown.length === 0 ? [] : [`${unknown.join(', ')} unknown.`]),
+    ].join(' '),
+    details: { missing, unknown },
+  }),
+  /** Workflows run each other too deep. */
+  depth: (limit: number): Failure => ({
+    code: 'E_DEPTH',
+    message: `More than ${limit} workflows would run inside each other.`,
+  }),
+  /** A choice has no options to choose from. */
+  askOptions: (problem: string): Failure => ({
+    code: 'E_ASK_OPTIONS',
+    message: `The options of a choice must be one or more different texts: ${problem}.`,
+  }),
+  /** A time to wait that is none. */
+  wait: (problem: string): Failure => ({ code: 'E_WAIT', message: `This step cannot wait: ${problem}.` }),
+  /** A `goto` has jumped as often as it may. */
+  loopLimit: (max: number): Failure => ({
+    code: 'E_LOOP_LIMIT',
+    message: `The loop has gone back ${max} times, which is the most it may.`,
+  }),
+  /** The run has started more nodes than any sound run does. */
+  stepLimit: (limit: number): Failure => ({
+    code: 'E_STEP_LIMIT',
+    message: `The run has started ${limit} steps, which is the most it may.`,
+  }),
   /** A URI or a message is not text. */
   notText: (what: string, found: string): Failure => ({
     code: 'E_NOT_TEXT',
@@ -77,7 +165,37 @@ export const failures = {
     code: 'E_ON_ERROR_TYPE',
     message: `Node '${node}' is of kind '${kind}', whose failure has no fallback: it is how the workflow ends.`,
   }),
-  /** Two nodes of one scope share an id. */
+  /** A node's id has characters that keys and commands are put together with. */
+  nodeId: (node: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `'${node}' is no id for a node: it is empty or has one of / [ ] # @ : in it.`,
+  }),
+  /** Two arms of one node share an id. */
+  duplicateArm: (node: string, arm: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' has two arms named '${arm}'.`,
+  }),
+  /** A node selects one that does not stand beside it. */
+  unknownRoute: (node: string, target: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' leads to '${target}', which its scope does not have.`,
+  }),
+  /** What is to undo for a `parallel` cannot. */
+  noCompensateNode: (node: string, target: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' is undone by '${target}', which is no compensate node.`,
+  }),
+  /** A `goto` leads to no node declared before it beside it. */
+  gotoTarget: (node: string, target: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
+  }),
+  /** A node runs a workflow the graph does not bring along. */
+  unknownWorkflow: (node: string, workflow: string): Failure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' runs workflow '${workflow}', which the graph does not bring along.`,
+  }),
+  /** Two nodes of one workflow share an id. */
   duplicateNode: (node: string): Failure => ({
     code: 'E_GRAPH',
     message: `The graph has two nodes named '${node}'.`,
@@ -93,3 +211,9 @@ export const failures = {
     message: `These nodes wait for each other: ${nodes.join(', ')}.`,
   }),
 } as const;
+
+/** A report as a value: of each failure the code and the message. */
+export function reportAsJson({ done, failed, not_run }: CompensationReport): Json {
+  const faults = failed.map(({ tool, failure: { code, message } }) => ({ tool, failure: { code, message } }));
+  return { done, failed: faults, not_run };
+}

@@ -189,8 +189,32 @@ export class Run {
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
 
+  /** Somebody answers what was asked. */
+  answers(node: string, value: Json): this {
+    return this.send({ kind: 'actionSubmitted', at: this.at, command: this.#latest(node), value });
+  }
+
+  /** The time a `wait` waits for has come. */
+  passes(node: string): this {
+    const [timer] = Object.values(this.state.commands).filter(
+      (command) => 'node' in command && command.node === node && command.kind === 'startTimer',
+    );
+    if (timer?.kind !== 'startTimer') throw new Error(`${node} does not wait`);
+    this.at = Math.max(this.at, timer.dueAt);
+    return this.send({ kind: 'timerFired', at: this.at, command: timer.id });
+  }
+
+  cancel(compensate?: boolean): this {
+    const how = compensate === undefined ? {} : { compensate };
+    return this.send({ kind: 'cancelled', at: this.at, reason: 'enough', ...how });
+  }
+
+  /** The call, read, evaluation or question that is open; else the latest attempt. */
   #latest(node: string): string {
-    return `${node}#${Math.max(1, this.state.nodes[node]?.attempt ?? 1)}`;
+    const [open] = Object.values(this.state.commands).filter(
+      (command) => 'node' in command && command.node === node && command.kind !== 'startTimer',
+    );
+    return open?.id ?? `${node}#${Math.max(1, this.state.nodes[node]?.attempt ?? 1)}`;
   }
 
   /** `succeeded`, or `skipped(condition_false)` where there is a reason. */

@@ -131,8 +131,8 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
     }
     if (node.kind === 'call') read(node.input);
     if (node.kind === 'resource') read(node.uri);
-    const retry = node.retry ?? (strategy?.kind === 'retry' ? strategy.retry : undefined);
-    const attempts = node.kind === 'compute' ? 1 : 1 + (retry?.extra ?? 0);
+    const common = strategy?.kind === 'retry' && node.kind !== 'compute' ? strategy.retry : undefined;
+    const attempts = 1 + ((node.retry ?? common)?.extra ?? 0);
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const given = behaviour(node.id, attempt);
       // Only a tool's input is checked before the tool is reached.

@@ -126,7 +126,6 @@ describe('cancellation', () => {
     });
     expect(run.state.run).toMatchObject({
       status: 'cancelled',
-      open: 0,
       running: 0,
       failure: { code: 'E_CANCELLED', message: 'The run was cancelled: the caller left' },
     });
@@ -202,17 +201,16 @@ describe('graphs', () => {
     expect(next.state.run.status).toBe('succeeded');
   });
 
-  const wait: Node = { kind: 'wait', id: 'pause', after: [], join: 'none_failed', executor: 'server' };
+  const shared = { after: [], join: 'none_failed', executor: 'server' } as const;
+  const shell: Node = { ...shared, kind: 'shell', id: 'pause', command: lit('ls') };
   const fallbackNode: Node = call('a', {}, { onError: { fallbackNode: 'b' } });
   const ends: Node = done('a', lit(1), { onError: { value: lit(2) } });
-  const compensate: Node = call('a', {}, { compensate: { tool: 'undo', input: lit({}) } });
   const client: Node = { ...(call('a') as CallNode), executor: 'client' };
 
   test.each<[string, Graph, string, string | undefined]>([
-    ['a node of another kind', graph([call('a'), wait]), 'E_NODE_KIND', 'pause'],
-    ['a node as fallback', graph([fallbackNode]), 'E_UNSUPPORTED', 'a'],
+    ['a node of another kind', graph([call('a'), shell]), 'E_NODE_KIND', 'pause'],
+    ['a fallback that is not there', graph([fallbackNode]), 'E_GRAPH', undefined],
     ['a fallback for how the run ends', graph([ends]), 'E_ON_ERROR_TYPE', 'a'],
-    ['a compensation', graph([compensate]), 'E_UNSUPPORTED', 'a'],
     ['a step for the client', graph([client]), 'E_UNSUPPORTED', 'a'],
     ['a cycle', graph([call('a', { x: step('b') }), call('b', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
     ['a node that waits for itself', graph([call('a', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
@@ -235,6 +233,7 @@ describe('changes', () => {
     run.returns('a', { ok: true });
     expect(run.last.changes.map(({ op, table, key }) => `${op} ${table} ${key}`)).toEqual([
       'put run run-1',
+      'put scopes /',
       'put nodes a',
       'put nodes b',
       'put outputs a',

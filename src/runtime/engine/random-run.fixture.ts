@@ -113,6 +113,10 @@ export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'val
       return how === 'succeed'
         ? { kind: 'evaluated', at, command: command.id, value }
         : { kind: 'evaluationFailed', at, command: command.id, failure };
+    case 'requestAction':
+      return how === 'succeed'
+        ? { kind: 'actionSubmitted', at, command: command.id, value }
+        : { kind: 'actionFailed', at, command: command.id, failure };
     case 'startTimer':
       return { kind: 'timerFired', at: Math.max(at, command.dueAt), command: command.id };
     case 'cancelTimer':

@@ -7,16 +7,17 @@ import type { Failure } from './contract.js';
 const FINAL = new Set(['E_CANCELLED', 'E_DEADLINE']);
 
 /**
- * Whether another attempt may be made after `attempt` (counted from 1). What never reached its tool is never repeated:
- * the same input would be refused again.
+ * Whether another attempt may be made after `attempt` (counted from 1).
+ *
+ * @param mayDiffer false where the next attempt would fail in the same way: an input that was refused would be again.
  */
 export function mayRetry(
   retry: Retry | undefined,
   attempt: number,
   failure: Failure,
-  attempted: boolean,
+  mayDiffer: boolean,
 ): retry is Retry {
-  return retry !== undefined && attempted && attempt <= retry.extra && !FINAL.has(failure.code);
+  return retry !== undefined && mayDiffer && attempt <= retry.extra && !FINAL.has(failure.code);
 }
 
 /**

@@ -237,7 +237,7 @@ describe('failures', () => {
     const run = new Run(graph(['a', 'b', 'c', 'd'].map((id) => call(id, { x: text(input('long')) }))), {
       long,
     });
-    expect(run.state.run.failure?.code).toBe('E_BUDGET');
+    expect(run.state.scopes['/']?.failure?.code).toBe('E_BUDGET');
     expect(run.inFlight).toEqual(['a', 'b', 'c']);
     expect(run.status('d')).toBe('failed');
   });

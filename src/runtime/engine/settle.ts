@@ -1,54 +1,145 @@
 import type { Value } from '../../graph/json.js';
+import { unreachable } from '../../graph/unreachable.js';
 import type { NodeRow, NodeStatus, SkipReason } from './contract.js';
-import type { PlannedNode, RunnableNode } from './plan.js';
-import type { Turn } from './turn.js';
+import type { NodeInstance } from './instances.js';
+import type { PlannedNode } from './plan.js';
+import { changePlaces, leaveLine, takesPlace } from './ready-line.js';
+import { readerIn, type Turn } from './turn.js';
 
-/** A node has done its work. An absent value leaves no output. */
-export function succeed(turn: Turn, planned: PlannedNode, value: Value): void {
-  const { node } = planned;
-  if (value !== undefined) turn.recorder.putOutput(node.id, value);
-  settle(turn, planned, { status: 'succeeded' });
+/**
+ * A node has done its work. An absent value leaves no output.
+ *
+ * @param isStandIn the value stands in for work that failed, and there is nothing to undo.
+ */
+export function succeed(turn: Turn, node: NodeInstance, value: Value, isStandIn = false): void {
+  const { recorder } = turn;
+  const { key, planned } = node;
+  if (value !== undefined) recorder.tables.outputs.put(key, value);
+  settle(turn, node, { status: 'succeeded', ...(isStandIn ? {} : completion(turn, planned)) });
   const summary = summaryOf(turn, node);
-  turn.recorder.report({ kind: 'nodeSucceeded', node: node.id, nodeKind: node.kind, ...summary });
+  recorder.report({ kind: 'nodeSucceeded', node: key, nodeKind: planned.node.kind, ...summary });
+}
+
+/** What can be undone is counted, to be undone in the reverse order. */
+function completion({ recorder }: Turn, { node }: PlannedNode): Pick<NodeRow, 'completed'> {
+  if (node.compensate === undefined) return {};
+  const completed = (recorder.run.completions ?? 0) + 1;
+  recorder.putRun({ ...recorder.run, completions: completed });
+  return { completed };
 }
 
 /** A summary is for readers: a fault in it is reported beside the success. An empty one is none. */
-function summaryOf({ evaluation }: Turn, node: RunnableNode) {
+function summaryOf(turn: Turn, { planned: { node }, scope }: NodeInstance) {
   if (node.summary === undefined) return {};
-  const summary = evaluation.text(node.summary, 'summary');
+  const summary = readerIn(turn, scope).text(node.summary, 'summary');
   if (!summary.ok) return { summaryFailure: summary.failure };
   return summary.value === '' ? {} : { summary: summary.value };
 }
 
 /** A node will not run. */
-export function skip(turn: Turn, planned: PlannedNode, reason: SkipReason): void {
-  const { id, kind } = planned.node;
-  settle(turn, planned, { status: 'skipped', reason });
-  turn.recorder.report({ kind: 'nodeSkipped', node: id, nodeKind: kind, reason });
+export function skip(turn: Turn, node: NodeInstance, reason: SkipReason): void {
+  settle(turn, node, { status: 'skipped', reason });
+  const nodeKind = node.planned.node.kind;
+  turn.recorder.report({ kind: 'nodeSkipped', node: node.key, nodeKind, reason });
+}
+
+/** A node was given up from outside. */
+export function cancel(turn: Turn, node: NodeInstance): void {
+  settle(turn, node, { status: 'cancelled' });
+  turn.recorder.report({ kind: 'nodeCancelled', node: node.key, nodeKind: node.planned.node.kind });
 }
 
 /** How a node ended. */
-export type Settled = Pick<NodeRow, 'reason' | 'failure'> & {
-  readonly status: Extract<NodeStatus, 'succeeded' | 'failed' | 'skipped' | 'cancelled'>;
+export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'reached' | 'completed'> & {
+  readonly status: Extract<NodeStatus, 'succeeded' | 'failed' | 'handled' | 'skipped' | 'cancelled'>;
 };
 
 /** Puts a node's final row, frees its place, and makes those due that waited for it last. */
-export function settle(turn: Turn, planned: PlannedNode, settled: Settled): void {
-  const { recorder } = turn;
-  const { id } = planned.node;
-  const { waitingFor, attempt, status } = recorder.node(id);
-  recorder.putNode(id, { waitingFor, attempt, ...settled });
-  const { run } = recorder;
-  const running = status === 'running' ? run.running - 1 : run.running;
-  recorder.putRun({ ...run, open: run.open - 1, running });
-  // Once nothing new may start, nobody waits any more.
-  if (run.endedBy === undefined) releaseSuccessors(turn, planned);
+export function settle(turn: Turn, node: NodeInstance, settled: Settled): void {
+  const { nodes, scopes } = turn.recorder.tables;
+  leaveLine(turn, node);
+  const { failure: _failure, routers: _routers, ...row } = nodes.need(node.key);
+  nodes.put(node.key, { ...row, ...settled });
+  if (row.status === 'running' && takesPlace(node.planned.node)) changePlaces(turn, -1);
+  const { open, ...scope } = scopes.need(node.scope.key);
+  const cut = scope.stopped && settled.status === 'cancelled' ? { cut: true as const } : {};
+  scopes.put(node.scope.key, { open: open - 1, ...scope, ...cut });
+  releaseSuccessors(turn, node);
+  releaseRoutes(turn, node);
+  if (node.planned.node.kind === 'compensate') tellRollbacks(turn, node);
+  if (open === 1) turn.ended.push({ kind: 'scope', scope: node.scope });
 }
 
-function releaseSuccessors({ recorder, due }: Turn, planned: PlannedNode): void {
-  for (const successor of planned.successors) {
-    const row = recorder.node(successor.node.id);
-    recorder.putNode(successor.node.id, { ...row, waitingFor: row.waitingFor - 1 });
+/** Who was left out meanwhile waits no more. */
+function releaseSuccessors({ recorder, instances, due }: Turn, { planned, scope }: NodeInstance): void {
+  const { nodes } = recorder.tables;
+  for (const each of planned.successors) {
+    const successor = instances.node(scope, each);
+    const row = nodes.need(successor.key);
+    if (row.status !== 'pending') continue;
+    nodes.put(successor.key, { ...row, waitingFor: row.waitingFor - 1 });
     if (row.waitingFor === 1) due.add(successor);
+  }
+}
+
+/** A node that could still have been selected learns that this one will not do it any more. */
+function releaseRoutes({ recorder, instances, due }: Turn, { planned, scope }: NodeInstance): void {
+  const { nodes } = recorder.tables;
+  for (const each of planned.routes) {
+    const target = instances.node(scope, each);
+    const row = nodes.need(target.key);
+    if (row.status !== 'pending') continue;
+    const routers = (row.routers ?? 0) - 1;
+    nodes.put(target.key, { ...row, routers });
+    if (routers === 0 && row.selectedBy === undefined) due.add(target);
+  }
+}
+
+/** The `parallel` nodes that wait for this node to undo what they did. */
+function tellRollbacks(turn: Turn, { planned, scope }: NodeInstance): void {
+  for (const router of planned.routers) {
+    const of = turn.instances.node(scope, router);
+    const isWaiting = turn.recorder.tables.containers.get(of.key)?.undoing === true;
+    if (isWaiting && isRollbackOf(router, planned)) turn.ended.push({ kind: 'rollback', of });
+  }
+}
+
+function isRollbackOf({ node }: PlannedNode, { node: { id } }: PlannedNode): boolean {
+  return node.kind === 'parallel' && node.compensateNode === id;
+}
+
+/** Selects a node of the same scope. The first selection counts; one that needs none, or is settled, is left alone. */
+export function select(turn: Turn, by: NodeInstance, target: string, why: 'goto' | 'fallback' | 'rollback'): void {
+  const { recorder, due } = turn;
+  const node = neighbour(turn, by, target);
+  const row = recorder.tables.nodes.need(node.key);
+  if (!node.planned.needsSelection || row.status !== 'pending' || row.selectedBy !== undefined) return;
+  recorder.tables.nodes.put(node.key, { ...row, selectedBy: by.key, selectedFor: why });
+  if (row.waitingFor === 0) due.add(node);
+}
+
+/** Another node of the same scope. */
+export function neighbour({ instances }: Turn, { scope }: NodeInstance, id: string): NodeInstance {
+  const planned = scope.workflow.plan.byId.get(id);
+  if (planned === undefined) throw new Error(`the plan has no node '${id}'`);
+  return instances.node(scope, planned);
+}
+
+/** Whether a node has come to its end. */
+export function isSettled({ status }: NodeRow): boolean {
+  switch (status) {
+    case 'succeeded':
+    case 'failed':
+    case 'handled':
+    case 'skipped':
+    case 'cancelled':
+      return true;
+    case 'pending':
+    case 'ready':
+    case 'running':
+    case 'waiting':
+      return false;
+    default:
+      return unreachable(status);
   }
 }

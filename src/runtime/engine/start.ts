@@ -2,8 +2,9 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { runOn } from './activation.js';
 import type { Advance, RunState, StartIds } from './contract.js';
-import { endWithFault } from './ending.js';
 import { planOf } from './plan.js';
+import { endWithFault } from './run-end.js';
+import { openScope } from './scopes.js';
 import { openTurn } from './turn.js';
 
 /**
@@ -12,7 +13,8 @@ import { openTurn } from './turn.js';
  * A graph this engine cannot run, for example one with a node of a later version's kind, gives a run that has failed
  * with a named failure before anything was attempted.
  *
- * @param graph what to run. It must not change afterwards: its plan is made once and kept.
+ * @param graph what to run, with the workflows it runs among its `tasks`: see `bundle`. It must not change afterwards:
+ * its plan is made once and kept.
  * @param input values of the graph's inputs, already checked, coerced and filled with defaults.
  */
 export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
@@ -26,23 +28,21 @@ export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
       startedAt: ids.at,
       ...(ids.random === undefined ? {} : { random: ids.random }),
       ...(ids.deadlineAt === undefined ? {} : { deadlineAt: ids.deadlineAt }),
-      open: plan.nodes.length,
       running: 0,
+      started: 0,
     },
     input,
-    nodes: {},
-    outputs: {},
-    commands: {},
+    ...{ scopes: {}, containers: {}, nodes: {}, outputs: {}, inputs: {}, items: {}, fields: {} },
+    ...{ undoing: {}, commands: {} },
   };
   const turn = openTurn(plan, state, ids.at);
   turn.recorder.putRun(state.run);
   turn.recorder.recordInput();
-  if (plan.fault !== undefined) endWithFault(turn, plan.fault);
-  for (const planned of plan.nodes) {
-    const { waitsFor } = planned;
-    turn.recorder.putNode(planned.node.id, { status: 'pending', waitingFor: waitsFor, attempt: 0 });
-    if (waitsFor === 0) turn.due.add(planned);
+  if (plan.fault !== undefined) {
+    endWithFault(turn, graph, plan.fault);
+  } else {
+    openScope(turn, turn.instances.root);
+    runOn(turn);
   }
-  runOn(turn);
   return turn.recorder.advance();
 }

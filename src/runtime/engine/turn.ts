@@ -1,7 +1,13 @@
-import type { RunState } from './contract.js';
-import { ADVANCE_BUDGET, Evaluation } from './evaluation.js';
-import type { Plan, PlannedNode } from './plan.js';
+import { Budget } from '../../graph/expression/evaluate.js';
+import type { CompensationReport, RunState } from './contract.js';
+import { DueNodes } from './due.js';
+import { Evaluation } from './evaluation.js';
+import { type NodeInstance, Instances, type ScopeInstance } from './instances.js';
+import type { Plan } from './plan.js';
 import { Recorder } from './recorder.js';
+
+/** What the expressions of one `start` or `advance` may cost together. See `Budget` for the unit. */
+export const ADVANCE_BUDGET = 1_000_000;
 
 /** One step of the machine while it is under way: one `start` or one `advance`. */
 export interface Turn {
@@ -9,47 +15,60 @@ export interface Turn {
   /** Ms since the epoch, as the host read it. */
   readonly at: number;
   readonly recorder: Recorder;
-  readonly evaluation: Evaluation;
-  /** Nodes whose dependencies have all settled and that were not looked at yet. */
+  readonly instances: Instances;
+  readonly budget: Budget;
+  /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
   readonly due: DueNodes;
+  /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
+  readonly ended: Ended[];
 }
+
+/**
+ * A scope whose nodes have all settled; a node that undid what a `parallel` had done; compensations that were made, for
+ * a node or for the run.
+ */
+export type Ended =
+  | { readonly kind: 'scope'; readonly scope: ScopeInstance }
+  | { readonly kind: 'rollback'; readonly of: NodeInstance }
+  | {
+      readonly kind: 'undone';
+      readonly by: NodeInstance | undefined;
+      readonly report: CompensationReport;
+      /** A compensation failed, and those behind it were not run. */
+      readonly hasHalted: boolean;
+    };
 
 /**
  * Opens a turn.
  *
- * `at` is taken as it comes. It is only ever used to say when a timer is due and whether the deadline has passed, so
- * a clock that steps back disturbs nothing: a limit stays as long as it is, measured from the host's present time.
+ * `at` is taken as it comes. It is only ever used to say when a timer is due and whether a time has passed, so a clock
+ * that steps back disturbs nothing: a limit stays as long as it is, measured from the host's present time.
  */
 export function openTurn(plan: Plan, state: RunState, at: number): Turn {
   return {
     plan,
     at,
     recorder: new Recorder(state),
-    evaluation: new Evaluation(state, ADVANCE_BUDGET),
+    instances: new Instances(plan),
+    budget: new Budget(ADVANCE_BUDGET),
     due: new DueNodes(),
+    ended: [],
   };
 }
 
-/** Nodes to look at, handed out in declaration order whatever order they come in. */
-export class DueNodes {
-  #nodes: PlannedNode[] = [];
-  #next = 0;
+/** Evaluates as the nodes of a scope see the run. */
+export function readerIn({ recorder, budget }: Turn, scope: ScopeInstance): Evaluation {
+  return new Evaluation(recorder.state, budget, scope);
+}
 
-  add(planned: PlannedNode): void {
-    let low = this.#next;
-    let high = this.#nodes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#nodes[middle];
-      if (other !== undefined && other.index < planned.index) low = middle + 1;
-      else high = middle;
-    }
-    this.#nodes.splice(low, 0, planned);
-  }
-
-  take(): PlannedNode | undefined {
-    const planned = this.#nodes[this.#next];
-    if (planned !== undefined) this.#next += 1;
-    return planned;
-  }
+/** Evaluates as a node sees the run. One that a fallback selected sees the failure it takes over for, as `error`. */
+export function readerOf(turn: Turn, { key, scope }: NodeInstance): Evaluation {
+  const { nodes } = turn.recorder.tables;
+  const { selectedBy, selectedFor } = nodes.need(key);
+  const reader = readerIn(turn, scope);
+  if (selectedBy === undefined || selectedFor !== 'fallback') return reader;
+  const { failure, reached = 0 } = nodes.need(selectedBy);
+  if (failure === undefined) return reader;
+  const node = turn.instances.find(selectedBy).planned.node.id;
+  return reader.withError({ code: failure.code, message: failure.message, attempts: reached, node });
 }

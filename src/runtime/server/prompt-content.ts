@@ -189,6 +189,7 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
       throw new PromptContentError('E_MISSING_WORKFLOW', texts.noSuchWorkflow(name, near));
     }
     case 'prompt':
+    case 'state':
     case undefined:
       throw new PromptContentError('E_PROMPT_HANDLE', texts.noHandle(handle.name));
     default:

@@ -77,6 +77,14 @@ class Several {
 }
 export type UnionOfResults = Expect<Equal<ResultOf<Several>, string | { id: number } | string[]>>;
 
+class Mixed {
+  flag!: Arg<boolean>;
+  either = this.flag ? done('early') : call(ListPages);
+  loose = JSON.parse('1');
+  output = done(1);
+}
+export type ResultOfAnArm = Expect<Equal<ResultOf<Mixed>, string | number>>;
+
 class Uncertain {
   flag!: Arg<boolean>;
   output = this.flag ? done('early') : undefined;

@@ -1,13 +1,18 @@
-/** Tools, resources and a prompt that every case may use. */
+/** Tools, resources, a prompt, a workflow and state that every case may use. */
 import {
   Arg,
   type ArgsOf,
+  call,
+  done,
   Prompt,
   type PromptMessages,
   Resource,
+  State,
+  Step,
   Tool,
   type ToolContext,
   user,
+  Workflow,
 } from 'stepwright';
 import { z } from 'zod';
 
@@ -61,6 +66,25 @@ export class Search {
   }
 }
 
+@Tool({ name: 'classify', description: 'Says what a task is' })
+export class Classify {
+  execute({ task }: { task: string }): {
+    kind: 'bug' | 'feature';
+    urgency: 1 | 2;
+    lines: string[];
+    note?: string;
+  } {
+    return { kind: 'bug', urgency: 1, lines: [task] };
+  }
+}
+
+@Tool({ name: 'remove-task', description: 'Removes a task' })
+export class RemoveTask {
+  execute({ id }: { id: string }): { removed: boolean } {
+    return { removed: id !== '' };
+  }
+}
+
 @Resource({ name: 'logseq-intro', description: 'How pages are laid out', file: './intro.md' })
 export class LogseqIntro {
   static readonly uri = 'resource://logseq/intro';
@@ -89,4 +113,17 @@ export class Greeting {
   render({ whom }: ArgsOf<Greeting>): PromptMessages {
     return [user(`Greet ${whom}.`)];
   }
+}
+
+@State({ name: 'active-project' })
+export class ActiveProject {
+  value!: string;
+}
+
+@Workflow({ name: 'add-line', description: 'add a line' })
+export class AddLine {
+  @Arg({ description: 'Line' }) line!: Arg<string>;
+  @Arg({ description: 'Project', default: 'inbox' }) project!: Arg<string, 'default'>;
+  @Step() added = call(AddTask, { project: this.project, task: this.line });
+  output = done({ added: this.added.id });
 }

@@ -1,90 +1,121 @@
-import { callId, delayId, timerId } from '../commands.js';
+import { attemptId, delayId, timerId } from '../commands.js';
 import type { Command, Failure } from '../contract.js';
-import { fail, isFailing } from '../ending.js';
+import { fail, mayGoOn } from '../ending.js';
 import { failures } from '../failures.js';
-import type { PlannedNode } from '../plan.js';
-import { standInLine } from '../ready-line.js';
+import type { NodeInstance } from '../instances.js';
+import { changePlaces, standInLine, takesPlace } from '../ready-line.js';
 import { delayAfter, mayRetry, shareOf } from '../retry.js';
 import type { Turn } from '../turn.js';
+import { wipeParts } from '../wipe.js';
 
-/** Limit of an attempt whose node names none, in milliseconds. */
+/** Limit of an attempt of a call, read or function whose node names none, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** Ids and number of an attempt that is about to start. */
+/** Id and number of an attempt that is about to start. */
 export interface Attempt {
-  readonly call: string;
+  readonly id: string;
   /** Counts from 1. */
   readonly number: number;
 }
 
 /** The node's next attempt; none, and a failed node, when the run's time is up. */
-export function nextAttempt(turn: Turn, planned: PlannedNode): Attempt | undefined {
+export function nextAttempt(turn: Turn, node: NodeInstance): Attempt | undefined {
   const { deadlineAt } = turn.recorder.run;
-  const { attempt, failure } = turn.recorder.node(planned.node.id);
+  const { attempt, failure } = turn.recorder.tables.nodes.need(node.key);
   if (deadlineAt !== undefined && deadlineAt <= turn.at) {
     const late = failure === undefined ? failures.deadlinePassed() : failures.deadlineBeforeRetry(failure);
-    fail(turn, planned, late, attempt);
+    fail(turn, node, { failure: late, reached: attempt, final: true });
     return undefined;
   }
-  return { call: callId(planned.node.id, attempt + 1), number: attempt + 1 };
+  return { id: attemptId(turn, node, attempt + 1), number: attempt + 1 };
 }
 
-/** Gives the command and the timer that bounds it, and takes one of the run's places. */
-export function issue(
-  { recorder, at }: Turn,
-  { node }: PlannedNode,
-  attempt: Attempt,
+/** Gives the command of an attempt that takes one of the run's places, and the timer that bounds it. */
+export function issue(turn: Turn, node: NodeInstance, attempt: Attempt, command: Command): void {
+  changePlaces(turn, 1);
+  expectAnswer(turn, node, attempt, command, 'running');
+  setLimit(turn, node, attempt.id, node.planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+}
+
+/** Gives the command of an attempt that waits for somebody or for a time, and the timer that bounds it, if one does. */
+export function waitFor(turn: Turn, node: NodeInstance, attempt: Attempt, command: Command): void {
+  expectAnswer(turn, node, attempt, command, 'waiting');
+  const { timeoutMs } = node.planned.node;
+  if (timeoutMs !== undefined || turn.recorder.run.deadlineAt !== undefined) {
+    setLimit(turn, node, attempt.id, timeoutMs ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+function expectAnswer(
+  { recorder }: Turn,
+  { key }: NodeInstance,
+  { number }: Attempt,
   command: Command,
+  status: 'running' | 'waiting',
 ): void {
-  const { run } = recorder;
-  recorder.putRun({ ...run, running: run.running + 1 });
-  recorder.putNode(node.id, { ...recorder.node(node.id), status: 'running', attempt: attempt.number });
+  const { nodes } = recorder.tables;
+  nodes.put(key, { ...nodes.need(key), status, attempt: number });
   recorder.expect(command);
-  const limit = at + (node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-  const dueAt = run.deadlineAt === undefined ? limit : Math.min(limit, run.deadlineAt);
-  recorder.expect({ kind: 'startTimer', id: timerId(attempt.call), node: node.id, dueAt });
+}
+
+function setLimit({ recorder, at }: Turn, { key }: NodeInstance, attempt: string, limitMs: number): void {
+  const { deadlineAt = Number.POSITIVE_INFINITY } = recorder.run;
+  const dueAt = Math.min(at + limitMs, deadlineAt);
+  recorder.expect({ kind: 'startTimer', id: timerId(attempt), node: key, dueAt });
+}
+
+/** How an attempt failed. */
+export interface FailedAttempt {
+  readonly failure: Failure;
+  /** False when the tool or resource was not reached. Default true. */
+  readonly attempted?: boolean;
+  /** Another attempt would fail in the same way. Default: where nothing was reached. */
+  readonly final?: boolean;
 }
 
 /**
- * The node's attempt in flight has failed: another one follows where the node may have one, the run can still succeed
- * and there is time for it; else the node is at its end.
- *
- * @param attempted false when the tool or resource was not reached.
+ * The node's attempt has failed: another one follows where the node may have one, its scope can still succeed and there
+ * is time for it; else the node is at its end. [E2, E4]
  */
-export function attemptFailed(turn: Turn, planned: PlannedNode, failed: Failure, attempted: boolean): void {
-  const { retry, node } = planned;
-  const row = turn.recorder.node(node.id);
+export function attemptFailed(turn: Turn, node: NodeInstance, failed: FailedAttempt): void {
+  const { attempted = true, final = !attempted } = failed;
+  const { retry, node: model } = node.planned;
+  const { recorder } = turn;
+  const row = recorder.tables.nodes.need(node.key);
   // What an earlier attempt may have done is not undone by a later one that failed for sure.
-  const isUnknown = failed.outcomeUnknown === true || row.failure?.outcomeUnknown === true;
-  const failure: Failure = isUnknown ? { ...failed, outcomeUnknown: true } : failed;
-  if (isFailing(turn) || !mayRetry(retry, row.attempt, failure, attempted)) {
-    fail(turn, planned, failure, attempted ? row.attempt : row.attempt - 1);
+  const isUnknown = failed.failure.outcomeUnknown === true || row.failure?.outcomeUnknown === true;
+  const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
+  const reached = attempted ? row.attempt : row.attempt - 1;
+  if (!mayGoOn(turn, node) || !mayRetry(retry, row.attempt, failure, !final)) {
+    fail(turn, node, { failure, reached, final });
     return;
   }
-  const random = shareOf(turn.recorder.run.random ?? 0, node.id, row.attempt);
-  const delayMs = delayAfter(retry, row.attempt, failure, random);
+  const share = shareOf(recorder.run.random ?? 0, node.key, row.attempt);
+  const delayMs = delayAfter(retry, row.attempt, failure, share);
   const dueAt = turn.at + delayMs;
-  const { deadlineAt } = turn.recorder.run;
+  const { deadlineAt } = recorder.run;
   if (deadlineAt !== undefined && deadlineAt <= dueAt) {
-    fail(turn, planned, failures.deadlineBeforeRetry(failure), row.attempt);
+    fail(turn, node, { failure: failures.deadlineBeforeRetry(failure), reached, final: true });
     return;
   }
   const numbers = { attempt: row.attempt, attempts: retry.extra + 1, delayMs };
-  turn.recorder.report({ kind: 'retrying', node: node.id, ...numbers, failure });
-  giveUpPlace(turn, planned, failure);
-  if (delayMs === 0) standInLine(turn, planned);
-  else
-    turn.recorder.expect({
-      kind: 'startTimer',
-      id: delayId(callId(node.id, row.attempt)),
-      node: node.id,
-      dueAt,
-    });
+  recorder.report({ kind: 'retrying', node: node.key, ...numbers, failure });
+  // While it waits for its next attempt, a node leaves its place to others.
+  if (takesPlace(model)) changePlaces(turn, -1);
+  recorder.tables.nodes.put(node.key, { ...row, status: 'waiting', failure });
+  wipeParts(turn, node);
+  const timer = delayId(attemptId(turn, node, row.attempt));
+  if (delayMs === 0) goOn(turn, node);
+  else recorder.expect({ kind: 'startTimer', id: timer, node: node.key, dueAt });
 }
 
-/** While it waits for its next attempt, a node leaves its place to others. */
-function giveUpPlace({ recorder }: Turn, { node }: PlannedNode, failure: Failure): void {
-  const { run } = recorder;
-  recorder.putRun({ ...run, running: run.running - 1 });
-  recorder.putNode(node.id, { ...recorder.node(node.id), status: 'waiting', failure });
+/** The delay before a node's next attempt is over. */
+export function goOn(turn: Turn, node: NodeInstance): void {
+  if (takesPlace(node.planned.node)) {
+    standInLine(turn, node);
+    return;
+  }
+  const { nodes } = turn.recorder.tables;
+  nodes.put(node.key, { ...nodes.need(node.key), status: 'ready' });
+  turn.due.add(node);
 }

@@ -1,30 +1,30 @@
 import type { ComputeNode } from '../../../graph/model.js';
 import { fail } from '../ending.js';
-import type { PlannedNode } from '../plan.js';
+import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
-import type { Turn } from '../turn.js';
+import { readerOf, type Turn } from '../turn.js';
 import { issue, nextAttempt } from './attempt.js';
 
 /** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
-export function beginCompute(turn: Turn, planned: PlannedNode, node: ComputeNode): void {
-  if (node.function === undefined) {
-    const evaluated = turn.evaluation.value(node.value);
-    if (evaluated.ok) succeed(turn, planned, evaluated.value);
-    else fail(turn, planned, evaluated.failure, 0);
+export function beginCompute(turn: Turn, node: NodeInstance, model: ComputeNode): void {
+  if (model.function === undefined) {
+    const evaluated = readerOf(turn, node).value(model.value);
+    if (evaluated.ok) succeed(turn, node, evaluated.value);
+    else fail(turn, node, { failure: evaluated.failure, reached: 0, final: true });
     return;
   }
-  const attempt = nextAttempt(turn, planned);
+  const attempt = nextAttempt(turn, node);
   if (attempt === undefined) return;
-  const args = turn.evaluation.list(node.value, 'arguments of the function');
+  const args = readerOf(turn, node).list(model.value, 'arguments of the function');
   if (!args.ok) {
-    fail(turn, planned, args.failure, 0);
+    fail(turn, node, { failure: args.failure, reached: attempt.number - 1, final: true });
     return;
   }
-  const { name, hash } = node.function;
-  issue(turn, planned, attempt, {
+  const { name, hash } = model.function;
+  issue(turn, node, attempt, {
     kind: 'evaluate',
-    id: attempt.call,
-    node: node.id,
+    id: attempt.id,
+    node: node.key,
     function: { name, hash },
     args: args.value,
   });

@@ -1,19 +1,19 @@
 import type { ResourceNode } from '../../../graph/model.js';
 import { fail } from '../ending.js';
-import type { PlannedNode } from '../plan.js';
-import type { Turn } from '../turn.js';
+import type { NodeInstance } from '../instances.js';
+import { readerOf, type Turn } from '../turn.js';
 import { issue, nextAttempt } from './attempt.js';
 
 /** Reads a resource from the node's evaluated URI. */
-export function beginRead(turn: Turn, planned: PlannedNode, node: ResourceNode): void {
-  const attempt = nextAttempt(turn, planned);
+export function beginRead(turn: Turn, node: NodeInstance, model: ResourceNode): void {
+  const attempt = nextAttempt(turn, node);
   if (attempt === undefined) return;
-  const uri = turn.evaluation.text(node.uri, 'URI');
+  const uri = readerOf(turn, node).text(model.uri, 'URI');
   if (!uri.ok) {
-    fail(turn, planned, uri.failure, attempt.number - 1);
+    fail(turn, node, { failure: uri.failure, reached: attempt.number - 1, final: true });
     return;
   }
-  const read = { node: node.id, resource: node.resource, uri: uri.value };
-  issue(turn, planned, attempt, { kind: 'readResource', id: attempt.call, ...read });
-  turn.recorder.report({ kind: 'resourceRequested', command: attempt.call, ...read });
+  const read = { node: node.key, resource: model.resource, uri: uri.value };
+  issue(turn, node, attempt, { kind: 'readResource', id: attempt.id, ...read });
+  turn.recorder.report({ kind: 'resourceRequested', command: attempt.id, ...read });
 }

@@ -156,6 +156,9 @@ class Hands {
       case 'evaluate':
         if (this.#isOutstanding(command)) void this.#call(command);
         return;
+      case 'requestAction':
+        this.#decline(command.id);
+        return;
       case 'startTimer':
         this.#startTimer(command.id, command.dueAt);
         return;
@@ -174,6 +177,12 @@ class Hands {
   /** False when an event that came in meanwhile has given the command up. */
   #isOutstanding(command: Command): boolean {
     return this.#state !== undefined && Object.hasOwn(this.#state.commands, command.id);
+  }
+
+  /** A run that lives in one call has nobody to put a question to. */
+  #decline(command: string): void {
+    const failure = { code: 'E_NOBODY_TO_ASK', message: 'Nobody can be asked here: the run ends with the call.' };
+    this.#feed({ kind: 'actionFailed', at: this.#clock.now(), command, failure });
   }
 
   async #call(command: Call): Promise<void> {

@@ -1,0 +1,29 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { applyDiscount, type Discount, discount } from '../shop.js';
+
+@Tool({
+  name: 'apply_code',
+  description: 'Put the discount of a code on a cart, in place of the one before',
+  input: z.object({
+    cart_id: z.string().min(1).max(100).describe('Id of the cart, such as CART-1'),
+    code: z.string().regex(/\S/).max(100).describe('Discount code; case does not matter'),
+  }),
+  output: discount,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  hints: { category: 'shopping' },
+})
+export class ApplyCode {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(input: { cart_id: string; code: string }, context: ToolContext): Promise<Discount> {
+    return this.#agency.write('apply_code', context, input, (desk) =>
+      applyDiscount(desk, input.cart_id, input.code),
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { type CancelledBooking, cancelBooking, cancelledBooking } from '../bookings.js';
+
+@Tool({
+  name: 'cancel_booking',
+  description: 'Cancel a confirmed booking of a flight',
+  input: z.object({
+    booking_id: z.string().min(1).max(100).describe('Id of the booking, such as BK-1001'),
+  }),
+  output: cancelledBooking,
+  // Only what is confirmed is cancelled, so a repeated call does nothing.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  hints: { category: 'cancellation' },
+})
+export class CancelBooking {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(input: { booking_id: string }, context: ToolContext): Promise<CancelledBooking> {
+    return this.#agency.write('cancel_booking', context, input, (desk) =>
+      cancelBooking(desk, input.booking_id),
+    );
+  }
+}

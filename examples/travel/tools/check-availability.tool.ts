@@ -1,0 +1,33 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { findComingFlight, seatsLeft } from '../flights.js';
+import { SearchFlights } from './search-flights.tool.js';
+
+@Tool({
+  name: 'check_availability',
+  description: 'Tell how many seats are left on a flight',
+  input: z.object({
+    flight_id: z.string().min(1).max(100).describe('Id of the flight, as search_flights returns it'),
+  }),
+  output: z.object({ flight_id: z.string(), seats_available: z.int().nonnegative() }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  hints: { category: 'validation', requires: [() => SearchFlights] },
+})
+export class CheckAvailability {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(
+    { flight_id }: { flight_id: string },
+    context: ToolContext,
+  ): Promise<{ flight_id: string; seats_available: number }> {
+    return this.#agency.read('check_availability', context, (desk) => ({
+      flight_id,
+      seats_available: seatsLeft(desk, findComingFlight(desk, flight_id).key),
+    }));
+  }
+}

@@ -1,0 +1,30 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { type Order, order, placeOrder } from '../shop.js';
+import { ChargeCart } from './charge-cart.tool.js';
+
+@Tool({
+  name: 'confirm_order',
+  description: 'Order what is in a cart that is paid for',
+  input: z.object({
+    cart_id: z.string().min(1).max(100).describe('Id of the cart, such as CART-1'),
+    payment_id: z.string().min(1).max(100).describe('Id of the payment, as charge_cart returns it'),
+  }),
+  output: order,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  hints: { category: 'shopping', requires: [() => ChargeCart] },
+})
+export class ConfirmOrder {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(input: { cart_id: string; payment_id: string }, context: ToolContext): Promise<Order> {
+    return this.#agency.write('confirm_order', context, input, (desk) =>
+      placeOrder(desk, input.cart_id, input.payment_id),
+    );
+  }
+}

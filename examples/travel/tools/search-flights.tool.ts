@@ -1,0 +1,33 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { type Flight, flight, flightsOn } from '../flights.js';
+
+@Tool({
+  name: 'search_flights',
+  description: 'Find flights from one city to another on a day, the cheapest first',
+  input: z.object({
+    origin: z.string().regex(/\S/).max(100).describe('City it starts from, such as NYC'),
+    destination: z.string().regex(/\S/).max(100).describe('City it goes to, such as Paris'),
+    date: z.iso.date().describe('Day of departure in UTC, yyyy-mm-dd'),
+  }),
+  output: z.object({ flights: z.array(flight) }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  hints: { category: 'search' },
+})
+export class SearchFlights {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(
+    { origin, destination, date }: { origin: string; destination: string; date: string },
+    context: ToolContext,
+  ): Promise<{ flights: Flight[] }> {
+    return this.#agency.read('search_flights', context, (desk) => ({
+      flights: flightsOn(desk, origin, destination, date),
+    }));
+  }
+}

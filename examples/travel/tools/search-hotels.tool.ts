@@ -1,0 +1,33 @@
+import { Tool, type ToolContext } from 'stepwright';
+import { z } from 'zod';
+import type { TravelAgency } from '../agency.js';
+import { type Hotel, hotel, hotelsIn } from '../hotels.js';
+
+@Tool({
+  name: 'search_hotels',
+  description: 'Find hotels in a city for some nights, the cheapest first; full ones too',
+  input: z.object({
+    city: z.string().regex(/\S/).max(100).describe('City to stay in, such as Paris'),
+    checkin: z.iso.date().describe('First day, yyyy-mm-dd'),
+    checkout: z.iso.date().describe('Day of departure, yyyy-mm-dd; later than checkin'),
+  }),
+  output: z.object({ hotels: z.array(hotel) }),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  hints: { category: 'search' },
+})
+export class SearchHotels {
+  readonly #agency: TravelAgency;
+
+  constructor(agency: TravelAgency) {
+    this.#agency = agency;
+  }
+
+  execute(
+    { city, checkin, checkout }: { city: string; checkin: string; checkout: string },
+    context: ToolContext,
+  ): Promise<{ hotels: Hotel[] }> {
+    return this.#agency.read('search_hotels', context, (desk) => ({
+      hotels: hotelsIn(desk, city, { checkin, checkout }),
+    }));
+  }
+}

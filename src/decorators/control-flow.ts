@@ -1,0 +1,142 @@
+import type { Unmark } from './arg.js';
+import type {
+  BranchesFault,
+  BranchValue,
+  CaseOf,
+  ItemFailure,
+  ItemValue,
+  KnownArms,
+  MatchFault,
+  PartialFailure,
+  Span,
+} from './control-flow-types.js';
+import { WorkflowNotRunnableError } from './faults.js';
+
+/**
+ * Takes the arm that stands under a value: one of a few texts or numbers, with an arm for each. The value is that of
+ * the arm. What goes by a condition is a plain `? :`.
+ *
+ * @example
+ * ```ts
+ * @Step() routed = match(this.body.kind, {
+ *   bug: call(AddContent, { content: this.task }),
+ *   feature: run(AddLine, { line: this.task }),
+ *   chore: undefined,
+ * });
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function match<V extends string | number, Arms extends Readonly<Record<CaseOf<V>, unknown>>>(
+  _value: V & MatchFault<V>,
+  _arms: Arms & KnownArms<V, Arms>,
+): Unmark<Arms[CaseOf<V>]> {
+  throw new WorkflowNotRunnableError('match(...)');
+}
+
+/** Options of {@link parallel}. */
+export interface ParallelOptions<Policy extends PartialFailure = PartialFailure> {
+  /** How many branches run at once. Default: all. */
+  readonly concurrency?: number;
+  /**
+   * What a branch that fails means for the others. Default: `'abort'`.
+   *
+   * - `'abort'`: they are given up at once, and the step fails;
+   * - `'continue'`: they go on. Where one succeeds the step does, and branches that failed stand as
+   *   `{ error: { code, message } }`;
+   * - `'rollback'`: they go on, then every call of the branches that succeeded and has `compensate` is undone, the
+   *   last one first, and the step fails.
+   */
+  readonly onPartialFailure?: Policy;
+}
+
+/**
+ * Carries out steps side by side. The value is an object of theirs.
+ *
+ * @example
+ * ```ts
+ * @Step() booked = parallel(
+ *   {
+ *     flight: call(BookFlight, { id: this.flight }, { compensate: (out) => call(CancelFlight, { id: out.id }) }),
+ *     hotel: call(BookHotel, { id: this.hotel }, { compensate: (out) => call(CancelHotel, { id: out.id }) }),
+ *   },
+ *   { onPartialFailure: 'rollback' },
+ * );
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function parallel<Branches extends object, const Policy extends PartialFailure = 'abort'>(
+  _branches: Branches & BranchesFault<Branches>,
+  _options?: ParallelOptions<Policy>,
+): { [K in keyof Branches]: BranchValue<Branches[K], Policy> } {
+  throw new WorkflowNotRunnableError('parallel(...)');
+}
+
+/** Options of {@link forEach}. */
+export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> {
+  /** How many items are worked on at once, 1 to 100. Default: 1, one after the other. */
+  readonly concurrency?: number;
+  /** More items than this are refused before the first one begins. Default: 1 000. */
+  readonly max?: number;
+  /**
+   * What an item that fails means. Default: `'fail'`.
+   *
+   * - `'fail'`: no further item begins, and the step fails;
+   * - `'continue'`: `null` stands in its place.
+   */
+  readonly onItemError?: Policy;
+}
+
+/**
+ * Carries out a step for each item of a list. The value is the list of theirs, in the order of the items; an absent
+ * one is `null`.
+ *
+ * @example
+ * ```ts
+ * @Step() lines = forEach(this.body.lines, (line) => run(AddLine, { line }), { concurrency: 4, max: 100 });
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+// What is no list is a fault by itself: its items are `never`, at which nothing else is one.
+export function forEach<Item = never, Value = unknown, const Policy extends ItemFailure = 'fail'>(
+  _items: readonly Item[],
+  _body: (item: Item, index: number) => Value,
+  _options?: ForEachOptions<Policy>,
+): ItemValue<Value, Policy>[] {
+  throw new WorkflowNotRunnableError('forEach(...)');
+}
+
+/** Options of {@link goto}. */
+export interface GotoOptions {
+  /** How often it goes back at most, 1 to 100. */
+  readonly max: number;
+  /** Past that the step fails, or the run goes on behind it. Default: `'fail'`. */
+  readonly onLimit?: 'fail' | 'continue';
+}
+
+/**
+ * Goes back to an earlier step of the workflow: everything from there on is done again, without the outputs it had.
+ * State stays. It has no value.
+ *
+ * @example
+ * ```ts
+ * @Step() again = this.draft.score > 0.5 ? undefined : goto(this.draft, { max: 3 });
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function goto(_step: unknown, _options: GotoOptions): undefined {
+  throw new WorkflowNotRunnableError('goto(...)');
+}
+
+/**
+ * Waits for a while, or until a moment; one that is over passes at once. At most 366 days. It has no value.
+ *
+ * @example
+ * ```ts
+ * @Step() pause = wait({ seconds: 2 });
+ * @Step() due = wait({ until: this.task.startsAt });
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function wait(_span: Span): undefined {
+  throw new WorkflowNotRunnableError('wait(...)');
+}

@@ -1,0 +1,141 @@
+import { dict, literal } from '../expression/build.fixture.js';
+import type { DictExpr, Expr } from '../expression/tree.js';
+import type {
+  AskNode,
+  BranchCase,
+  BranchNode,
+  CompensateNode,
+  Compensation,
+  ForeachNode,
+  GotoNode,
+  Graph,
+  Node,
+  ParallelNode,
+  Scope,
+  SetNode,
+  WaitNode,
+  WorkflowNode,
+} from '../model.js';
+import { common, environment, graphOf, place, shown } from './check-graph.fixture.js';
+import { type CheckEnvironment, checkGraph } from './check-graph.js';
+
+export const yes = literal(true);
+
+/** A body of these nodes. */
+export function body(nodes: readonly Node[], value?: Expr): Scope {
+  return value === undefined ? { nodes } : { nodes, value };
+}
+
+/** A case with a body, or with the name of the node it leads to. */
+export function arm(id: string, to: Scope | string, when: Expr = yes): BranchCase {
+  return typeof to === 'string' ? { id, when, goto: to } : { id, when, body: to };
+}
+
+export function branches(
+  line: number,
+  id: string,
+  cases: readonly BranchCase[],
+  more: Partial<BranchNode> = {},
+): BranchNode {
+  return { kind: 'branch', id, cases, ...common, source: place(line), ...more };
+}
+
+/** A branch that takes one way or the other. */
+export function either(line: number, id: string, first: Scope | string, second: Scope | string): BranchNode {
+  const { when: _, ...otherwise } = arm('no', second);
+  return branches(line, id, [arm('yes', first)], { else: otherwise });
+}
+
+export function parallel(
+  line: number,
+  id: string,
+  bodies: Readonly<Record<string, Scope>>,
+  more: Partial<ParallelNode> = {},
+): ParallelNode {
+  return {
+    kind: 'parallel',
+    id,
+    branches: Object.entries(bodies).map(([name, inner]) => ({ id: name, body: inner })),
+    onPartialFailure: 'abort',
+    ...common,
+    source: place(line),
+    ...more,
+  };
+}
+
+export function loop(
+  line: number,
+  id: string,
+  items: Expr,
+  inner: Scope,
+  more: Partial<ForeachNode> = {},
+): ForeachNode {
+  const limits = { concurrency: 1, max: 100, onItemError: 'fail' } as const;
+  return {
+    kind: 'foreach',
+    id,
+    items,
+    as: 'x',
+    body: inner,
+    ...limits,
+    ...common,
+    source: place(line),
+    ...more,
+  };
+}
+
+export function runs(
+  line: number,
+  id: string,
+  workflow: string,
+  input: Record<string, Expr> = {},
+  more: Partial<WorkflowNode> = {},
+): WorkflowNode {
+  return {
+    kind: 'workflow',
+    id,
+    workflow,
+    input: dict(input) as DictExpr,
+    ...common,
+    source: place(line),
+    ...more,
+  };
+}
+
+export function asks(line: number, id: string, mode: AskNode['mode'], more: Partial<AskNode> = {}): AskNode {
+  return { kind: 'ask', id, mode, message: literal('?'), ...common, source: place(line), ...more };
+}
+
+export function sets(line: number, id: string, updates: Record<string, Expr>): SetNode {
+  const written = Object.entries(updates).map(([field, value]) => ({ field, value }));
+  return { kind: 'set', id, updates: written, ...common, source: place(line) };
+}
+
+export function waits(line: number, id: string, durationMs: Expr): WaitNode {
+  return { kind: 'wait', id, durationMs, ...common, source: place(line) };
+}
+
+export function goesBack(line: number, id: string, target: string, more: Partial<GotoNode> = {}): GotoNode {
+  return { kind: 'goto', id, target, max: 3, onLimit: 'fail', ...common, source: place(line), ...more };
+}
+
+export function undoing(tool: string, input: Record<string, Expr> = {}): Compensation {
+  return { tool, input: dict(input) as DictExpr };
+}
+
+export function undoes(line: number, id: string, ...steps: Compensation[]): CompensateNode {
+  return { kind: 'compensate', id, steps, ...common, source: place(line) };
+}
+
+/** Everything that is found in a graph without arguments, beside workflows of these names. */
+export function findings(
+  nodes: readonly Node[],
+  more: Partial<Graph> = {},
+  workflows?: readonly Graph[],
+): string[] {
+  const beside: CheckEnvironment =
+    workflows === undefined
+      ? environment
+      : { ...environment, workflows: new Map(workflows.map((each) => [each.name, each])) };
+  return checkGraph(graphOf(nodes, { inputs: [], ...more }), beside).map(shown);
+}

@@ -1,0 +1,32 @@
+import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
+import { nearestName } from '../suggest.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import { viewOf } from './schema-view.js';
+import type { Subject } from './subject.js';
+import { typeMismatch } from './type-mismatch.js';
+import type { NamesIn } from './values.js';
+
+/** SW4031 fields of the state that are written or listed and not there, SW4012 values of a type that cannot fit. */
+export function checkState({ graph, placed }: Subject, namesIn: NamesIn): Diagnostic[] {
+  const fields = new Map(graph.state?.map(({ name, schema }) => [name, schema]));
+  return placed.flatMap(({ node, scope }) => {
+    const source = placeOfNode(node, graph);
+    const unknown = (field: string, place = source): Diagnostic =>
+      diagnostic('SW4031', place, {
+        workflow: graph.name,
+        field,
+        suggestion: nearestName(field, fields.keys()),
+      });
+    const listed = (node.reads ?? []).filter((field) => !fields.has(field)).map((field) => unknown(field));
+    if (node.kind !== 'set') return listed;
+    const written = node.updates.flatMap(({ field, value }) => {
+      const place = placeOfExpr(value, source);
+      const schema = fields.get(field);
+      if (schema === undefined) return [unknown(field, place)];
+      const mismatch = typeMismatch(value, viewOf(schema), namesIn(scope));
+      if (mismatch === undefined) return [];
+      return [diagnostic('SW4012', place, { step: node.id, input: field, ...mismatch })];
+    });
+    return [...listed, ...written];
+  });
+}

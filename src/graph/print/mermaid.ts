@@ -1,0 +1,193 @@
+import { type RoutersOf, routersIn, routesOf } from '../check/routes.js';
+import { type Placed, type PlacedScope, type Subject, sightOf, subjectOf } from '../check/subject.js';
+import { type WaitsOf, waitsIn } from '../check/waits.js';
+import { references } from '../expression/references.js';
+import type { Expr } from '../expression/tree.js';
+import type { Graph, Node } from '../model.js';
+import { describeNode, describeUndoing, times } from './describe.js';
+import { printExpr } from './expression.js';
+import { label } from './mermaid-label.js';
+
+/**
+ * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
+ * Containers are subgraphs. A plain arrow is order, with the condition of the step it leads to; a thick one leads to
+ * what runs only when it is selected; a dotted one to what undoes. Ends with a line break.
+ */
+export function printMermaid(graph: Graph): string {
+  const subject = subjectOf(graph);
+  const chart: Chart = {
+    subject,
+    names: new Map(subject.placed.map((placed, index) => [placed, `n${index}`])),
+    waitsOf: waitsIn(subject),
+    routersOf: routersIn(subject),
+  };
+  const result =
+    graph.returns === undefined ? [] : printResult(graph.returns, subject, (placed) => nameOf(placed, chart));
+  const lines = [...printScope(subject.root, chart), ...result].map((line) => `  ${line}`);
+  return ['flowchart TD', ...lines, ''].join('\n');
+}
+
+interface Chart {
+  readonly subject: Subject;
+  readonly names: ReadonlyMap<Placed, string>;
+  readonly waitsOf: WaitsOf;
+  readonly routersOf: RoutersOf;
+}
+
+function nameOf(placed: Placed, { names }: Chart): string {
+  return names.get(placed) ?? '';
+}
+
+function printScope(scope: PlacedScope, chart: Chart): string[] {
+  return [
+    ...scope.nodes.flatMap((placed) => printNode(placed, chart)),
+    ...scope.nodes.flatMap((placed) => printOrder(placed, chart)),
+    ...scope.nodes.flatMap((placed) => printRoutes(placed, chart)),
+  ];
+}
+
+function printNode(placed: Placed, chart: Chart): string[] {
+  const { node, bodies } = placed;
+  const name = nameOf(placed, chart);
+  const isFirst = sourcesOf(placed, chart).length === 0 && chart.routersOf(placed).length === 0;
+  const condition = isFirst && node.when !== undefined ? [`if ${printExpr(node.when)}`] : [];
+  const own = [node.title ?? node.id, describeNode(node), ...condition];
+  if (bodies.length === 0) return [name + shaped(node, label(own)), ...printUndoing(placed, chart)];
+  const inner = node.kind === 'branch' ? printArms(placed, chart) : printBodies(placed, chart);
+  return [
+    `subgraph ${name}[${label(own)}]`,
+    ...inner.map((line) => `  ${line}`),
+    'end',
+    ...printUndoing(placed, chart),
+  ];
+}
+
+/** The shape of a node says what it is: a call is a box, a decision a rhombus, an end is round. */
+function shaped({ kind }: Node, text: string): string {
+  switch (kind) {
+    case 'branch':
+      return `{${text}}`;
+    case 'workflow':
+      return `[[${text}]]`;
+    case 'ask':
+      return `[/${text}/]`;
+    case 'wait':
+    case 'goto':
+      return `{{${text}}}`;
+    case 'set':
+      return `[(${text})]`;
+    case 'return':
+    case 'error':
+      return `([${text}])`;
+    case 'compensate':
+      return `[\\${text}\\]`;
+    default:
+      return `[${text}]`;
+  }
+}
+
+/** A branch decides first; its arrows say when. Arms that lead elsewhere start from the same decision. */
+function printArms(placed: Placed, chart: Chart): string[] {
+  const { node, bodies } = placed;
+  if (node.kind !== 'branch') return [];
+  const decision = `${nameOf(placed, chart)}if`;
+  const conditions = new Map(node.cases.map(({ id, when }) => [id, printExpr(when)]));
+  const ways = bodies.map((body, index) => {
+    const arm = body.arm ?? '';
+    return `${decision} -->|${label([conditions.get(arm) ?? 'else'])}| ${bodyName(placed, index, chart)}`;
+  });
+  return [`${decision}{${label(['?'])}}`, ...printBodies(placed, chart), ...ways];
+}
+
+function printBodies(placed: Placed, chart: Chart): string[] {
+  return placed.bodies.flatMap((body, index) => {
+    const name = bodyName(placed, index, chart);
+    const value = body.value === undefined ? [] : [`gives ${printExpr(body.value)}`];
+    const title = label([...(body.arm === undefined ? ['each'] : [body.arm]), ...value]);
+    // Without anything in it a subgraph is none.
+    if (body.nodes.length === 0) return [`${name}[${title}]`];
+    return [`subgraph ${name}[${title}]`, ...printScope(body, chart).map((line) => `  ${line}`), 'end'];
+  });
+}
+
+function bodyName(placed: Placed, index: number, chart: Chart): string {
+  return `${nameOf(placed, chart)}b${index}`;
+}
+
+function printUndoing(placed: Placed, chart: Chart): string[] {
+  const { node } = placed;
+  const name = nameOf(placed, chart);
+  if (node.kind === 'compensate')
+    return node.steps.map((step, index) => undoingLine(name, `${name}u${index}`, describeUndoing(step)));
+  return node.compensate === undefined
+    ? []
+    : [undoingLine(name, `${name}u`, describeUndoing(node.compensate), 'undone by')];
+}
+
+function undoingLine(from: string, to: string, what: string, said?: string): string {
+  const arrow = said === undefined ? '-.->' : `-.->|${label([said])}|`;
+  return `${from} ${arrow} ${to}[${label([what])}]`;
+}
+
+function printOrder(placed: Placed, chart: Chart): string[] {
+  const { when } = placed.node;
+  const arrow = when === undefined ? '-->' : `-->|${label([`if ${printExpr(when)}`])}|`;
+  return sourcesOf(placed, chart).map(
+    (source) => `${nameOf(source, chart)} ${arrow} ${nameOf(placed, chart)}`,
+  );
+}
+
+/** What a node waits for, without what it only reads and what comes long before anyway. */
+function sourcesOf(placed: Placed, { waitsOf }: Chart): Placed[] {
+  const { after, all } = waitsOf(placed);
+  const onlyRead = [...all].filter((source) => !after.has(source));
+  if (onlyRead.length === 0 || all.size === 1) return [...all];
+  const first = Math.min(...onlyRead.map(({ index }) => index));
+  const before = new Set<Placed>();
+  const open = [...all];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    for (const source of waitsOf(each).all) {
+      if (source.index < first || before.has(source)) continue;
+      before.add(source);
+      open.push(source);
+    }
+  }
+  return [...all].filter((source) => after.has(source) || !before.has(source));
+}
+
+function printRoutes(placed: Placed, chart: Chart): string[] {
+  const { node, scope, bodies } = placed;
+  const name = nameOf(placed, chart);
+  const beside = (id: string): string | undefined => {
+    const target = chart.subject.nodes.get(id);
+    return target?.scope === scope ? nameOf(target, chart) : undefined;
+  };
+  const line = (from: string, arrow: string, said: string, target: string): string[] => {
+    const to = beside(target);
+    return to === undefined ? [] : [`${from} ${arrow}|${label([said])}| ${to}`];
+  };
+  const routes = routesOf(node).flatMap(({ kind, target, arm }) => {
+    if (kind === 'fallbackNode') return line(name, '==>', 'on failure', target);
+    if (kind === 'compensateNode') return line(name, '-.->', 'undone by', target);
+    const taken = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
+    const decision = bodies.length === 0 ? name : `${name}if`;
+    return line(decision, '==>', taken === undefined ? 'else' : printExpr(taken.when), target);
+  });
+  const back =
+    node.kind === 'goto' ? line(name, '==>', `again, at most ${times(node.max)}`, node.target) : [];
+  return [...routes, ...back];
+}
+
+function printResult(value: Expr, subject: Subject, named: (placed: Placed) => string): string[] {
+  const sources = new Set<Placed>();
+  for (const { ref } of references(value)) {
+    const target = ref.root === 'steps' ? subject.nodes.get(String(ref.path[0])) : undefined;
+    const sight = target === undefined ? undefined : sightOf(target, { scope: subject.root });
+    if (sight?.kind === 'seen') sources.add(sight.source);
+  }
+  const ordered = subject.root.nodes.filter((placed) => sources.has(placed));
+  return [
+    `result([${label(['result', printExpr(value)])}])`,
+    ...ordered.map((source) => `${named(source)} --> result`),
+  ];
+}

@@ -1,0 +1,146 @@
+import { isSelectedOnly, type RoutersOf, routersIn } from '../check/routes.js';
+import { type Placed, type PlacedScope, subjectOf } from '../check/subject.js';
+import { inlineText } from '../expression/inline.js';
+import type { JsonSchema } from '../json.js';
+import type { Arm, Graph, Input, StateField } from '../model.js';
+import { compensationsOf } from '../node-expressions.js';
+import { describeAttempts, describeNode, describeRetry, describeUndoing } from './describe.js';
+import { printExpr } from './expression.js';
+
+/**
+ * A workflow as an outline: one line for each step, what stands in it further in, and below it what is not as usual.
+ * As usual is: after the step before, in order, without a condition, once. Ends with a line break.
+ */
+export function printText(graph: Graph): string {
+  const subject = subjectOf(graph);
+  const routersOf = routersIn(subject);
+  const lines = [
+    `${graph.name}: ${graph.description}`,
+    ...section('arguments', graph.inputs.map(describeInput)),
+    ...section('state', (graph.state ?? []).map(describeField)),
+    ...section(
+      'instructions',
+      graph.instructions.map(({ resource }) => resource),
+    ),
+    ...section('failures', describeFailures(graph)),
+    'steps:',
+    ...printScope(subject.root, routersOf),
+    ...(graph.returns === undefined ? [] : [`returns: ${printExpr(graph.returns)}`]),
+  ];
+  return `${lines.map((line) => indented(line)).join('\n')}\n`;
+}
+
+/** Steps are as many lines as they are, whatever is in their texts. */
+function indented(line: string): string {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  return indent + inlineText(line.slice(indent.length));
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${line}`)];
+}
+
+function describeInput({ name, schema, required, default: preset, secret }: Input): string {
+  return [
+    `${name}: ${describeSchema(schema)}`,
+    ...(required || preset !== undefined ? [] : ['optional']),
+    ...(preset === undefined ? [] : [`${JSON.stringify(preset)} by default`]),
+    ...(secret ? ['secret'] : []),
+  ].join(', ');
+}
+
+function describeField({ name, scope, schema, initial }: StateField): string {
+  return [
+    `${name}: ${describeSchema(schema)}`,
+    ...(initial === undefined ? [] : [`${JSON.stringify(initial)} at first`]),
+    ...(scope === 'session' ? ['kept for the session'] : []),
+  ].join(', ');
+}
+
+function describeSchema(schema: JsonSchema): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (Array.isArray(schema.type)) return schema.type.join(' | ');
+  return typeof schema.type === 'string' ? schema.type : 'any';
+}
+
+function describeFailures({ errorStrategy, failFast, maxConcurrency }: Graph): string[] {
+  return [
+    ...(errorStrategy?.kind === 'collect' ? ['are collected: what does not depend on them goes on'] : []),
+    ...(errorStrategy?.kind === 'retry' ? [`of calls and reads: ${describeRetry(errorStrategy.retry)}`] : []),
+    ...(failFast === false ? ['do not stop what does not depend on them'] : []),
+    ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
+  ];
+}
+
+function printScope({ nodes }: PlacedScope, routersOf: RoutersOf): string[] {
+  return nodes.flatMap((placed) => {
+    const { node } = placed;
+    const inner = [
+      ...describeOrder(placed, routersOf),
+      ...describeDetails(placed),
+      ...printBodies(placed, routersOf),
+    ];
+    return [`- ${node.id}: ${describeNode(node)}`, ...inner.map((line) => `  ${line}`)];
+  });
+}
+
+function describeOrder(placed: Placed, routersOf: RoutersOf): string[] {
+  const { node, scope, index } = placed;
+  const routers = routersOf(placed).map((router) => router.node.id);
+  const usual = index === 0 ? [] : [scope.nodes[index - 1]?.node.id];
+  const isUsual = node.after.length === usual.length && node.after.every((id, place) => id === usual[place]);
+  const join = node.join === 'none_failed' ? '' : ` (${node.join})`;
+  const after = node.after.length === 0 ? 'nothing' : node.after.join(', ');
+  const waits =
+    isSelectedOnly(placed, routersOf) && node.after.length === 0 ? [] : [`after: ${after}${join}`];
+  return [
+    ...(isUsual && join === '' ? [] : waits),
+    ...(routers.length === 0 ? [] : [`selected by: ${routers.join(', ')}`]),
+    ...(node.when === undefined ? [] : [`if: ${printExpr(node.when)}`]),
+  ];
+}
+
+function describeDetails({ node }: Placed): string[] {
+  const attempts = describeAttempts(node).join(', ');
+  const { onError } = node;
+  const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
+  return [
+    ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
+    ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
+    ...(attempts === '' ? [] : [`tried: ${attempts}`]),
+    ...(onError !== undefined && 'value' in onError ? [`on failure: ${printExpr(onError.value)}`] : []),
+    ...(onError !== undefined && 'fallbackNode' in onError
+      ? [`on failure: go to ${onError.fallbackNode}`]
+      : []),
+    ...(node.kind === 'parallel' && node.compensateNode !== undefined
+      ? [`undone by: ${node.compensateNode}`]
+      : []),
+    ...(node.kind === 'compensate' ? node.steps.map((each) => `- call ${describeUndoing(each)}`) : undoing),
+  ];
+}
+
+function printBodies({ node, bodies }: Placed, routersOf: RoutersOf): string[] {
+  const bodyOf = (arm: string): PlacedScope | undefined => bodies.find((body) => body.arm === arm);
+  const armLines = (title: string, arm: Arm): string[] =>
+    'goto' in arm ? [`${title}: go to ${arm.goto}`] : printBody(`${title}:`, bodyOf(arm.id), routersOf);
+  switch (node.kind) {
+    case 'branch':
+      return [
+        ...node.cases.flatMap((arm) => armLines(`case ${arm.id}, if ${printExpr(arm.when)}`, arm)),
+        ...(node.else === undefined ? [] : armLines(`else ${node.else.id}`, node.else)),
+      ];
+    case 'parallel':
+      return node.branches.flatMap(({ id }) => printBody(`branch ${id}:`, bodyOf(id), routersOf));
+    case 'foreach':
+      return printBody('each:', bodies[0], routersOf);
+    default:
+      return [];
+  }
+}
+
+function printBody(title: string, body: PlacedScope | undefined, routersOf: RoutersOf): string[] {
+  if (body === undefined) return [];
+  const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
+  const lines = [...printScope(body, routersOf), ...value];
+  return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
+}

@@ -1,0 +1,121 @@
+import type { Value } from '../../graph/json.js';
+import { abandonTimer, attemptId, timerId } from './commands.js';
+import type { ContainerRow, Fact, Failure } from './contract.js';
+import type { NodeInstance, ScopeInstance } from './instances.js';
+import { attemptFailed } from './nodes/attempt.js';
+import { type Outcome, openPart } from './scopes.js';
+import { cancel, succeed } from './settle.js';
+import type { Turn } from './turn.js';
+import { wipeScope } from './wipe.js';
+
+/** Begins an attempt of a node with scopes of its own: `end - first` parts are to run, and none has begun. */
+export function openContainer(turn: Turn, node: NodeInstance, first: number, end: number): void {
+  const { recorder, at } = turn;
+  const { nodes, containers } = recorder.tables;
+  const row = nodes.need(node.key);
+  const attempt = row.attempt + 1;
+  nodes.put(node.key, { ...row, status: 'running', attempt });
+  containers.put(node.key, { first, next: first, end, running: 0 });
+  const { timeoutMs } = node.planned.node;
+  if (timeoutMs === undefined) return;
+  const id = timerId(attemptId(turn, node, attempt));
+  recorder.expect({ kind: 'startTimer', id, node: node.key, dueAt: at + timeoutMs });
+}
+
+/** Begins as many further parts of a container as may run at once. */
+export function beginParts(turn: Turn, node: NodeInstance, concurrency: number): void {
+  const { containers } = turn.recorder.tables;
+  for (;;) {
+    const row = containers.need(node.key);
+    if (!mayBegin(row) || row.running >= Math.max(1, concurrency)) return;
+    containers.put(node.key, { ...row, next: row.next + 1, running: row.running + 1 });
+    const part = partNamed(node, row.next);
+    if (part !== undefined) {
+      turn.recorder.report({ kind: 'partStarted', node: node.key, ...part, count: row.end - row.first });
+    }
+    openPart(turn, node, row.next);
+  }
+}
+
+function mayBegin({ next, end, stopped, failure }: ContainerRow): boolean {
+  return next < end && stopped !== true && failure === undefined;
+}
+
+/** Whether nothing of a container runs any more, nor ever will in this attempt. */
+export function isOver(row: ContainerRow): boolean {
+  return row.running === 0 && !mayBegin(row);
+}
+
+/** Takes note that a part has ended. Gives the container's row as it stands then. */
+export function closePart(turn: Turn, node: NodeInstance, scope: ScopeInstance, outcome: Outcome): ContainerRow {
+  const { containers } = turn.recorder.tables;
+  const { running, ...row } = containers.need(node.key);
+  const cut = outcome.status === 'cancelled' ? { cut: true as const } : {};
+  const closed = { running: running - 1, ...row, ...cut };
+  containers.put(node.key, closed);
+  const part = partNamed(node, scope.part);
+  if (part !== undefined) {
+    turn.recorder.report({ kind: 'partEnded', node: node.key, ...part, outcome: told(outcome) });
+  }
+  const { kind } = node.planned.node;
+  // What an item or a workflow did inside is nobody's any more, unless it may have to be undone.
+  if ((kind === 'foreach' || kind === 'workflow') && !scope.plan.isUndoable) wipeScope(turn, scope);
+  return closed;
+}
+
+/** A part as facts name it. An arm that a branch took, and a workflow, are told of otherwise. */
+function partNamed({ planned }: NodeInstance, part: number): { arm: string } | { index: number } | undefined {
+  if (planned.node.kind === 'foreach') return { index: part };
+  const arm = planned.parts[part]?.arm;
+  return planned.node.kind === 'parallel' && arm !== undefined ? { arm } : undefined;
+}
+
+function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
+  if (outcome.status === 'failed') return { status: 'failed', failure: outcome.failure };
+  if (outcome.status === 'cancelled' || outcome.value === undefined) return { status: outcome.status };
+  return { status: 'succeeded', value: outcome.value };
+}
+
+/** A container's attempt has come to its end. */
+export function closeContainer(turn: Turn, node: NodeInstance, outcome: Outcome): void {
+  const { nodes, containers, items, inputs, outputs } = turn.recorder.tables;
+  const { first, next } = containers.need(node.key);
+  abandonTimer(turn, timerId(attemptId(turn, node, nodes.need(node.key).attempt)));
+  const { kind } = node.planned.node;
+  let isUndoable = false;
+  for (let part = first; part < next; part += 1) {
+    const scope = turn.instances.part(node, part);
+    outputs.delete(scope.key);
+    isUndoable = scope.plan.isUndoable;
+  }
+  if ((kind === 'foreach' || kind === 'workflow') && !isUndoable) {
+    containers.delete(node.key);
+    items.delete(node.key);
+    inputs.delete(node.key);
+  }
+  settleBy(turn, node, outcome);
+}
+
+function settleBy(turn: Turn, node: NodeInstance, outcome: Outcome): void {
+  switch (outcome.status) {
+    case 'succeeded':
+      succeed(turn, node, outcome.value);
+      return;
+    case 'failed':
+      attemptFailed(turn, node, outcome);
+      return;
+    case 'cancelled':
+      cancel(turn, node);
+      return;
+  }
+}
+
+/** What a container ends with that fails. */
+export function failedWith(failure: Failure, final = false): Outcome {
+  return { status: 'failed', failure, final };
+}
+
+/** What a container ends with that has a value. */
+export function succeededWith(value: Value): Outcome {
+  return { status: 'succeeded', value };
+}

@@ -1,0 +1,36 @@
+import type { NodeInstance } from './instances.js';
+
+/** Nodes to look at, handed out in declaration order whatever order they come in. */
+export class DueNodes {
+  readonly #nodes: NodeInstance[] = [];
+  #next = 0;
+
+  add(node: NodeInstance): void {
+    let low = this.#next;
+    let high = this.#nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#nodes[middle];
+      if (other !== undefined && isBefore(other, node)) low = middle + 1;
+      else high = middle;
+    }
+    this.#nodes.splice(low, 0, node);
+  }
+
+  take(): NodeInstance | undefined {
+    const node = this.#nodes[this.#next];
+    if (node !== undefined) this.#next += 1;
+    return node;
+  }
+}
+
+/** Where a part of the order is equal, one node stands around the other and comes first. */
+function isBefore(one: NodeInstance, other: NodeInstance): boolean {
+  const depth = Math.min(one.scope.order.length, other.scope.order.length);
+  for (let place = 0; place < depth; place += 1) {
+    const difference = (one.scope.order[place] ?? 0) - (other.scope.order[place] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  const [left, right] = [one.scope.order[depth] ?? one.planned.index, other.scope.order[depth] ?? other.planned.index];
+  return left < right || (left === right && one.scope.order.length < other.scope.order.length);
+}

@@ -1,0 +1,112 @@
+import { describeKind } from '../../../graph/expression/value.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import type { AskNode } from '../../../graph/model.js';
+import { unreachable } from '../../../graph/unreachable.js';
+import type { Action } from '../contract.js';
+import { fail } from '../ending.js';
+import type { Evaluated } from '../evaluation.js';
+import { failures } from '../failures.js';
+import type { NodeInstance } from '../instances.js';
+import { readerOf, type Turn } from '../turn.js';
+import { nextAttempt, waitFor } from './attempt.js';
+
+/** Asks somebody and waits for the answer. [N7] */
+export function beginAsk(turn: Turn, node: NodeInstance, model: AskNode): void {
+  const attempt = nextAttempt(turn, node);
+  if (attempt === undefined) return;
+  const action = actionOf(turn, node, model);
+  if (!action.ok) {
+    fail(turn, node, { failure: action.failure, reached: attempt.number - 1, final: true });
+    return;
+  }
+  waitFor(turn, node, attempt, { kind: 'requestAction', id: attempt.id, node: node.key, action: action.value });
+  turn.recorder.report({
+    kind: 'waiting',
+    node: node.key,
+    nodeKind: 'ask',
+    command: attempt.id,
+    action: action.value,
+  });
+}
+
+function actionOf(turn: Turn, node: NodeInstance, model: AskNode): Evaluated<Action> {
+  const reader = readerOf(turn, node);
+  const message = reader.text(model.message, 'message');
+  if (!message.ok) return message;
+  const base = { type: 'ask', mode: model.mode, message: message.value } as const;
+  if (model.mode !== 'choice') return { ok: true, value: { ...base, schema: schemaOf(model) } };
+  const given: Evaluated<unknown> =
+    model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
+  if (!given.ok) return given;
+  const options = optionsIn(given.value as Json);
+  if (!options.ok) return options;
+  return { ok: true, value: { ...base, options: options.value, schema: schemaOf(model, options.value) } };
+}
+
+function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
+  const wrong = (problem: string) => ({ ok: false, failure: failures.askOptions(problem) }) as const;
+  if (!Array.isArray(value)) return wrong(`there is ${describeKind(value)} in place of a list`);
+  const options: string[] = [];
+  for (const option of value as readonly Json[]) {
+    if (typeof option !== 'string') return wrong(`one is ${describeKind(option)}`);
+    if (options.includes(option)) return wrong(`'${option}' stands there twice`);
+    options.push(option);
+  }
+  return options.length === 0 ? wrong('there is none') : { ok: true, value: options };
+}
+
+/** What a fitting answer looks like. */
+function schemaOf({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
+  switch (mode) {
+    case 'info':
+      return only('acknowledged', { const: true });
+    case 'confirm':
+      return only('confirmed', { type: 'boolean' });
+    case 'text':
+      return only('input', { type: 'string' });
+    case 'choice':
+      return only('selected', { type: 'string', enum: options });
+    case 'yield':
+      return expects ?? {};
+    default:
+      return unreachable(mode);
+  }
+}
+
+function only(key: string, schema: JsonSchema): JsonSchema {
+  return { type: 'object', properties: { [key]: schema }, required: [key], additionalProperties: false };
+}
+
+/**
+ * Whether an answer fits its action, as far as that can be told without a validator: a host checks what a `yield`
+ * expects before it submits an answer.
+ */
+export function fits({ mode, options, schema }: Action, answer: Json): boolean {
+  if (mode === 'yield') return hasType(schema.type, answer) && hasRequired(schema.required, answer);
+  if (!isJsonObject(answer) || Object.keys(answer).length !== 1) return false;
+  switch (mode) {
+    case 'info':
+      return ownProperty(answer, 'acknowledged') === true;
+    case 'confirm':
+      return typeof ownProperty(answer, 'confirmed') === 'boolean';
+    case 'text':
+      return typeof ownProperty(answer, 'input') === 'string';
+    case 'choice':
+      return options?.some((option) => option === ownProperty(answer, 'selected')) ?? false;
+    default:
+      return unreachable(mode);
+  }
+}
+
+function hasType(type: Json | undefined, value: Json): boolean {
+  if (typeof type !== 'string') return true;
+  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isJsonObject(value);
+  return type === 'null' ? value === null : type === typeof value;
+}
+
+function hasRequired(required: Json | undefined, value: Json): boolean {
+  if (!Array.isArray(required) || !isJsonObject(value)) return true;
+  return required.every((key) => typeof key !== 'string' || Object.hasOwn(value, key));
+}

@@ -1,0 +1,68 @@
+import { describeKind } from '../../../graph/expression/value.js';
+import type { Json } from '../../../graph/json.js';
+import type { ForeachNode } from '../../../graph/model.js';
+import { beginParts, closeContainer, closePart, failedWith, isOver, openContainer, succeededWith } from '../containers.js';
+import { fail } from '../ending.js';
+import type { Evaluated } from '../evaluation.js';
+import { failures } from '../failures.js';
+import type { NodeInstance, ScopeInstance } from '../instances.js';
+import { outcomeOf, type Outcome } from '../scopes.js';
+import { stopParts } from '../stop.js';
+import { readerOf, type Turn } from '../turn.js';
+
+const MAX_CONCURRENCY = 100;
+
+/** Runs its body for each item of a list. [N3, N4] */
+export function beginForeach(turn: Turn, node: NodeInstance, model: ForeachNode): void {
+  const items = itemsOf(turn, node, model);
+  if (!items.ok) {
+    const { attempt: reached } = turn.recorder.tables.nodes.need(node.key);
+    fail(turn, node, { failure: items.failure, reached, final: true });
+    return;
+  }
+  openContainer(turn, node, 0, items.value.length);
+  turn.recorder.tables.items.put(node.key, items.value);
+  goOnWithItems(turn, node, model);
+}
+
+/** How many there are is checked before anything runs. */
+function itemsOf(turn: Turn, node: NodeInstance, { items, max }: ForeachNode): Evaluated<readonly Json[]> {
+  const evaluated = readerOf(turn, node).value(items);
+  if (!evaluated.ok) return evaluated;
+  const { value } = evaluated;
+  if (!Array.isArray(value)) return { ok: false, failure: failures.foreachItems(describeKind(value)) };
+  if (value.length > max) return { ok: false, failure: failures.foreachLimit(value.length, max) };
+  return { ok: true, value };
+}
+
+/** An item has ended. Where it failed and the loop with it, no further one begins and those that run are stopped. */
+export function itemEnded(turn: Turn, node: NodeInstance, model: ForeachNode, scope: ScopeInstance): void {
+  const { containers, outputs } = turn.recorder.tables;
+  const outcome = outcomeOf(turn, scope);
+  const row = closePart(turn, node, scope, outcome);
+  if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
+  if (outcome.status === 'failed' && model.onItemError === 'fail' && row.failure === undefined) {
+    const failure = failures.item(outcome.failure, scope.part);
+    containers.put(node.key, { ...row, failure, ...(outcome.final ? { final: true as const } : {}) });
+    stopParts(turn, node, row, { how: 'stop', reason: 'upstream_failed', failure: failures.givenUp() });
+  }
+  goOnWithItems(turn, node, model);
+}
+
+function goOnWithItems(turn: Turn, node: NodeInstance, { concurrency }: ForeachNode): void {
+  const { containers } = turn.recorder.tables;
+  beginParts(turn, node, Math.min(concurrency, MAX_CONCURRENCY));
+  if (isOver(containers.need(node.key))) closeContainer(turn, node, outcomeOfLoop(turn, node));
+}
+
+function outcomeOfLoop(turn: Turn, node: NodeInstance): Outcome {
+  const { containers, outputs } = turn.recorder.tables;
+  const { end, next, cut, failure, final } = containers.need(node.key);
+  if (failure !== undefined) return failedWith(failure, final);
+  if (cut || next < end) return { status: 'cancelled' };
+  const values: Json[] = [];
+  for (let part = 0; part < end; part += 1) {
+    values.push(outputs.get(turn.instances.part(node, part).key) ?? null);
+  }
+  return succeededWith(values);
+}

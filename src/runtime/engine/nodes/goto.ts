@@ -1,0 +1,82 @@
+import type { GotoNode } from '../../../graph/model.js';
+import type { NodeRow } from '../contract.js';
+import { fail } from '../ending.js';
+import { failures } from '../failures.js';
+import type { NodeInstance, ScopeInstance } from '../instances.js';
+import type { PlannedNode } from '../plan.js';
+import { succeed } from '../settle.js';
+import type { Turn } from '../turn.js';
+import { wipeParts } from '../wipe.js';
+
+/** Goes back to its target, as often as it may. [Q14] */
+export function beginGoto(turn: Turn, node: NodeInstance, { target, max, onLimit }: GotoNode): void {
+  const { recorder } = turn;
+  const { jumps = 0 } = recorder.tables.nodes.need(node.key);
+  if (jumps < max) {
+    recorder.report({ kind: 'jumped', node: node.key, target, visit: jumps + 1, max });
+    startOver(turn, node, jumps + 1);
+  } else if (onLimit === 'continue') {
+    succeed(turn, node, undefined);
+  } else {
+    fail(turn, node, { failure: failures.loopLimit(max), reached: 0, final: true });
+  }
+}
+
+/** Makes every node from the target to the `goto` pending again. All but the `goto` have settled: it waited for them. */
+function startOver(turn: Turn, node: NodeInstance, jumps: number): void {
+  const { scopes, nodes, outputs } = turn.recorder.tables;
+  const { scope, planned } = node;
+  const members = new Set([...planned.slice, planned]);
+  const { open, ...scopeRow } = scopes.need(scope.key);
+  scopes.put(scope.key, { open: open + planned.slice.length, ...scopeRow });
+  for (const member of members) {
+    const each = turn.instances.node(scope, member);
+    if (member !== planned) makeWait(turn, scope, member, members);
+    wipeParts(turn, each);
+    outputs.delete(each.key);
+    const row = startedOver(turn, scope, member, members);
+    nodes.put(each.key, member === planned ? { ...row, jumps } : row);
+    turn.due.add(each);
+  }
+}
+
+/** A node as it stands before its next visit. What selected it from outside of the loop still holds. */
+function startedOver(
+  turn: Turn,
+  scope: ScopeInstance,
+  member: PlannedNode,
+  members: ReadonlySet<PlannedNode>,
+): NodeRow {
+  const { key } = turn.instances.node(scope, member);
+  const { visits = 0, jumps, selectedBy, selectedFor } = turn.recorder.tables.nodes.need(key);
+  const isSelected = selectedBy !== undefined && !members.has(turn.instances.find(selectedBy).planned);
+  return {
+    status: 'pending',
+    waitingFor: member.orders.filter((before) => members.has(before)).length,
+    ...(member.needsSelection ? { routers: member.routers.filter((router) => members.has(router)).length } : {}),
+    ...(isSelected ? { selectedBy } : {}),
+    ...(isSelected && selectedFor !== undefined ? { selectedFor } : {}),
+    attempt: 0,
+    visits: visits + 1,
+    ...(jumps === undefined ? {} : { jumps }),
+  };
+}
+
+/** Those outside of the loop that have not started wait for its nodes once more. */
+function makeWait(
+  turn: Turn,
+  scope: ScopeInstance,
+  member: PlannedNode,
+  members: ReadonlySet<PlannedNode>,
+): void {
+  const { nodes } = turn.recorder.tables;
+  const update = (planned: PlannedNode, change: (row: NodeRow) => NodeRow): void => {
+    const { key } = turn.instances.node(scope, planned);
+    const row = nodes.need(key);
+    if (row.status === 'pending' && !members.has(planned)) nodes.put(key, change(row));
+  };
+  for (const behind of member.successors) {
+    update(behind, (row) => ({ ...row, waitingFor: row.waitingFor + 1 }));
+  }
+  for (const target of member.routes) update(target, (row) => ({ ...row, routers: (row.routers ?? 0) + 1 }));
+}

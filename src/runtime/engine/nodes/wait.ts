@@ -1,0 +1,46 @@
+import type { WaitNode } from '../../../graph/model.js';
+import type { Failure } from '../contract.js';
+import { fail } from '../ending.js';
+import type { Evaluation } from '../evaluation.js';
+import { failures } from '../failures.js';
+import type { NodeInstance } from '../instances.js';
+import { parseTime } from '../rfc3339.js';
+import { succeed } from '../settle.js';
+import { readerOf, type Turn } from '../turn.js';
+import { nextAttempt, waitFor } from './attempt.js';
+
+const MAX_WAIT_MS = 366 * 86_400_000;
+
+/** Waits until a timer fires. A time that is over passes at once. */
+export function beginWait(turn: Turn, node: NodeInstance, model: WaitNode): void {
+  const attempt = nextAttempt(turn, node);
+  if (attempt === undefined) return;
+  const until = endOf(turn.at, readerOf(turn, node), model);
+  if (typeof until !== 'number') {
+    fail(turn, node, { failure: until, reached: attempt.number - 1, final: true });
+    return;
+  }
+  if (until <= turn.at) {
+    succeed(turn, node, undefined);
+    return;
+  }
+  waitFor(turn, node, attempt, { kind: 'startTimer', id: attempt.id, node: node.key, dueAt: until });
+  turn.recorder.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: attempt.id, until });
+}
+
+/** The time it waits for, in whole ms since the epoch. */
+function endOf(at: number, reader: Evaluation, { durationMs, until }: WaitNode): number | Failure {
+  const expr = durationMs ?? until;
+  if (expr === undefined) return failures.wait('it does not say how long');
+  const evaluated = reader.value(expr);
+  if (!evaluated.ok) return evaluated.failure;
+  const { value } = evaluated;
+  const isDuration = durationMs !== undefined;
+  const time = isDuration || typeof value !== 'string' ? value : parseTime(value);
+  if (typeof time !== 'number' || !Number.isFinite(time)) {
+    return failures.wait(`${JSON.stringify(value ?? null)} is no ${isDuration ? 'number of milliseconds' : 'time'}`);
+  }
+  if (isDuration && time < 0) return failures.wait(`${time} ms is less than nothing`);
+  const end = Math.ceil(isDuration ? at + time : time);
+  return end - at > MAX_WAIT_MS ? failures.wait('that is more than 366 days') : end;
+}

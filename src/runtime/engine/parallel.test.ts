@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import type { ParallelNode } from '../../graph/model.js';
+import { ask, body, branch, foreach, parallel, runs, undo, withTasks } from './constructs.fixture.js';
+import { again, call, error, graph, input, lit, Run, step } from './graph.fixture.js';
+
+const two = (options: Partial<ParallelNode> = {}) =>
+  parallel('both', { left: body([call('l')], step('l')), right: body([call('r')], step('r')) }, options);
+
+const result = (node: ParallelNode) => graph([node], { returns: step('both') });
+
+describe('N1, N2: parallel', () => {
+  test('begins its branches in order and gives a dict of their values', () => {
+    const run = new Run(result(two()));
+    expect(run.kinds().slice(0, 4)).toEqual([
+      'nodeStarted both',
+      'partStarted both',
+      'partStarted both',
+      'nodeStarted l',
+    ]);
+    run.returns('r', 2).returns('l', 1);
+    expect(run.state.run).toMatchObject({ status: 'succeeded', result: { left: 1, right: 2 } });
+    expect(JSON.stringify(run.state.run.result)).toBe('{"left":1,"right":2}');
+  });
+
+  test('leaves absent values out, and ends at once without branches', () => {
+    const empty = parallel('both', { left: body([]), right: body([], lit(1)) });
+    expect(new Run(result(empty)).state.run.result).toEqual({ right: 1 });
+    expect(new Run(result(parallel('both', {}))).state.run.result).toEqual({});
+  });
+
+  test('runs at most `concurrency` at once', () => {
+    const run = new Run(result(two({ concurrency: 1 })));
+    expect(run.inFlight).toEqual(['l']);
+    expect(run.returns('l', 1).inFlight).toEqual(['r']);
+    expect(run.returns('r', 2).state.run.result).toEqual({ left: 1, right: 2 });
+  });
+
+  test('G13: shares the run’s places', () => {
+    const run = new Run(graph([two(), call('c')], { maxConcurrency: 1 }));
+    expect(run.inFlight).toEqual(['l']);
+    expect(run.returns('l').inFlight).toEqual(['r']);
+    expect(run.returns('r').inFlight).toEqual(['c']);
+  });
+
+  test('each part that started is told to have ended, once', () => {
+    const run = new Run(result(two({ onPartialFailure: 'continue' }))).returns('l', 1).fails('r');
+    const parts = run.facts.filter(({ kind }) => kind === 'partStarted' || kind === 'partEnded');
+    expect(parts).toEqual([
+      { kind: 'partStarted', node: 'both', arm: 'left', count: 2 },
+      { kind: 'partStarted', node: 'both', arm: 'right', count: 2 },
+      { kind: 'partEnded', node: 'both', arm: 'left', outcome: { status: 'succeeded', value: 1 } },
+      {
+        ...{ kind: 'partEnded', node: 'both', arm: 'right' },
+        outcome: { status: 'failed', failure: { code: 'E_TOOL', message: 'broke' } },
+      },
+    ]);
+  });
+
+  test('R16: steps of its branches are visible outside, behind it', () => {
+    const run = new Run(graph([two(), call('after', { x: step('r') })])).returns('l').returns('r', 3);
+    expect(run.state.commands['after#1']).toMatchObject({ input: { x: 3 } });
+  });
+});
+
+describe('E14: the first branch that fails', () => {
+  test('aborts the others: calls are cancelled, what waits is cancelled, nothing begins', () => {
+    const three = parallel('both', {
+      done: body([call('d')], step('d')),
+      bad: body([call('bad')]),
+      slow: body([call('slow'), call('next', {}, { after: ['slow'] }), ask('sure')]),
+    });
+    const run = new Run(graph([three])).returns('d', 1).fails('bad');
+    expect(run.last.commands).toContainEqual({ kind: 'cancelCall', id: 'slow#1:cancel', call: 'slow#1' });
+    expect(run.last.commands).toContainEqual({ kind: 'cancelCall', id: 'sure#1:cancel', call: 'sure#1' });
+    expect(['slow', 'next', 'sure'].map((id) => run.status(id))).toEqual([
+      'cancelled',
+      'skipped(upstream_failed)',
+      'cancelled',
+    ]);
+    expect(run.facts).toContainEqual({
+      ...{ kind: 'callReturned', node: 'slow', command: 'slow#1', attempted: true },
+      outcome: { ok: false, failure: expect.objectContaining({ outcomeUnknown: true }) },
+    });
+    expect(run.state.run).toMatchObject({
+      status: 'failed',
+      failure: { code: 'E_TOOL', message: 'broke', details: { partial: { done: 1 } } },
+    });
+    expect(Object.keys(run.state.commands)).toEqual([]);
+  });
+
+  test('E15: a result that comes after the abort changes nothing', () => {
+    const run = new Run(graph([two(), call('c')], { failFast: false })).fails('l');
+    run.send({ kind: 'toolReturned', at: 0, command: 'r#1', value: 1 });
+    expect(run.last.changes).toEqual([]);
+  });
+
+  test('aborts loops and workflows inside of the others', () => {
+    const inner = foreach('loop', input('items'), body([call('one'), runs('sub', 'task')]), { concurrency: 2 });
+    const node = parallel('both', { bad: body([call('bad')]), deep: body([inner]) });
+    const of = withTasks(graph([node]), graph([call('inside')], { name: 'task' }));
+    const run = new Run(of, { items: [1, 2, 3] });
+    expect(run.inFlight).toEqual(['bad', 'one[0]', 'sub[0]/inside', 'one[1]', 'sub[1]/inside']);
+    run.fails('bad');
+    expect(run.last.commands.flatMap((command) => (command.kind === 'cancelCall' ? [command.call] : []))).toEqual([
+      'one[0]#1',
+      'sub[0]/inside#1',
+      'one[1]#1',
+      'sub[1]/inside#1',
+    ]);
+    expect([run.status('loop'), run.state.run.status, run.inFlight]).toEqual(['cancelled', 'failed', []]);
+  });
+
+  test('with `concurrency` those that had not begun never begin', () => {
+    const run = new Run(result(two({ concurrency: 1 }))).fails('l');
+    expect([run.state.run.status, run.state.nodes.r]).toEqual(['failed', undefined]);
+  });
+
+  test('does not, with `continue`: one success is a success', () => {
+    const run = new Run(result(two({ onPartialFailure: 'continue' }))).fails('l').returns('r', 2);
+    const failed = { error: { code: 'E_TOOL', message: 'broke' } };
+    expect(run.state.run).toMatchObject({ status: 'succeeded', result: { left: failed, right: 2 } });
+  });
+
+  test('and without any success, the node fails as the first branch in declaration order', () => {
+    const run = new Run(result(two({ onPartialFailure: 'continue' })));
+    run.fails('r', { code: 'E_R', message: 'r' }).fails('l', { code: 'E_L', message: 'l' });
+    expect(run.state.run.failure).toEqual({ code: 'E_L', message: 'l' });
+  });
+
+  test('is retried with the whole node', () => {
+    const run = new Run(result(two({ retry: again(1) }))).fails('l').returns('l', 1).returns('r', 2);
+    expect(run.state.run.result).toEqual({ left: 1, right: 2 });
+  });
+
+  test('E16: may be handled inside of its branch', () => {
+    const left = body([call('l', {}, { onError: { value: error('code') } })], step('l'));
+    const run = new Run(result(parallel('both', { left, right: body([], lit(1)) }))).fails('l');
+    expect(run.state.run.result).toEqual({ left: 'E_TOOL', right: 1 });
+  });
+});
+
+describe('E12: rollback', () => {
+  const undone = (id: string) => call(id, {}, { compensate: undo(`undo-${id}`, { id: step(id, 'id') }) });
+  const trip = (options: Partial<ParallelNode> = {}) =>
+    parallel(
+      'both',
+      {
+        left: body([undone('l1'), { ...undone('l2'), after: ['l1'] }]),
+        right: body([foreach('loop', input('items'), body([undone('r')]), { concurrency: 2 })]),
+        bad: body([call('bad')]),
+      },
+      { onPartialFailure: 'rollback', ...options },
+    );
+
+  const played = (of = graph([trip()])) =>
+    new Run(of, { items: [1, 2] })
+      .returns('l1', { id: 1 })
+      .returns('r[1]', { id: 'r1' })
+      .fails('bad')
+      .returns('l2', { id: 2 })
+      .returns('r[0]', { id: 'r0' });
+
+  test('waits for all branches, then undoes what succeeded, the last one first, one after the other', () => {
+    const run = played();
+    const order: unknown[] = [];
+    for (;;) {
+      const [command] = Object.values(run.state.commands);
+      if (command?.kind !== 'callTool') break;
+      order.push([command.tool, command.input, command.undoes, command.id]);
+      expect(run.inFlight).toHaveLength(1);
+      run.returns('both');
+    }
+    expect(order).toEqual([
+      ['undo-r', { id: 'r0' }, 'r[0]', 'both#1:undo:0'],
+      ['undo-l2', { id: 2 }, 'l2', 'both#1:undo:1'],
+      ['undo-r', { id: 'r1' }, 'r[1]', 'both#1:undo:2'],
+      ['undo-l1', { id: 1 }, 'l1', 'both#1:undo:3'],
+    ]);
+    expect(run.state.run.failure).toEqual({
+      code: 'E_PARTIAL_FAILURE',
+      message: '1 of 3 branches failed.',
+      details: {
+        failed: { bad: { code: 'E_TOOL', message: 'broke' } },
+        compensation: { done: ['undo-r', 'undo-l2', 'undo-r', 'undo-l1'], failed: [], not_run: [] },
+      },
+    });
+  });
+
+  test('E13: a compensation that fails ends it, unless it does not matter', () => {
+    const run = played().returns('both').fails('both', { code: 'E_UNDO', message: 'no' });
+    expect(run.state.run.failure?.details).toMatchObject({
+      compensation: {
+        done: ['undo-r'],
+        failed: [{ tool: 'undo-l2', failure: { code: 'E_UNDO', message: 'no' } }],
+        not_run: ['undo-r', 'undo-l1'],
+      },
+    });
+    expect(run.facts.find(({ kind }) => kind === 'compensated')).toMatchObject({ node: 'both' });
+  });
+
+  test('has a limit of its own for each call, which the deadline does not shorten', () => {
+    const run = new Run(graph([trip()]), { items: [] }, 5_000).returns('l1', { id: 1 }).fails('bad').fails('l2');
+    run.at = 6_000;
+    expect(run.state.commands['both#1:undo:0:timer']).toMatchObject({ dueAt: 61_000 });
+    run.fires('both');
+    expect(run.state.run.failure?.details).toMatchObject({
+      compensation: { failed: [{ failure: { code: 'E_TIMEOUT' } }] },
+    });
+    expect(run.commands).toContainEqual({
+      ...{ kind: 'cancelCall', id: 'both#1:undo:0:cancel', call: 'both#1:undo:0' },
+    });
+  });
+
+  test('takes a place as every call does', () => {
+    const run = new Run(graph([trip(), call('other')], { maxConcurrency: 1, failFast: false }), { items: [] });
+    run.returns('l1', { id: 1 }).fails('bad').returns('other').returns('l2', { id: 2 });
+    expect(run.inFlight).toEqual(['both']);
+    const busy = new Run(graph([trip(), call('other'), call('more')], { maxConcurrency: 1, failFast: false }), {
+      items: [],
+    });
+    busy.returns('l1', { id: 1 }).fails('bad').returns('other').returns('more').returns('l2');
+    expect([busy.inFlight, busy.state.run.running]).toEqual([['both'], 1]);
+  });
+
+  test('without a failure nothing is undone', () => {
+    const run = new Run(graph([trip()]), { items: [] }).returns('l1').returns('l2').returns('bad');
+    expect([run.state.run.status, run.kinds().includes('compensating both')]).toEqual(['succeeded', false]);
+  });
+
+  test('what a fallback stood in for is not undone', () => {
+    const left = body([{ ...undone('l'), onError: { value: lit({ id: 0 }) } }]);
+    const node = parallel('both', { left, bad: body([call('bad')]) }, { onPartialFailure: 'rollback' });
+    const run = new Run(graph([node])).fails('l').fails('bad');
+    expect(run.state.run.failure?.details).toMatchObject({ compensation: { done: [] } });
+  });
+
+  test('once aborted, what it undoes is given up', () => {
+    const run = played().cancel();
+    expect(run.commands.map(({ kind }) => kind)).toEqual(['cancelCall', 'cancelTimer']);
+    expect([run.state.run.status, run.status('both'), run.state.undoing]).toEqual(['cancelled', 'cancelled', {}]);
+  });
+
+  test('a failure elsewhere stops the branches and leaves the undoing alone', () => {
+    const run = played(graph([trip(), call('other')], { maxConcurrency: 20 })).fails('other');
+    expect(run.inFlight).toEqual(['both']);
+    run.returns('both').returns('both').returns('both').returns('both');
+    expect([run.status('both'), run.state.run.failedNode]).toEqual(['failed', 'other']);
+  });
+});
+
+test('a branch that failed in a stopped parallel fails it; one that was stopped cancels it', () => {
+  const inner = branch('b', [[lit(true), body([call('one'), call('two', {}, { after: ['one'] })])]]);
+  const node = parallel('both', { left: body([inner]), right: body([call('r')]) }, { onPartialFailure: 'continue' });
+  const stopped = new Run(graph([node, call('bad')])).fails('bad').returns('one').returns('r');
+  expect([stopped.status('b'), stopped.status('both')]).toEqual(['cancelled', 'cancelled']);
+  const failed = new Run(graph([{ ...node, onPartialFailure: 'abort' }, call('bad')])).fails('bad').fails('one');
+  expect([failed.status('both'), failed.inFlight]).toEqual(['failed', []]);
+});

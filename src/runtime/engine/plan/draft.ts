@@ -1,0 +1,104 @@
+import type { Graph } from '../../../graph/model.js';
+import { bodiesOf, nodesOf } from '../../../graph/node-expressions.js';
+import { failures } from '../failures.js';
+import { isPlainId } from '../node-key.js';
+import type { GraphFault, PlannedNode, RunnableNode, ScopePlan, WorkflowPlan } from '../plan.js';
+
+/** What the workflows of one plan have in common while they are compiled. */
+export interface Surroundings {
+  /** Found so far; the first one counts. */
+  readonly faults: GraphFault[];
+  /** Names of the workflows that may be run. */
+  readonly names: ReadonlySet<string>;
+  /** Those of them in which something says how it is undone. */
+  readonly undoing: ReadonlySet<string>;
+}
+
+/** A planned node whose edges are still being found. */
+export interface Draft extends PlannedNode {
+  readonly scope: DraftScope;
+  readonly parts: readonly DraftScope[];
+  orders: readonly Draft[];
+  joins: readonly Draft[];
+  needs: readonly Draft[];
+  successors: readonly Draft[];
+  needsSelection: boolean;
+  routers: readonly Draft[];
+  routes: readonly Draft[];
+  slice: readonly Draft[];
+}
+
+/** A scope whose nodes are still being found. */
+export interface DraftScope extends ScopePlan {
+  readonly workflow: DraftWorkflow;
+  readonly container?: Draft;
+  readonly nodes: Draft[];
+  readonly loops: readonly Draft[];
+}
+
+/** A workflow whose nodes are still being found. */
+export interface DraftWorkflow extends WorkflowPlan {
+  readonly root: DraftScope;
+  readonly byId: Map<string, Draft>;
+}
+
+/** All nodes of a workflow in their scopes, without edges. */
+export function draftWorkflow(graph: Graph, surroundings: Surroundings): DraftWorkflow {
+  const failFast = graph.errorStrategy?.kind !== 'collect' && (graph.failFast ?? true);
+  const byId = new Map<string, Draft>();
+  const workflow = { graph, failFast, byId } as { -readonly [K in keyof DraftWorkflow]: DraftWorkflow[K] };
+  workflow.root = draftScope(workflow, graph.nodes as readonly RunnableNode[], { loops: [] }, surroundings);
+  return workflow;
+}
+
+function draftScope(
+  workflow: DraftWorkflow,
+  nodes: readonly RunnableNode[],
+  place: Pick<DraftScope, 'container' | 'arm' | 'value' | 'loops'>,
+  surroundings: Surroundings,
+): DraftScope {
+  const isUndoable = nodesOf({ nodes }).some(
+    (node) =>
+      node.compensate !== undefined || (node.kind === 'workflow' && surroundings.undoing.has(node.workflow)),
+  );
+  const scope: DraftScope = { workflow, ...place, nodes: [], isUndoable };
+  for (const [index, node] of nodes.entries()) {
+    if (workflow.byId.has(node.id)) surroundings.faults.push({ failure: failures.duplicateNode(node.id) });
+    if (!isPlainId(node.id)) surroundings.faults.push({ failure: failures.nodeId(node.id) });
+    scope.nodes.push(draftNode(scope, node, index, surroundings));
+  }
+  return scope;
+}
+
+function draftNode(
+  scope: DraftScope,
+  node: RunnableNode,
+  index: number,
+  surroundings: Surroundings,
+): Draft {
+  const parts: DraftScope[] = [];
+  const retry = retryOf(node, scope.workflow.graph);
+  const draft: Draft = {
+    ...{ node, index, scope, parts, needsSelection: false },
+    ...{ orders: [], joins: [], needs: [], successors: [], routers: [], routes: [], slice: [] },
+    ...(retry === undefined ? {} : { retry }),
+  };
+  scope.workflow.byId.set(node.id, draft);
+  const loops = node.kind === 'foreach' ? [...scope.loops, draft] : scope.loops;
+  for (const { arm, scope: body } of bodiesOf(node)) {
+    const place = {
+      container: draft,
+      loops,
+      ...(arm === undefined ? {} : { arm }),
+      ...(body.value === undefined ? {} : { value: body.value }),
+    };
+    parts.push(draftScope(scope.workflow, body.nodes as readonly RunnableNode[], place, surroundings));
+  }
+  return draft;
+}
+
+/** The error strategy stands in for calls and reads alone: whatever else is repeated, somebody has asked for. */
+function retryOf(node: RunnableNode, { errorStrategy }: Graph) {
+  if (node.retry !== undefined || (node.kind !== 'call' && node.kind !== 'resource')) return node.retry;
+  return errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined;
+}

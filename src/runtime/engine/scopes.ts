@@ -1,0 +1,58 @@
+import type { Value } from '../../graph/json.js';
+import { roundInside } from './commands.js';
+import type { Failure, NodeRow } from './contract.js';
+import type { NodeInstance, ScopeInstance } from './instances.js';
+import type { PlannedNode } from './plan.js';
+import { readerIn, type Turn } from './turn.js';
+
+/** How a scope ended. */
+export type Outcome =
+  | { readonly status: 'succeeded'; readonly value: Value }
+  | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
+  | { readonly status: 'cancelled' };
+
+/** Begins a scope: its nodes are pending, and those that wait for nothing are due. */
+export function openScope(turn: Turn, scope: ScopeInstance, round?: string): void {
+  const { nodes } = scope.plan;
+  const { tables } = turn.recorder;
+  tables.scopes.put(scope.key, { open: nodes.length, ...(round === undefined ? {} : { round }) });
+  for (const planned of nodes) {
+    const node = turn.instances.node(scope, planned);
+    tables.nodes.put(node.key, pendingRow(planned));
+    if (isDueAtOnce(planned)) turn.due.add(node);
+  }
+  if (nodes.length === 0) turn.ended.push({ kind: 'scope', scope });
+}
+
+/** Begins a part of a container. */
+export function openPart(turn: Turn, container: NodeInstance, part: number): void {
+  const { attempt } = turn.recorder.tables.nodes.need(container.key);
+  openScope(turn, turn.instances.part(container, part), roundInside(turn, container, attempt));
+}
+
+function pendingRow({ orders, needsSelection, routers }: PlannedNode): NodeRow {
+  const selection = needsSelection ? { routers: routers.length } : {};
+  return { status: 'pending', waitingFor: orders.length, ...selection, attempt: 0 };
+}
+
+/** One that nobody can select is as due as one that waits for nothing: it is skipped. [G18] */
+function isDueAtOnce({ orders, needsSelection, routers }: PlannedNode): boolean {
+  return needsSelection ? routers.length === 0 : orders.length === 0;
+}
+
+/** How a scope ended whose nodes have all settled. A failure goes before what was left out, and that before a value. */
+export function outcomeOf(turn: Turn, scope: ScopeInstance): Outcome {
+  const { scopes, outputs } = turn.recorder.tables;
+  const { failure, final = false, cut, endedBy } = scopes.need(scope.key);
+  if (failure !== undefined) return { status: 'failed', failure, final };
+  if (cut) return { status: 'cancelled' };
+  // The value of the `return` that was reached, which stands for the whole workflow.
+  const isTop = scope.plan.container === undefined;
+  if (isTop && endedBy !== undefined) return { status: 'succeeded', value: outputs.get(endedBy) };
+  const expr = isTop ? scope.workflow.plan.graph.returns : scope.plan.value;
+  if (expr === undefined) return { status: 'succeeded', value: isTop ? null : undefined };
+  const value = readerIn(turn, scope).value(expr);
+  if (value.ok) return { status: 'succeeded', value: value.value };
+  scopes.put(scope.key, { ...scopes.need(scope.key), failure: value.failure, final: true });
+  return { status: 'failed', failure: value.failure, final: true };
+}

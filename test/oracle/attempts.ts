@@ -1,0 +1,106 @@
+import type { AskNode, WaitNode } from '../../src/graph/model.js';
+import { alarm, failAttempt, later, succeed } from './endings.js';
+import { countOf, type Instance, type Run } from './run.js';
+import { NoValue, read, readText } from './values.js';
+import { type Asker, reply, said } from './world.js';
+
+const ATTEMPT_MS = 60_000;
+const LONGEST_WAIT_MS = 366 * 24 * 3_600_000;
+
+/** One attempt of a call, a read or a function. Its input is evaluated anew. @throws NoValue */
+export function launch(run: Run, instance: Instance): void {
+  const { key, node } = instance;
+  const asked = askedBy(run, instance);
+  const answer = reply(run.world, { ...asked, who: key, before: countOf(run.asked, key) });
+  instance.placed = true;
+  run.running += 1;
+  started(run, instance, 'running', node.timeoutMs ?? ATTEMPT_MS);
+  if (node.kind === 'call') {
+    const { tool, input } = asked;
+    run.calls.push({
+      ...{ at: run.agenda.now, node: key, tool, input },
+      ...{ identity: identityOf(instance), compensation: false },
+    });
+  }
+  if (answer.kind === 'hang') return;
+  later(run, instance, { at: run.agenda.now + answer.after, rank: 'answer', key }, () => {
+    if (answer.kind === 'value') {
+      succeed(run, instance, answer.value);
+      instance.called = true;
+      return;
+    }
+    if (!answer.attempted) instance.reached -= 1;
+    failAttempt(run, instance, { ...answer.failure, again: answer.attempted || run.rules.refusedAgain });
+  });
+}
+
+function askedBy(run: Run, { node, part }: Instance): Pick<Asker, 'kind' | 'tool' | 'input'> {
+  switch (node.kind) {
+    case 'call':
+      return { kind: 'tool', tool: node.tool, input: read(run, part, node.input) ?? null };
+    case 'resource':
+      return { kind: 'resource', tool: node.resource, input: readText(run, part, node.uri) };
+    case 'compute':
+      return { kind: 'function', tool: 'f', input: read(run, part, node.value) ?? null };
+    default:
+      throw new Error(`${node.kind} asks nobody outside`);
+  }
+}
+
+/** The same for every attempt of a call, also of those of a container around it. */
+export function identityOf({ key, part, visits }: Instance): string {
+  return `${key} ${part.visits}${visits}`;
+}
+
+/** @throws NoValue */
+export function askPerson(run: Run, instance: Instance, node: AskNode): void {
+  const { part, key } = instance;
+  readText(run, part, node.message);
+  const options = node.options === undefined ? [] : read(run, part, node.options);
+  if (node.mode === 'choice' && !isChoice(options)) throw new NoValue('E_ASK_OPTIONS');
+  started(run, instance, 'waiting', node.timeoutMs);
+  for (const word of said(run.world, node.mode, options as string[], key, countOf(run.asked, key))) {
+    const due = { at: run.agenda.now + word.after, rank: 'answer', key } as const;
+    if (word.kind === 'answer') later(run, instance, due, () => succeed(run, instance, word.value));
+    if (word.kind === 'failure')
+      later(run, instance, due, () => failAttempt(run, instance, { ...word.failure, again: true }));
+  }
+}
+
+/** Texts, at least one and none twice. */
+function isChoice(options: unknown): boolean {
+  if (!Array.isArray(options) || options.length === 0) return false;
+  return options.every((option) => typeof option === 'string') && new Set(options).size === options.length;
+}
+
+/** @throws NoValue */
+export function awaitTime(run: Run, instance: Instance, { durationMs, until, timeoutMs }: WaitNode): void {
+  const given = read(run, instance.part, durationMs ?? until ?? { kind: 'literal' });
+  const time = typeof given === 'string' && durationMs === undefined ? Date.parse(given) : given;
+  if (typeof time !== 'number' || !Number.isFinite(time)) throw new NoValue('E_WAIT');
+  const rest = durationMs === undefined ? time - run.agenda.now : time;
+  if (rest > LONGEST_WAIT_MS || (durationMs !== undefined && rest < 0)) throw new NoValue('E_WAIT');
+  if (rest <= 0) {
+    succeed(run, instance, undefined);
+    return;
+  }
+  started(run, instance, 'waiting', timeoutMs);
+  alarm(run, instance, rest, () => succeed(run, instance, undefined));
+}
+
+/** An attempt is under way, for so long at most. */
+function started(
+  run: Run,
+  instance: Instance,
+  status: 'running' | 'waiting',
+  limitMs: number | undefined,
+): void {
+  instance.status = status;
+  instance.fault = undefined;
+  instance.attempts += 1;
+  instance.reached += 1;
+  if (limitMs === undefined) return;
+  alarm(run, instance, limitMs, () =>
+    failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true }),
+  );
+}

@@ -1,0 +1,289 @@
+import type { Json, JsonObject, Value } from '../../src/graph/json.js';
+import type {
+  Arm,
+  BranchNode,
+  ForeachNode,
+  ParallelNode,
+  Scope,
+  WorkflowNode,
+} from '../../src/graph/model.js';
+import { abort, abortParts, alarm, cancel, failAttempt, select, stopParts, succeed } from './endings.js';
+import {
+  type Fault,
+  type Frame,
+  type Instance,
+  isSettled,
+  type Outcome,
+  type Part,
+  partOf,
+  type Run,
+} from './run.js';
+import { undoParts } from './undo.js';
+import { attempt, holds, NoValue, read } from './values.js';
+
+const DEEPEST = 5;
+
+/** Begins an attempt of a container: finds out what parts it has. They begin in `goOn`. @throws NoValue */
+export function beginContainer(run: Run, instance: Instance): void {
+  const { node } = instance;
+  instance.status = 'running';
+  instance.attempts += 1;
+  instance.reached += 1;
+  instance.parts = [];
+  instance.open = [];
+  instance.verdict = undefined;
+  instance.rollback = undefined;
+  if (node.timeoutMs !== undefined) {
+    alarm(run, instance, node.timeoutMs, () => {
+      abortParts(run, instance, 'run_ended');
+      instance.stopped = false;
+      failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true });
+    });
+  }
+  switch (node.kind) {
+    case 'branch':
+      beginBranch(run, instance, node);
+      break;
+    case 'parallel':
+      instance.open = node.branches.map(
+        ({ body }) =>
+          () =>
+            inside(instance, body),
+      );
+      break;
+    case 'foreach':
+      beginLoop(run, instance, node);
+      break;
+    case 'workflow':
+      beginWorkflow(run, instance, node);
+      break;
+    default:
+      throw new Error(`${node.kind} holds nothing`);
+  }
+}
+
+function inside(owner: Instance, body: Scope, names?: ReadonlyMap<string, Json>, index?: number): Part {
+  const { frame, indices, visits, ...outer } = owner.part;
+  return partOf(body, {
+    ...{ frame, owner, outer: owner.part },
+    names: names ?? outer.names,
+    indices: index === undefined ? indices : [...indices, index],
+    visits: `${visits}${owner.visits}.`,
+  });
+}
+
+function beginBranch(run: Run, instance: Instance, node: BranchNode): void {
+  const first = node.cases.find(({ when }) => holds(run, instance.part, when));
+  const taken: Arm | undefined = first ?? (run.rules.elseTaken ? node.else : undefined);
+  if (taken === undefined) throw new NoValue('E_NO_MATCH');
+  if ('body' in taken) {
+    const { body } = taken;
+    instance.open = [() => inside(instance, body)];
+  } else {
+    select(instance, taken.goto);
+    succeed(run, instance, undefined);
+  }
+}
+
+function beginLoop(run: Run, instance: Instance, node: ForeachNode): void {
+  const items = read(run, instance.part, node.items);
+  if (!Array.isArray(items)) throw new NoValue('E_FOREACH_ITEMS');
+  if (items.length > node.max) throw new NoValue('E_FOREACH_LIMIT');
+  instance.open = items.map((item: Json, index) => () => {
+    const names = new Map([...instance.part.names, [node.as, item]]);
+    if (node.indexAs !== undefined) names.set(node.indexAs, index);
+    return inside(instance, node.body, names, index);
+  });
+}
+
+function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
+  const { frame, visits } = instance.part;
+  const graph = run.graph.tasks?.find(({ name }) => name === node.workflow);
+  if (graph === undefined) throw new Error(`${node.workflow} is not there`);
+  const given = read(run, instance.part, node.input) as JsonObject;
+  const isUnknown = Object.keys(given).some((key) => !graph.inputs.some(({ name }) => name === key));
+  const isMissing = graph.inputs.some(({ name, required }) => required && !Object.hasOwn(given, name));
+  if (isUnknown || isMissing) throw new NoValue('E_INPUT');
+  if (frame.depth + 1 > DEEPEST) throw new NoValue('E_DEPTH');
+  const inputs = { ...(run.rules.defaults ? defaultsOf(graph.inputs) : {}), ...given };
+  const own: Frame = { graph, prefix: `${instance.key}/`, inputs, depth: frame.depth + 1 };
+  const at = {
+    frame: own,
+    owner: instance,
+    names: new Map(),
+    indices: [],
+    visits: `${visits}${instance.visits}/`,
+  };
+  instance.open = [() => partOf({ nodes: graph.nodes, value: graph.returns }, at)];
+}
+
+export function defaultsOf(
+  inputs: readonly { readonly name: string; readonly default?: Json }[],
+): JsonObject {
+  return Object.fromEntries(
+    inputs.flatMap((input) => ('default' in input ? [[input.name, input.default ?? null]] : [])),
+  );
+}
+
+/** The next thing a container that runs can do: end a part, begin one, undo, or settle. Gives whether there was one. */
+export function goOn(run: Run, instance: Instance): boolean {
+  const ended = instance.parts.find((part) => part?.outcome === undefined && part?.nodes.every(isSettled));
+  if (ended !== undefined) {
+    ended.outcome = outcomeOf(run, ended);
+    if (ended.outcome.status === 'failed') partFailed(run, instance, ended, ended.outcome.fault);
+    return true;
+  }
+  const live = instance.parts.filter((part) => part !== undefined && part.outcome === undefined).length;
+  const next = instance.parts.length;
+  const open = instance.stopped || instance.verdict !== undefined ? undefined : instance.open[next];
+  if (open !== undefined && live < windowOf(run, instance)) {
+    instance.parts.push(open());
+    return true;
+  }
+  if (live > 0 || open !== undefined) return false;
+  return finish(run, instance);
+}
+
+function windowOf(run: Run, { node, open }: Instance): number {
+  if (node.kind !== 'foreach' && node.kind !== 'parallel') return 1;
+  return Math.max(1, run.rules.window(node.concurrency ?? open.length));
+}
+
+/** How a scope ends whose nodes are all settled. */
+export function outcomeOf(run: Run, part: Part): Outcome {
+  const failed = part.nodes
+    .filter(({ status }) => status === 'failed')
+    .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0));
+  const first = failed[0]?.fault === undefined ? undefined : { ...failed[0].fault, from: failed[0] };
+  const fault = part.error ?? first;
+  if (fault !== undefined) return { status: 'failed', fault };
+  const { returned } = part.frame;
+  if (part.outer === undefined && returned !== undefined)
+    return { status: 'succeeded', value: returned.value };
+  if (part.cut) return { status: 'cancelled' };
+  if (part.value === undefined)
+    return { status: 'succeeded', value: part.outer === undefined ? null : undefined };
+  const { value } = part;
+  let outcome: Outcome = { status: 'cancelled' };
+  attempt(
+    () => {
+      outcome = { status: 'succeeded', value: read(run, part, value) };
+    },
+    (without) => {
+      outcome = { status: 'failed', fault: without };
+    },
+  );
+  return outcome;
+}
+
+function partFailed(run: Run, instance: Instance, part: Part, fault: Fault): void {
+  const { node } = instance;
+  const index = instance.parts.indexOf(part);
+  if (instance.verdict !== undefined) return;
+  if (node.kind === 'parallel' && node.onPartialFailure === 'abort') {
+    for (const other of instance.parts) if (other !== undefined) abort(run, other, 'upstream_failed');
+    const partial = valuesOf(instance, node);
+    instance.verdict = { ...fault, details: { ...detailsOf(fault), partial } };
+  }
+  if (node.kind === 'foreach' && node.onItemError === 'fail') {
+    stopParts(run, instance, 'upstream_failed');
+    instance.verdict = { ...fault, details: { ...detailsOf(fault), index } };
+  }
+}
+
+function detailsOf({ details }: Fault): JsonObject {
+  return typeof details === 'object' && details !== null && !Array.isArray(details)
+    ? (details as JsonObject)
+    : {};
+}
+
+/** The values of branches that succeeded, absent ones left out. */
+function valuesOf({ parts }: Instance, { branches }: ParallelNode): JsonObject {
+  const values: [string, Json][] = branches.flatMap(({ id }, index): [string, Json][] => {
+    const outcome = parts[index]?.outcome;
+    return outcome?.status === 'succeeded' && outcome.value !== undefined
+      ? [[id, outcome.value as Json]]
+      : [];
+  });
+  return Object.fromEntries(values);
+}
+
+/** All parts have ended. */
+function finish(run: Run, instance: Instance): boolean {
+  const { node } = instance;
+  if (instance.verdict !== undefined) {
+    failAttempt(run, instance, withoutFrom(instance.verdict));
+    return true;
+  }
+  const { rollback } = instance;
+  if (rollback !== undefined) {
+    const { failed, report, target } = rollback;
+    if (target === undefined ? report === undefined : !isSettled(target)) return false;
+    const details = { failed, compensation: report ?? null };
+    instance.verdict = { code: 'E_PARTIAL_FAILURE', message: '', details, again: true };
+    return true;
+  }
+  const outcomes = instance.open.map(
+    (_, index): Outcome => instance.parts[index]?.outcome ?? { status: 'cancelled' },
+  );
+  const faults = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.fault] : []));
+  if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') {
+    if (faults.length > 0 || run.rules.happyUndoes) {
+      undoParts(run, instance, node, failedBranches(node, outcomes));
+      return true;
+    }
+  }
+  if (outcomes.some(({ status }) => status === 'cancelled')) {
+    cancel(run, instance);
+    return true;
+  }
+  switch (node.kind) {
+    case 'parallel': {
+      const [first] = faults;
+      if (first !== undefined && faults.length === outcomes.length)
+        failAttempt(run, instance, withoutFrom(first));
+      else succeed(run, instance, { ...valuesOf(instance, node), ...errorsOf(node, outcomes) });
+      return true;
+    }
+    case 'foreach':
+      succeed(run, instance, run.rules.order(outcomes.map((outcome) => valueIn(outcome) ?? null)));
+      return true;
+    default: {
+      const [fault] = faults;
+      if (fault !== undefined) failAttempt(run, instance, withoutFrom(fault));
+      else succeed(run, instance, outcomes[0] === undefined ? undefined : valueIn(outcomes[0]));
+      return true;
+    }
+  }
+}
+
+function valueIn(outcome: Outcome): Value {
+  return outcome.status === 'succeeded' ? outcome.value : undefined;
+}
+
+function withoutFrom({ from: _, ...fault }: Fault): Fault {
+  return fault;
+}
+
+function errorsOf({ branches }: ParallelNode, outcomes: readonly Outcome[]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(failedBranches({ branches }, outcomes)).map(([id, error]) => [
+      id,
+      { error: error as Json },
+    ]),
+  );
+}
+
+function failedBranches(
+  { branches }: Pick<ParallelNode, 'branches'>,
+  outcomes: readonly Outcome[],
+): JsonObject {
+  return Object.fromEntries(
+    branches.flatMap(({ id }, index) => {
+      const outcome = outcomes[index];
+      if (outcome?.status !== 'failed') return [];
+      const { code, message } = outcome.fault;
+      return [[id, { code, message }]];
+    }),
+  );
+}

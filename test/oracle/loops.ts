@@ -1,0 +1,43 @@
+import type { GotoNode } from '../../src/graph/model.js';
+import { release, succeed } from './endings.js';
+import { targetsOf } from './order.js';
+import type { Instance, Run } from './run.js';
+import { NoValue } from './values.js';
+
+/** Jumps back while it may. @throws NoValue */
+export function goBack(run: Run, instance: Instance, { target, max, onLimit }: GotoNode): void {
+  if (instance.jumps >= run.rules.loopLimit(max)) {
+    if (onLimit === 'fail') throw new NoValue('E_LOOP_LIMIT');
+    succeed(run, instance, undefined);
+    return;
+  }
+  instance.jumps += 1;
+  const { nodes } = instance.part;
+  const first = nodes.findIndex(({ node }) => node.id === target);
+  const again = nodes.slice(first, nodes.indexOf(instance) + 1);
+  for (const each of again) startOver(run, each);
+  // Whom they selected they select anew.
+  const targets = new Set(again.flatMap(({ node }) => targetsOf(node)));
+  for (const each of nodes) {
+    if (!targets.has(each.node.id) || each.status !== 'pending') continue;
+    if (each.selected !== undefined && again.includes(each.selected.by)) each.selected = undefined;
+  }
+}
+
+function startOver(run: Run, instance: Instance): void {
+  release(run, instance);
+  instance.visits += 1;
+  instance.status = 'pending';
+  instance.reason = undefined;
+  if (run.rules.jumpForgets) instance.value = undefined;
+  instance.fault = undefined;
+  instance.selected = undefined;
+  instance.attempts = 0;
+  instance.reached = 0;
+  instance.parts = [];
+  instance.open = [];
+  instance.verdict = undefined;
+  instance.rollback = undefined;
+  instance.called = false;
+  instance.undone = false;
+}

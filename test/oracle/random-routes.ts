@@ -1,0 +1,58 @@
+import type { Node } from '../../src/graph/model.js';
+import { call, dict, lit, node, step } from './build.js';
+import type { Maker } from './random-graph.js';
+
+/**
+ * Leads branches and fallbacks of a scope to nodes behind them, and gives a `parallel` the node that undoes. Ways that
+ * were left open find their target here; where there is none behind, one is added.
+ */
+export function addRoutes(maker: Maker, nodes: Node[]): void {
+  const { tape } = maker;
+  for (let index = 0; index < nodes.length; index += 1) {
+    const here = nodes[index];
+    if (here === undefined) continue;
+    const target = (): string => {
+      const behind = nodes.slice(index + 1).filter(({ kind }) => kind !== 'compensate' && kind !== 'goto');
+      if (behind.length === 0 || tape.chance(25)) {
+        const added = tape.chance(20)
+          ? node('error', maker.name('e'), { message: lit('sorry') })
+          : call(maker.name('c'));
+        nodes.push(added);
+        return added.id;
+      }
+      const found = tape.of(behind);
+      if (tape.chance(60)) nodes[nodes.indexOf(found)] = { ...found, after: [] };
+      return found.id;
+    };
+    let changed = here;
+    if (changed.kind === 'branch' && changed.cases.some((arm) => 'goto' in arm)) {
+      const { else: otherwise } = changed;
+      changed = {
+        ...changed,
+        cases: changed.cases.map((arm) => ({ id: arm.id, when: arm.when, goto: target() })),
+      };
+      if (otherwise !== undefined) changed = { ...changed, else: { id: otherwise.id, goto: target() } };
+    }
+    if (changed.onError !== undefined && 'fallbackNode' in changed.onError)
+      changed = { ...changed, onError: { fallbackNode: target() } };
+    if (changed.kind === 'parallel' && changed.onPartialFailure === 'rollback' && tape.chance(35)) {
+      const inside = changed.branches.flatMap(({ body }) => body.nodes.map(({ id }) => id));
+      const undoer = compensator(maker, inside);
+      changed = { ...changed, compensateNode: undoer.id };
+      nodes[index] = changed;
+      nodes.splice(index + 1, 0, undoer);
+    }
+    nodes[index] = changed;
+  }
+}
+
+/** Undoes some of what stands inside, in another order than it was done in. */
+function compensator({ tape, name }: Maker, inside: readonly string[]): Node {
+  const some = tape.some([...inside].reverse(), 75);
+  const undone = some.length > 0 ? some : inside.slice(0, 1);
+  const steps = undone.map((id) => ({
+    ...{ tool: `revert_${id}`, input: dict({ of: step(id) }) },
+    ...(tape.chance(40) ? { ignoreError: true } : {}),
+  }));
+  return node('compensate', name('u'), { steps });
+}

@@ -1,0 +1,72 @@
+import type { JoinRule } from '../../src/graph/model.js';
+import type { SkipReason } from '../../src/runtime/engine/contract.js';
+
+/** How many of the nodes that are joined ended in which way. */
+export interface Joined {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** Rules that a test may bend, to show that it would be noticed. */
+export interface Rules {
+  /** Whether a node runs, or why not. */
+  readonly join: (rule: JoinRule, joined: Joined) => 'run' | SkipReason;
+  /** The order of the values of a loop's bodies. */
+  readonly order: <T>(values: readonly T[]) => readonly T[];
+  /** Whether a jump of a `goto` takes away what the nodes it starts over gave. */
+  readonly jumpForgets: boolean;
+  readonly notSelected: SkipReason;
+  readonly conditionFalse: SkipReason;
+  readonly fallbacks: boolean;
+  /** Whether a `parallel` that went well undoes all the same. */
+  readonly happyUndoes: boolean;
+  /** Whether what is undone is undone in the order in which it was done. */
+  readonly undoForward: boolean;
+  readonly undoNothing: boolean;
+  readonly extraTries: (extra: number) => number;
+  readonly refusedAgain: boolean;
+  /** Whether nodes start although their scope has failed. */
+  readonly failFast: boolean;
+  readonly abortWaits: boolean;
+  readonly window: (concurrency: number) => number;
+  readonly places: (maxConcurrency: number) => number;
+  readonly defaults: boolean;
+  readonly errorWins: boolean;
+  readonly loopLimit: (max: number) => number;
+  readonly elseTaken: boolean;
+}
+
+/** What `docs/semantics.md` says. */
+export const RULES: Rules = {
+  join(rule, { succeeded, failed, skipped }) {
+    if (succeeded + failed + skipped === 0) return 'run';
+    const runs = {
+      all_success: failed === 0 && skipped === 0,
+      none_failed: failed === 0,
+      none_failed_min_one_success: failed === 0 && succeeded > 0,
+      one_success: succeeded > 0,
+      all_done: true,
+    }[rule];
+    if (runs) return 'run';
+    return failed > 0 ? 'upstream_failed' : 'upstream_skipped';
+  },
+  order: (values) => values,
+  jumpForgets: true,
+  notSelected: 'not_selected',
+  conditionFalse: 'condition_false',
+  fallbacks: true,
+  happyUndoes: false,
+  undoForward: false,
+  undoNothing: false,
+  extraTries: (extra) => extra,
+  refusedAgain: false,
+  failFast: true,
+  abortWaits: false,
+  window: (concurrency) => concurrency,
+  places: (maxConcurrency) => maxConcurrency,
+  defaults: true,
+  errorWins: true,
+  loopLimit: (max) => max,
+  elseTaken: true,
+};

@@ -1,0 +1,162 @@
+import type { Json, JsonObject, Value } from '../../src/graph/json.js';
+import type { Graph, Node, Scope } from '../../src/graph/model.js';
+import type { NodeStatus, SkipReason } from '../../src/runtime/engine/contract.js';
+import type { Agenda, Due } from './agenda.js';
+import type { Rules } from './rules.js';
+import type { World } from './world.js';
+
+/** A workflow that runs: the graph the run began with, or one that a `workflow` node runs. */
+export interface Frame {
+  readonly graph: Graph;
+  /** What the keys of its nodes begin with. */
+  readonly prefix: string;
+  readonly inputs: JsonObject;
+  readonly depth: number;
+  returned?: { readonly value: Value };
+}
+
+/** A scope that runs. */
+export interface Part {
+  readonly frame: Frame;
+  /** As they are declared. */
+  readonly declared: readonly Node[];
+  readonly nodes: Instance[];
+  readonly value: Scope['value'];
+  /** The node it is a body of; missing for the root of the run. */
+  readonly owner?: Instance;
+  /** The scope around it in the same workflow. */
+  readonly outer?: Part;
+  /** Items and places of the loop it is the body of. */
+  readonly names: ReadonlyMap<string, Json>;
+  readonly indices: readonly number[];
+  /** Visits of all that it stands in. */
+  readonly visits: string;
+  /** Nothing new starts here, because of something in here. */
+  ended?: 'failure' | 'error' | 'return';
+  /** What the nodes are skipped with that can no longer start. */
+  reason?: SkipReason;
+  /** Nothing new starts here, because of something outside. */
+  stopped?: true;
+  /** Because of that, something was left out or cancelled. */
+  cut?: true;
+  /** What an `error` node in here said. */
+  error?: Fault;
+  outcome?: Outcome;
+}
+
+export type Outcome =
+  | { readonly status: 'succeeded'; readonly value: Value }
+  | { readonly status: 'failed'; readonly fault: Fault }
+  | { readonly status: 'cancelled' };
+
+/** A failure, and whether another try may change it. */
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Json;
+  readonly again: boolean;
+  /** The node at which it entered the scope it is looked at in; missing where no node failed. */
+  readonly from?: Instance;
+}
+
+/** A node that stands in a scope that runs. */
+export interface Instance {
+  readonly node: Node;
+  readonly part: Part;
+  readonly key: string;
+  status: NodeStatus;
+  reason?: SkipReason | undefined;
+  value?: Value;
+  fault?: Fault | undefined;
+  /** When it failed or succeeded, counted in settlements. */
+  settledAt?: number;
+  selected?: { readonly by: Instance; readonly fault?: Fault | undefined } | undefined;
+  /** Attempts of this visit, and how many of them got to the other side. */
+  attempts: number;
+  reached: number;
+  visits: number;
+  jumps: number;
+  /** Another attempt may begin now. */
+  again?: boolean;
+  /** What ends when this node does: its timers, and the reply it waits for. */
+  pending: Due<() => void>[];
+  /** It takes one of the run's places. */
+  placed?: boolean;
+  /** The scopes of a container, by place: those that have begun. */
+  parts: (Part | undefined)[];
+  /** How the parts of a container begin; as many as it has. */
+  open: (() => Part)[];
+  /** Nothing new begins in this container, because of something outside. */
+  stopped?: boolean;
+  /** What the attempt of a container fails with. */
+  verdict?: Fault | undefined;
+  /** A `parallel` undoes what its branches did: it waits for the `target`, or for the report. */
+  rollback?: { readonly failed: JsonObject; readonly report?: Json; readonly target?: Instance } | undefined;
+  /** The tool really gave this value. */
+  called?: boolean;
+  undone?: boolean;
+}
+
+/** A call the run made. */
+export interface CallRecord {
+  readonly at: number;
+  readonly node: string;
+  readonly tool: string;
+  readonly input: Json;
+  /** Calls with one identity are the same call, made again. */
+  readonly identity: string;
+  readonly compensation: boolean;
+}
+
+/** All that is known while a run is worked out. */
+export interface Run {
+  readonly graph: Graph;
+  readonly world: World;
+  readonly rules: Rules;
+  readonly agenda: Agenda<() => void>;
+  readonly fields: Map<string, Value>;
+  readonly line: Instance[];
+  readonly asked: Map<string, number>;
+  readonly calls: CallRecord[];
+  running: number;
+  settlements: number;
+  root: Part;
+  end?: Outcome;
+  cancelling?: true;
+}
+
+export const SETTLED: ReadonlySet<NodeStatus> = new Set([
+  'succeeded',
+  'failed',
+  'handled',
+  'skipped',
+  'cancelled',
+]);
+
+export function isSettled({ status }: Instance): boolean {
+  return SETTLED.has(status);
+}
+
+/** How often somebody asked the world before. */
+export function countOf(asked: Map<string, number>, who: string): number {
+  const before = asked.get(who) ?? 0;
+  asked.set(who, before + 1);
+  return before;
+}
+
+/** Opens a scope: all of its nodes are pending. */
+export function partOf(
+  { nodes, value }: { readonly nodes: readonly Node[]; readonly value?: Scope['value'] },
+  at: Omit<Part, 'declared' | 'nodes' | 'value'>,
+): Part {
+  const part: Part = { ...at, declared: nodes, nodes: [], value };
+  const suffix = part.indices.map((index) => `[${index}]`).join('');
+  for (const node of nodes) {
+    const key = part.frame.prefix + node.id + suffix;
+    part.nodes.push({
+      ...{ node, part, key, status: 'pending', attempts: 0, reached: 0, visits: 0, jumps: 0 },
+      ...{ pending: [], parts: [], open: [] },
+    });
+  }
+  return part;
+}

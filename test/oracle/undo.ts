@@ -1,0 +1,145 @@
+import { references } from '../../src/graph/expression/references.js';
+import type { Json, JsonObject } from '../../src/graph/json.js';
+import type { CompensateNode, Compensation, ParallelNode } from '../../src/graph/model.js';
+import { failForGood, later, select, succeed } from './endings.js';
+import { countOf, type Fault, type Instance, type Part, type Run } from './run.js';
+import { attempt, read, visible } from './values.js';
+import { reply } from './world.js';
+
+/** A compensation to be made. */
+interface Step {
+  readonly compensation: Compensation;
+  /** Where its input is evaluated. */
+  readonly part: Part;
+  /** What calls of it have in common, and no others. */
+  readonly identity: string;
+  /** The node whose call it takes back. */
+  readonly of?: Instance;
+}
+
+interface Report {
+  readonly done: string[];
+  readonly failed: {
+    readonly tool: string;
+    readonly failure: { readonly code: string; readonly message: string };
+  }[];
+  readonly not_run: string[];
+}
+
+/** The steps of a `compensate` node, in the written order. */
+export function undoListed(run: Run, instance: Instance, node: CompensateNode): void {
+  const { part, key, selected } = instance;
+  instance.status = 'running';
+  instance.attempts += 1;
+  const identity = `${key} ${part.visits}${instance.visits}`;
+  const steps = node.steps.map((compensation, index) => ({
+    compensation,
+    part,
+    identity: `undo ${identity} ${index}`,
+  }));
+  undo(run, instance, steps, (report, halted) => {
+    if (selected?.fault !== undefined) failForGood(run, instance, { ...selected.fault, again: false });
+    else if (halted) failForGood(run, instance, { code: 'E_COMPENSATION', message: '', again: false });
+    else succeed(run, instance, report);
+  });
+}
+
+/** Undoes what the branches of a `parallel` did, or selects the node that does. `failed` says which of them failed. */
+export function undoParts(run: Run, instance: Instance, node: ParallelNode, failed: JsonObject): void {
+  if (node.compensateNode === undefined) {
+    instance.rollback = { failed };
+    const done = instance.parts.flatMap((part) => (part === undefined ? [] : callsIn(part)));
+    undo(run, instance, stepsFor(run, done), (report) => {
+      instance.rollback = { failed, report: report as unknown as Json };
+    });
+    return;
+  }
+  const why: Fault = { code: 'E_PARTIAL_FAILURE', message: '', again: false };
+  const target = select(instance, node.compensateNode, why);
+  instance.rollback = target === undefined ? { failed, report: null } : { failed, target };
+}
+
+/** All calls in a run that can be undone, the last one first. */
+export function undoAll(run: Run, then: () => void): void {
+  undo(run, undefined, stepsFor(run, callsIn(run.root)), then);
+}
+
+function stepsFor(run: Run, calls: readonly Instance[]): Step[] {
+  const order = [...calls].sort((a, b) => (b.settledAt ?? 0) - (a.settledAt ?? 0));
+  if (run.rules.undoForward) order.reverse();
+  return order.flatMap((of) => {
+    const { compensate } = of.node;
+    const identity = `undo ${of.key} ${of.part.visits}${of.visits}`;
+    return compensate === undefined || run.rules.undoNothing
+      ? []
+      : [{ compensation: compensate, part: of.part, identity, of }];
+  });
+}
+
+/** The calls in a scope that succeeded and say how they are undone, those of inner scopes too. */
+function callsIn(part: Part): Instance[] {
+  return part.nodes.flatMap((instance) => {
+    const inner = instance.parts.flatMap((each) => (each === undefined ? [] : callsIn(each)));
+    const { node, status, called, undone } = instance;
+    const counts =
+      node.kind === 'call' && node.compensate !== undefined && status === 'succeeded' && called && !undone;
+    return counts ? [instance, ...inner] : inner;
+  });
+}
+
+/** One after the other. A failure ends it, unless it is to be ignored. */
+function undo(
+  run: Run,
+  by: Instance | undefined,
+  [step, ...others]: readonly Step[],
+  then: (report: Report, halted: boolean) => void,
+  report: Report = { done: [], failed: [], not_run: [] },
+): void {
+  if (step === undefined) {
+    then(report, false);
+    return;
+  }
+  const goOn = (): void => undo(run, by, others, then, report);
+  if (!hasHappened(step)) {
+    goOn();
+    return;
+  }
+  const { tool, input, ignoreError } = step.compensation;
+  const fail = ({ code, message }: Pick<Fault, 'code' | 'message'>): void => {
+    report.failed.push({ tool, failure: { code, message } });
+    if (ignoreError) {
+      goOn();
+      return;
+    }
+    report.not_run.push(...others.map(({ compensation }) => compensation.tool));
+    then(report, true);
+  };
+  attempt(() => {
+    const value = read(run, step.part, input) ?? null;
+    const who = `${tool} ${JSON.stringify(value)}`;
+    const before = countOf(run.asked, who);
+    const answer = reply(run.world, { kind: 'undo', who, tool, input: value, before });
+    if (answer.kind === 'hang') throw new Error('what undoes always comes back');
+    const call = { at: run.agenda.now, node: by?.key ?? '', tool, input: value };
+    run.calls.push({ ...call, identity: step.identity, compensation: true });
+    const what = (): void => {
+      if (answer.kind === 'failure') {
+        fail(answer.failure);
+        return;
+      }
+      report.done.push(tool);
+      if (step.of !== undefined) step.of.undone = true;
+      goOn();
+    };
+    const due = { at: run.agenda.now + answer.after, rank: 'answer', key: who } as const;
+    if (by === undefined) run.agenda.add({ ...due, what });
+    else later(run, by, due, what);
+  }, fail);
+}
+
+/** Whether every step it plainly refers to has succeeded. */
+function hasHappened({ compensation, part }: Step): boolean {
+  return references(compensation.input)
+    .filter(({ ref, guarded }) => ref.root === 'steps' && !guarded)
+    .every(({ ref }) => visible(part, String(ref.path[0]))?.status === 'succeeded');
+}

@@ -1,0 +1,92 @@
+import { Budget, ExpressionError, evaluate } from '../../src/graph/expression/evaluate.js';
+import type { Expr } from '../../src/graph/expression/tree.js';
+import type { JsonObject, Value } from '../../src/graph/json.js';
+import type { Fault, Instance, Part, Run } from './run.js';
+
+/** Thrown where something a node needs has no value, or one that does not do. */
+export class NoValue extends Error {
+  readonly fault: Fault;
+
+  /** What is computed comes out the same when it is tried again. */
+  constructor(code: string, message = '') {
+    super(message);
+    this.fault = { code, message, again: false };
+  }
+}
+
+/** What an expression means where it stands. @throws NoValue */
+export function read(run: Run, part: Part, expr: Expr, error: JsonObject = {}): Value {
+  const lookup = (root: string, name: string | number): Value => {
+    switch (root) {
+      case 'inputs':
+        return own(part.frame.inputs, name);
+      case 'state': {
+        const field = part.frame.graph.state?.find((each) => each.name === name);
+        return run.fields.has(String(name)) ? run.fields.get(String(name)) : field?.initial;
+      }
+      case 'steps': {
+        const found = visible(part, String(name));
+        return found?.status === 'succeeded' ? found.value : undefined;
+      }
+      case 'error':
+        return own(error, name);
+      default:
+        return part.names.get(String(name));
+    }
+  };
+  try {
+    return evaluate(expr, { lookup }, new Budget(1_000_000));
+  } catch (thrown) {
+    if (thrown instanceof ExpressionError) throw new NoValue(thrown.code, thrown.message);
+    throw thrown;
+  }
+}
+
+/** A condition: null and absent count as false, and nothing else but a boolean will do. @throws NoValue */
+export function holds(run: Run, part: Part, expr: Expr): boolean {
+  const value = read(run, part, expr) ?? false;
+  if (typeof value !== 'boolean') throw new NoValue('E_NOT_A_BOOLEAN');
+  return value;
+}
+
+/** @throws NoValue */
+export function readText(run: Run, part: Part, expr: Expr): string {
+  const value = read(run, part, expr);
+  if (typeof value !== 'string') throw new NoValue('E_NOT_TEXT');
+  return value;
+}
+
+/** Does something, and something else where it comes to a value that is not there. */
+export function attempt(what: () => void, otherwise: (fault: Fault) => void): void {
+  try {
+    what();
+  } catch (thrown) {
+    if (!(thrown instanceof NoValue)) throw thrown;
+    otherwise(thrown.fault);
+  }
+}
+
+/** The node of this id that a reader sees: in its scope, in those around it, and in branches and parallels there. */
+export function visible(from: Part, id: string): Instance | undefined {
+  for (let part: Part | undefined = from; part !== undefined; part = part.outer) {
+    const found = within(part, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function within(part: Part, id: string): Instance | undefined {
+  for (const instance of part.nodes) {
+    if (instance.node.id === id) return instance;
+    if (instance.node.kind !== 'branch' && instance.node.kind !== 'parallel') continue;
+    for (const inner of instance.parts) {
+      const found = inner === undefined ? undefined : within(inner, id);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+function own(object: JsonObject, name: string | number): Value {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

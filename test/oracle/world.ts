@@ -1,0 +1,136 @@
+import type { Json, JsonObject } from '../../src/graph/json.js';
+import type { AskNode } from '../../src/graph/model.js';
+import type { Failure } from '../../src/runtime/engine/contract.js';
+
+/**
+ * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
+ * it takes, who answers when, and whether the run is cancelled. A pure function of who asks and how often it has asked.
+ */
+export interface World {
+  /** What everything is decided by: 0 is success at once, and so a failing case becomes simple when it is shrunk. */
+  readonly luck: readonly number[];
+  /** What luck does not decide: replies by node key, or by tool for what undoes, one after the other; the last repeats. */
+  readonly replies?: Readonly<Record<string, readonly Reply[]>>;
+  /** What is said, by node key, each time it is asked. */
+  readonly says?: Readonly<Record<string, readonly Said[]>>;
+  readonly cancel?: { readonly at: number; readonly compensate: boolean };
+}
+
+/** What becomes of one call, read or evaluation, so many ms after it was begun. */
+export type Reply =
+  | { readonly kind: 'value'; readonly after: number; readonly value: Json }
+  | {
+      readonly kind: 'failure';
+      readonly after: number;
+      readonly failure: Failure;
+      readonly attempted: boolean;
+    }
+  /** Never comes back. */
+  | { readonly kind: 'hang' };
+
+/** One thing somebody says to a question, so many ms after it was put. */
+export type Said =
+  | { readonly kind: 'answer'; readonly after: number; readonly value: Json }
+  /** Does not fit, and changes nothing. */
+  | { readonly kind: 'nonsense'; readonly after: number; readonly value: Json }
+  | { readonly kind: 'failure'; readonly after: number; readonly failure: Failure };
+
+/** Who asks the world for something. */
+export interface Asker {
+  readonly kind: 'tool' | 'undo' | 'resource' | 'function';
+  /** The node's key; for what undoes the tool. */
+  readonly who: string;
+  readonly tool: string;
+  readonly input: Json;
+  /** How often it has asked before. */
+  readonly before: number;
+}
+
+/** A number from 0 to `below - 1` that depends on the words alone. */
+function pick({ luck }: World, below: number, ...words: readonly (string | number)[]): number {
+  if (luck.length === 0) return 0;
+  let hash = 2166136261;
+  for (const char of words.join('|')) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619) >>> 0;
+  return (luck[hash % luck.length] ?? 0) % below;
+}
+
+export function reply(world: World, { kind, who, tool, input, before }: Asker): Reply {
+  const written = world.replies?.[kind === 'undo' ? tool : who];
+  const scripted = written?.[Math.min(before, written.length - 1)];
+  if (scripted !== undefined) return scripted;
+  const after = pick(world, 30, 'after', who, before);
+  const fate = pick(world, 100, 'fate', kind, who, before);
+  if (kind === 'undo') return fate >= 88 ? failure(after, who, tool, true) : success(after, { undone: tool });
+  if (fate >= 97) return { kind: 'hang' };
+  if (fate >= 94) return failure(after, who, tool, kind !== 'tool');
+  if (fate >= 76) return failure(after, who, tool, true);
+  if (kind === 'resource') return success(after, { uri: String(input), text: tool });
+  if (fate >= 66) return success(after, input);
+  const values: readonly Json[] = [{ ok: true, n: 2 }, { ok: false, n: 1 }, [1, 2, 3], 'text', true, null, 4];
+  return success(after, values[Math.floor(fate / 10) % values.length] ?? null);
+}
+
+/** What somebody says to a question, in this order. The last of it ends the question. */
+export function said(
+  world: World,
+  mode: AskNode['mode'],
+  options: readonly string[],
+  who: string,
+  before: number,
+): Said[] {
+  const scripted = world.says?.[who];
+  if (scripted !== undefined) return [...scripted];
+  const all: Said[] = [];
+  let after = pick(world, 40, 'think', who, before);
+  if (pick(world, 3, 'wrong', who, before) === 2) {
+    all.push({
+      kind: 'nonsense',
+      after,
+      value: NONSENSE[pick(world, NONSENSE.length, 'what', who, before)] ?? 7,
+    });
+    after += 1 + pick(world, 9, 'again', who, before);
+  }
+  if (pick(world, 10, 'refuse', who, before) === 9) {
+    all.push({ kind: 'failure', after, failure: { code: 'X_ANSWER', message: `nobody answers ${who}` } });
+  } else {
+    all.push({
+      kind: 'answer',
+      after,
+      value: fitting(mode, options, pick(world, 10, 'answer', who, before)),
+    });
+  }
+  return all;
+}
+
+/** Fits no question. */
+const NONSENSE: readonly Json[] = [
+  7,
+  'what?',
+  [],
+  null,
+  { selected: 'none of these', confirmed: 'yes', input: 3 },
+];
+
+function fitting(mode: AskNode['mode'], options: readonly string[], number: number): JsonObject {
+  switch (mode) {
+    case 'info':
+      return { acknowledged: true };
+    case 'confirm':
+      return { confirmed: number % 2 === 0 };
+    case 'text':
+      return { input: `text ${number}` };
+    case 'choice':
+      return { selected: options[number % options.length] ?? '' };
+    case 'yield':
+      return { ok: number % 2 === 0 };
+  }
+}
+
+function success(after: number, value: Json): Reply {
+  return { kind: 'value', after, value };
+}
+
+function failure(after: number, who: string, tool: string, attempted: boolean): Reply {
+  const code = attempted ? 'X_BROKE' : 'X_REFUSED';
+  return { kind: 'failure', after, failure: { code, message: `${tool} of ${who}` }, attempted };
+}
