@@ -164,7 +164,25 @@ describe('planCodegen with a configuration', () => {
       'a.ts': '',
       'tsconfig.json': '{ "compilerOptions": { "target": "ES1" } }',
     });
-    expect(await faults()).toEqual([expect.stringContaining('SW9002 configuration `tsconfig.json`')]);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^tsconfig\.json:1:34 SW9002 configuration `tsconfig\.json`: .*target/),
+    ]);
+    await write({ 'tsconfig.json': '{\n  "compilerOptions": { "target": }\n}' });
+    expect(await faults()).toEqual([expect.stringMatching(/^tsconfig\.json:2:34 SW9002 .*expected/)]);
+  });
+
+  test('names the setting that a misspelt one is near to', async () => {
+    await write({ 'stepwright.config.json': '{ "registries": [{ "includes": ["a.ts"], "out": "r.ts" }] }' });
+    const { diagnostics } = await planCodegen({ root });
+    expect(diagnostics.map(({ hint }) => hint)).toContain('did you mean `include`?');
+  });
+
+  test('refuses to write over a source, before the classes in it are missed', async () => {
+    const registries = [{ include: ['*.ts'], out: 'a.ts' }];
+    await write({ ...config({ registries }), 'a.ts': 'export const mine = 1;\n', 'b.ts': '' });
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:\d+:\d+ SW9004 `a\.ts`/),
+    ]);
   });
 
   test('reports a configuration that was named and is not there', async () => {

@@ -28,7 +28,9 @@ export function checkOrder(subject: Subject): Diagnostic[] {
 export function dependencies({ graph, nodes }: Subject): Map<string, Set<string>> {
   const edges = new Map<string, Set<string>>();
   for (const [index, node] of graph.nodes.entries()) {
-    const targets = edges.get(node.id) ?? new Set();
+    // Of two steps with one id, which is SW4009, the first one counts: together they would seem to wait for themselves.
+    if (nodes.get(node.id)?.node !== node) continue;
+    const targets = new Set<string>();
     for (const target of node.after) if (nodes.has(target)) targets.add(target);
     for (const { ref } of [...valueExpressions(node), ...sideExpressions(node)].flatMap(references)) {
       const target = ref.root === 'steps' ? nodes.get(String(ref.path[0])) : undefined;

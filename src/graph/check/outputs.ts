@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import { dataPaths, formatPath } from '../expression/paths.js';
+import { dataPaths, formatPath, type PathSegment } from '../expression/paths.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import type { Node } from '../model.js';
@@ -23,11 +23,12 @@ const RESOURCE_VALUE: JsonSchema = {
   additionalProperties: false,
 };
 
-/** SW4005: paths that no output of the step they read from can have. */
+/** SW4005 and SW3013: paths that no output of the step, or no value of the argument, they read from can have. */
 export function checkOutputPaths({ graph }: Subject, names: Names): Diagnostic[] {
   const found = graph.nodes.flatMap((node) => {
     const source = placeOfNode(node, graph);
-    const exprs = [...valueExpressions(node), ...sideExpressions(node)];
+    const summary = node.summary === undefined ? [] : [node.summary];
+    const exprs = [...valueExpressions(node), ...sideExpressions(node), ...summary];
     return exprs.flatMap((expr) => checkPaths(expr, source, names));
   });
   if (graph.returns === undefined) return found;
@@ -47,24 +48,36 @@ export function namesOf({ graph, nodes }: Subject, environment: CheckEnvironment
 }
 
 function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
-  return dataPaths(expr).flatMap((path) => {
-    if (path.ref.root !== 'steps') return [];
-    const step = String(path.ref.path[0]);
-    let known = names.steps(step);
-    for (const [index, segment] of path.segments.entries()) {
-      const next = read(known, segment.key);
-      if (next.kind === 'missing') {
-        const params = {
-          step,
-          path: formatPath(path.segments.slice(0, index + 1)),
-          suggestion: nearestName(String(segment.key), next.keys),
-        };
-        return [diagnostic('SW4005', placeOfExpr(segment, source), params)];
-      }
-      known = next.known;
-    }
-    return [];
+  return dataPaths(expr).flatMap(({ ref: { root, path }, segments }) => {
+    if (root !== 'steps' && root !== 'inputs') return [];
+    const name = String(path[0]);
+    const missing = missingIn(segments, names[root](name));
+    if (missing === undefined) return [];
+    const place = placeOfExpr(missing.segment, source);
+    const { path: whole, suggestion } = missing;
+    return root === 'steps'
+      ? diagnostic('SW4005', place, { step: name, path: whole, suggestion })
+      : diagnostic('SW3013', place, { argument: name, path: whole, suggestion });
   });
+}
+
+/** The first key of a path that nothing has. */
+function missingIn(
+  segments: readonly PathSegment[],
+  value: Known,
+):
+  | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
+  | undefined {
+  let known = value;
+  for (const [index, segment] of segments.entries()) {
+    const next = read(known, segment.key);
+    if (next.kind === 'missing') {
+      const suggestion = nearestName(String(segment.key), next.keys);
+      return { segment, path: formatPath(segments.slice(0, index + 1)), suggestion };
+    }
+    known = next.known;
+  }
+  return undefined;
 }
 
 function knownValue(node: Node, names: Names, environment: CheckEnvironment): Known {

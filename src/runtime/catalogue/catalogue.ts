@@ -118,7 +118,10 @@ class RegistryCatalogue implements Catalogue {
     const toolContext = toolContextOf(context);
     return this.#middleware.around(
       { tool: name, input, secret, context, toolContext, maskOf },
-      async (given) => masked(await this.#call(name, entry, given, toolContext), maskOf(given)),
+      async (given) => {
+        const mask = maskOf(given);
+        return masked(await this.#call(name, entry, given, discreet(toolContext, mask)), mask);
+      },
     );
   }
 
@@ -202,6 +205,18 @@ function toolContextOf(context: CallContext): ToolContext {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(auth === undefined ? {} : { auth }),
     progress: (...report) => context.progress(...report),
+  };
+}
+
+/** A context whose reports of progress hold no secrets: they are shown to the caller as they come. */
+function discreet(context: ToolContext, mask: Mask): ToolContext {
+  if (mask.isEmpty) return context;
+  return {
+    ...context,
+    progress: (progress, total, text) =>
+      text === undefined
+        ? context.progress(progress, ...(total === undefined ? [] : [total]))
+        : context.progress(progress, total, mask.text(text)),
   };
 }
 

@@ -17,7 +17,12 @@ export interface BuiltWorkflow {
    * Checks it against what is registered beside it, and gives the graph to run. Without it the graph is checked as it
    * is.
    */
-  checkAgainst?(registered: CheckEnvironment): CheckedWorkflow;
+  checkAgainst?(registered: RegisteredParts): CheckedWorkflow;
+}
+
+/** What a built workflow is checked against. */
+export interface RegisteredParts extends CheckEnvironment {
+  readonly functions: ReadonlyMap<string, FunctionEntry>;
 }
 
 /** How checking a built workflow ended. */
@@ -66,14 +71,14 @@ export interface Registered {
  * @throws RegistrationError with all faults at once.
  */
 export function register(registry: Registry, { workflows, prompts }: Registrations): Registered {
-  const environment = environmentOf(registry);
+  const functions = new Map(Object.entries(registry.functions ?? {}));
+  const registered = partsOf(registry);
   const problems = nameProblems(registry, workflows, prompts);
   const warnings: string[] = [];
   const runnable: RunnableWorkflow[] = [];
-  const functions = new Map(Object.entries(registry.functions ?? {}));
   for (const workflow of workflows) {
     const { name } = workflow.graph;
-    const checked = check(workflow, environment);
+    const checked = check(workflow, registered);
     if (!checked.ok) {
       problems.push(...checked.problems.map((finding) => texts.workflowFault(name, finding)));
       continue;
@@ -90,15 +95,19 @@ export function register(registry: Registry, { workflows, prompts }: Registratio
 }
 
 /** What graphs are checked against. */
-function environmentOf({ tools, resources }: Registry): CheckEnvironment {
-  return { tools: new Map(Object.entries(tools)), resources: new Map(Object.entries(resources)) };
+function partsOf({ tools, resources, functions = {} }: Registry): RegisteredParts {
+  return {
+    tools: new Map(Object.entries(tools)),
+    resources: new Map(Object.entries(resources)),
+    functions: new Map(Object.entries(functions)),
+  };
 }
 
-function check(workflow: BuiltWorkflow, environment: CheckEnvironment): CheckedWorkflow {
-  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(environment);
+function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWorkflow {
+  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
   const { graph, functions = new Map() } = workflow;
   const parsed = parseGraph(graph);
-  const found = parsed.ok ? checkGraph(parsed.graph, environment) : parsed.diagnostics;
+  const found = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
   const problems = found.filter(({ severity }) => severity === 'error').map(withHint);
   if (!parsed.ok || problems.length > 0) return { ok: false, problems };
   return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
