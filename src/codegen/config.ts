@@ -21,8 +21,7 @@ export interface RegistryPlan {
   readonly out: string;
   /** Relative to the root, with `/`, sorted. */
   readonly files: readonly string[];
-  /** Where the configuration names the output, and where the sources; missing without a configuration. */
-  readonly outPlace?: Place;
+  /** Where the configuration names the sources; missing without one. */
   readonly includePlace?: Place;
 }
 
@@ -120,7 +119,7 @@ export async function planCodegen({
       diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
     }
     const includePlace = document.placeOf(`/registries/${i}/include`);
-    registries.push({ out: registry.out, files, outPlace, includePlace });
+    registries.push({ out: registry.out, files, includePlace });
   }
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   return { value: planOf(config.tsconfig, tsconfig, registries, config.severity), diagnostics };

@@ -125,7 +125,7 @@ describe('names', () => {
       'b.ts': "export { x } from './c.js';",
       'c.ts': "export { x } from './b.js';",
     };
-    const from = { specifier: './b.js', name: 'x', exports: [] };
+    const from = { specifier: './c.js', name: 'x', exports: [] };
     expect(symbolIn(texts, 'x')).toMatchObject({ kind: 'unresolved', name: 'x', from });
   });
 

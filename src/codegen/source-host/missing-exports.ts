@@ -58,7 +58,8 @@ function exportedValues(
 ): readonly { readonly name: string; readonly isClass: boolean }[] {
   return checker.getExportsOfModule(module).flatMap((entry) => {
     const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
-    if ((target.flags & ts.SymbolFlags.Value) === 0) return [];
+    // What leads nowhere itself has no declaration.
+    if (target.declarations === undefined || (target.flags & ts.SymbolFlags.Value) === 0) return [];
     return { name: entry.name, isClass: (target.flags & ts.SymbolFlags.Class) !== 0 };
   });
 }

@@ -1,11 +1,15 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { isJsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
+import { kindOf } from './kind-of.js';
 import type { RunnableWorkflow } from './offers.js';
+import { schemaFaults } from './registered-schemas.js';
 import { texts } from './texts.js';
 
 /** A workflow that a program has made, rather than codegen. */
@@ -66,14 +70,22 @@ export interface Registered {
 }
 
 /**
- * Checks built workflows against the tools, resources and functions of a registry, and every name against all others.
+ * Checks built workflows against the tools, resources and functions of a registry, every name against all others, and
+ * every schema a server would check values by.
  *
  * @throws RegistrationError with all faults at once.
  */
-export function register(registry: Registry, { workflows, prompts }: Registrations): Registered {
+export function register(
+  registry: Registry,
+  registrations: Registrations,
+  schemas: SchemaCompiler = new SchemaCompiler(),
+): Registered {
+  const misfits = misfitsOf(registrations);
+  const workflows = registrations.workflows.filter(isBuiltWorkflow);
+  const prompts = registrations.prompts.filter(isPlainPrompt);
   const functions = new Map(Object.entries(registry.functions ?? {}));
   const registered = partsOf(registry);
-  const problems = nameProblems(registry, workflows, prompts);
+  const problems = [...misfits, ...nameProblems(registry, workflows, prompts)];
   const warnings: string[] = [];
   const runnable: RunnableWorkflow[] = [];
   for (const workflow of workflows) {
@@ -90,8 +102,37 @@ export function register(registry: Registry, { workflows, prompts }: Registratio
     }
     problems.push(...functionProblems(checked.graph, functions));
   }
+  problems.push(
+    ...schemaFaults(
+      registry,
+      runnable.map(({ graph }) => graph),
+      schemas,
+    ),
+  );
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
+}
+
+/** What programs in JavaScript register that is nothing of the kind. */
+function misfitsOf({ workflows, prompts }: Registrations): string[] {
+  const misfits = (list: readonly unknown[], fits: (item: unknown) => boolean, text: typeof texts.notBuilt) =>
+    list.flatMap((item, index) => (fits(item) ? [] : [text(index, kindOf(item))]));
+  return [
+    ...misfits(workflows, isBuiltWorkflow, texts.notBuilt),
+    ...misfits(prompts, isPlainPrompt, texts.notPlainPrompt),
+  ];
+}
+
+function isBuiltWorkflow(given: unknown): given is BuiltWorkflow {
+  if (typeof given !== 'object' || given === null) return false;
+  const { graph } = given as { readonly graph?: unknown };
+  return isJsonObject(graph) && typeof graph.name === 'string';
+}
+
+function isPlainPrompt(given: unknown): given is SimplePrompt {
+  if (typeof given !== 'object' || given === null) return false;
+  const { name, handler, arguments: declared } = given as Partial<SimplePrompt>;
+  return typeof name === 'string' && typeof handler === 'function' && Array.isArray(declared);
 }
 
 /** What graphs are checked against. */
