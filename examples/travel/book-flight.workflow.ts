@@ -17,7 +17,7 @@ import { TravelRules } from './travel-rules.resource.js';
 export class BookFlight {
   @Arg({ description: 'City to start from' }) origin!: Arg<string>;
   @Arg({ description: 'City to go to' }) destination!: Arg<string>;
-  @Arg({ description: 'Day of departure, yyyy-mm-dd', format: 'date' }) date!: Arg<string>;
+  @Arg({ description: 'Day of departure, yyyy-mm-dd', pattern: '^\\d{4}-\\d{2}-\\d{2}$' }) date!: Arg<string>;
   @Arg({ description: 'Full name of the passenger' }) passenger!: Arg<string>;
 
   @Step()
@@ -42,7 +42,7 @@ export class BookFlight {
               compensate: (booked) => call(CancelBooking, { booking_id: booked.id }),
             },
           ),
-          () => fail('Booking failed after retries'),
+          (error) => fail(`Booking failed after ${error.attempts} attempts: ${error.message}`),
         )
       : call(AddToWaitlist, { flight_id: this.flight.id, passenger: this.passenger }, { id: 'waitlist' });
 

@@ -17,9 +17,10 @@ import { TravelRules } from './travel-rules.resource.js';
 export class BookTrip {
   @Arg({ description: 'City to start from' }) origin!: Arg<string>;
   @Arg({ description: 'City to go to, and to stay in' }) destination!: Arg<string>;
-  @Arg({ description: 'Day of the flight, and first night, yyyy-mm-dd', format: 'date' })
+  @Arg({ description: 'Day of the flight, and first night, yyyy-mm-dd', pattern: '^\\d{4}-\\d{2}-\\d{2}$' })
   checkin!: Arg<string>;
-  @Arg({ description: 'Day after the last night, yyyy-mm-dd', format: 'date' }) checkout!: Arg<string>;
+  @Arg({ description: 'Day after the last night, yyyy-mm-dd', pattern: '^\\d{4}-\\d{2}-\\d{2}$' })
+  checkout!: Arg<string>;
   @Arg({ description: 'Full name of the traveller' }) passenger!: Arg<string>;
 
   @Step()

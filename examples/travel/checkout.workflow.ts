@@ -35,7 +35,7 @@ export class Checkout {
       amount: this.totals.total,
       method: this.payment_method,
     }),
-    () => fail('Payment processing failed after 3 attempts'),
+    (error) => fail(`Payment processing failed after ${error.attempts} attempts: ${error.message}`),
   );
 
   @Step() order = call(ConfirmOrder, { cart_id: this.cart.id, payment_id: this.payment.id });

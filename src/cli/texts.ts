@@ -3,6 +3,7 @@ import { nearestName } from '../graph/suggest.js';
 const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+  --no-cache       import every tool module, and keep nothing of it in node_modules/.cache
   --help           show this
 `;
 
@@ -29,7 +30,7 @@ ${COMMON_OPTIONS}`,
   checkHelp: `Usage: stepwright check [options]
 
 Reads the project's workflows and checks them. Fails with any error, and when a registry is stale or missing.
-Nothing is written.
+No registry is written.
 
 Options:
 ${COMMON_OPTIONS}`,

@@ -17,7 +17,7 @@ export function checkWorkflows(
     tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(tool, schemas.tools.get(tool))])),
     resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
   };
-  return workflows.flatMap(({ graph }) => checkGraph(graph, environment));
+  return workflows.flatMap(({ graph, isWhole }) => checkGraph(graph, environment, { isWhole }));
 }
 
 function signatureOf({ annotations }: ToolDeclaration, reading: ToolReading | undefined): ToolSignature {

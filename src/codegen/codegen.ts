@@ -7,7 +7,7 @@ import { formatPlace } from '../graph/place.js';
 import { assemble } from './assemble.js';
 import { checkWorkflows } from './check.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
-import type { Declarations } from './declarations.js';
+import type { Declarations, Phase } from './declarations.js';
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
 import { applyIgnores } from './ignore.js';
@@ -15,7 +15,7 @@ import { linkHints } from './link/hints.js';
 import { link } from './link/link.js';
 import { linkPrompts } from './link/prompts.js';
 import { packageRootOf } from './schemas/content.js';
-import { readSchemas } from './schemas/read-schemas.js';
+import { type ReadSchemasOptions, readSchemas } from './schemas/read-schemas.js';
 import { openSourceHost } from './source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type OutputFile, outputState, writeOutput } from './writer.js';
@@ -27,6 +27,11 @@ export interface CodegenOptions {
   readonly configFile?: string;
   /** Compares instead of writing: a registry that is not current is an error. Default false. */
   readonly check?: boolean;
+  /**
+   * Whether tool modules that have not changed, nor anything they import, are left alone: what was read of them is kept
+   * in `node_modules/.cache/stepwright/`. Default true.
+   */
+  readonly cache?: boolean;
   /** For importing the modules of one registry, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
 }
@@ -54,14 +59,15 @@ export interface CodegenResult {
 export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenResult> {
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
-  const { configFile, check = false, timeoutMs } = options;
+  const { configFile, check = false, cache = true, timeoutMs } = options;
+  const reading = { cache, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const plan = await planCodegen({ root, ...(configFile === undefined ? {} : { configFile }) });
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
   const ignores = new Map<string, IgnoreSyntax>();
   for (const registry of plan.value?.registries ?? []) {
-    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, timeoutMs);
+    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading);
     diagnostics.push(...compiled.diagnostics);
     // One file may be a source of several registries.
     for (const each of compiled.ignores) ignores.set(formatPlace(each.place), each);
@@ -95,31 +101,49 @@ interface CompiledRegistry {
 async function compileRegistry(
   root: string,
   { tsconfig, experimentalDecorators }: CodegenPlan,
-  { files, out }: RegistryPlan,
-  timeoutMs: number | undefined,
+  { files, out, includePlace }: RegistryPlan,
+  reading: Pick<ReadSchemasOptions, 'cache' | 'timeoutMs'>,
 ): Promise<CompiledRegistry> {
   const host = openSourceHost({ root, files, ...(tsconfig === undefined ? {} : { tsconfig }) });
   const syntax = host.sourceFiles();
   const declared = extract(syntax);
   const declarations = declared.value;
-  const limit = timeoutMs === undefined ? {} : { timeoutMs };
   // The modules load in a process of their own while the workflows are linked here.
-  const broken = new Set(syntax.filter(({ faults }) => faults.length > 0).map(({ file }) => file));
   const packageRoot = packageRootOf(root, out);
-  const options = { root, packageRoot, experimentalDecorators, broken, ...limit };
-  const reading = readSchemas(declarations, options);
+  const options = { root, packageRoot, experimentalDecorators, broken: declarations.brokenFiles, ...reading };
+  const loading = readSchemas(declarations, options);
   const linked = link(declarations);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
-  const schemas = await reading;
+  const schemas = await loading;
   const faults = checkWorkflows(linked.value, declarations, schemas.value);
-  const phases = [declared, linked, prompts, hints, schemas];
-  const diagnostics = [...phases.flatMap((phase) => phase.diagnostics), ...faults];
+  const empty = isEmpty(declarations)
+    ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
+    : [];
+  const phases = [declared, linked, prompts, hints, { diagnostics: withoutEchoes(schemas, declared) }];
+  const diagnostics = [...phases.flatMap((phase) => phase.diagnostics), ...faults, ...empty];
   const ignores = host.ignores();
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = assemble(declarations, schemas.value, parts);
   return { declarations, diagnostics, ignores, text: emitRegistry(content, out) };
+}
+
+/** True where no class of the sources was meant to be registered. */
+function isEmpty(declarations: Declarations): boolean {
+  const { tools, resources, workflows, prompts, faultyWorkflows, faulty, brokenFiles } = declarations;
+  const all = [tools, resources, workflows, prompts, faultyWorkflows, faulty];
+  return brokenFiles.size === 0 && all.every((each) => each.length === 0);
+}
+
+/** A decorator that has been reported in a module throws when the module is imported: that says it once more. */
+function withoutEchoes(
+  { diagnostics }: Pick<Phase<unknown>, 'diagnostics'>,
+  declared: Pick<Phase<unknown>, 'diagnostics'>,
+): readonly Diagnostic[] {
+  const misused = declared.diagnostics.filter(({ code }) => code === 'SW1014' || code === 'SW1016');
+  const files = new Set<unknown>(misused.map(({ place }) => place?.file));
+  return diagnostics.filter(({ code, params }) => code !== 'SW6001' || !files.has(params?.file));
 }
 
 type Settled = Pick<CodegenResult, 'diagnostics' | 'written' | 'current'>;

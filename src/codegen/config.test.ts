@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatPlace } from '../graph/place.js';
 import { planCodegen } from './config.js';
+import { REGISTRY_HEADER } from './emit/registry.js';
 
 let root: string;
 beforeEach(async () => {
@@ -19,6 +20,9 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
     await writeFile(path.join(root, file), text);
   }
 }
+
+/** Where the patterns of the only registry stand. */
+const includePlace = expect.objectContaining({ pointer: '/registries/0/include' });
 
 const config = (value: unknown) => ({ 'stepwright.config.json': JSON.stringify(value) });
 
@@ -42,7 +46,7 @@ describe('planCodegen with a configuration', () => {
       'src/types.d.ts': '',
       'src/a.test.ts': '',
       'src/node_modules/p/index.ts': '',
-      'generated/registry.ts': 'not even (TypeScript',
+      'generated/registry.ts': `${REGISTRY_HEADER}\nnot even (TypeScript`,
     });
     const { value, diagnostics } = await planCodegen({ root });
     expect(diagnostics).toEqual([]);
@@ -50,7 +54,9 @@ describe('planCodegen with a configuration', () => {
       tsconfig: 'tsconfig.json',
       experimentalDecorators: true,
       severity: {},
-      registries: [{ out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'] }],
+      registries: [
+        { out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'], includePlace },
+      ],
     });
   });
 
@@ -63,7 +69,7 @@ describe('planCodegen with a configuration', () => {
     expect((await planCodegen({ root })).value).toEqual({
       experimentalDecorators: false,
       severity: {},
-      registries: [{ out: 'registry.ts', files: ['src/a.test.ts'] }],
+      registries: [{ out: 'registry.ts', files: ['src/a.test.ts'], includePlace }],
     });
   });
 
@@ -79,7 +85,7 @@ describe('planCodegen with a configuration', () => {
       'a.ts': '',
     });
     const { value } = await planCodegen({ root, configFile: 'other.json' });
-    expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'] }]);
+    expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'], includePlace }]);
   });
 
   test('says where a setting is wrong, and all that are', async () => {
@@ -164,7 +170,25 @@ describe('planCodegen with a configuration', () => {
       'a.ts': '',
       'tsconfig.json': '{ "compilerOptions": { "target": "ES1" } }',
     });
-    expect(await faults()).toEqual([expect.stringContaining('SW9002 configuration `tsconfig.json`')]);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^tsconfig\.json:1:34 SW9002 configuration `tsconfig\.json`: .*target/),
+    ]);
+    await write({ 'tsconfig.json': '{\n  "compilerOptions": { "target": }\n}' });
+    expect(await faults()).toEqual([expect.stringMatching(/^tsconfig\.json:2:34 SW9002 .*expected/)]);
+  });
+
+  test('names the setting that a misspelt one is near to', async () => {
+    await write({ 'stepwright.config.json': '{ "registries": [{ "includes": ["a.ts"], "out": "r.ts" }] }' });
+    const { diagnostics } = await planCodegen({ root });
+    expect(diagnostics.map(({ hint }) => hint)).toContain('did you mean `include`?');
+  });
+
+  test('refuses to write over a source, before the classes in it are missed', async () => {
+    const registries = [{ include: ['*.ts'], out: 'a.ts' }];
+    await write({ ...config({ registries }), 'a.ts': 'export const mine = 1;\n', 'b.ts': '' });
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:\d+:\d+ SW9004 `a\.ts`/),
+    ]);
   });
 
   test('reports a configuration that was named and is not there', async () => {

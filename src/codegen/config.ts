@@ -4,10 +4,13 @@ import { glob } from 'tinyglobby';
 import { z } from 'zod';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { applySeverity, type SeverityOverride } from '../graph/diagnostics/severity.js';
+import type { Place } from '../graph/place.js';
+import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/order.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source-host/json.js';
 import { readTsconfig, type Tsconfig } from './source-host/tsconfig.js';
+import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
 export const CONFIG_FILE = 'stepwright.config.json';
@@ -18,6 +21,8 @@ export interface RegistryPlan {
   readonly out: string;
   /** Relative to the root, with `/`, sorted. */
   readonly files: readonly string[];
+  /** Where the configuration names the sources; missing without one. */
+  readonly includePlace?: Place;
 }
 
 /** What a run of codegen is to do. */
@@ -46,21 +51,17 @@ const insideRoot = z
   )
   .refine((text) => !path.posix.normalize(text).startsWith('..'), 'must not leave the project');
 
+const registrySchema = z.strictObject({
+  include: z.array(insideRoot).min(1),
+  exclude: z.array(insideRoot).optional(),
+  out: insideRoot.regex(/\.m?ts$/, 'must end in .ts or .mts').transform((out) => path.posix.normalize(out)),
+});
+
 const configSchema = z.strictObject({
   $schema: z.string().optional(),
   tsconfig: insideRoot.default('tsconfig.json'),
   severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
-  registries: z
-    .array(
-      z.strictObject({
-        include: z.array(insideRoot).min(1),
-        exclude: z.array(insideRoot).optional(),
-        out: insideRoot
-          .regex(/\.m?ts$/, 'must end in .ts or .mts')
-          .transform((out) => path.posix.normalize(out)),
-      }),
-    )
-    .min(1),
+  registries: z.array(registrySchema).min(1),
 });
 
 type Config = z.output<typeof configSchema>;
@@ -112,7 +113,13 @@ export async function planCodegen({
       const patterns = registry.include.map((pattern) => `\`${pattern}\``).join(', ');
       diagnostics.push(diagnostic('SW9003', document.placeOf(`/registries/${i}/include`), { patterns }));
     }
-    registries.push({ out: registry.out, files });
+    const outPlace = document.placeOf(`/registries/${i}/out`);
+    // Before anything else is said: what is left out of the sources would be missed everywhere.
+    if (await isForeign(root, registry.out)) {
+      diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
+    }
+    const includePlace = document.placeOf(`/registries/${i}/include`);
+    registries.push({ out: registry.out, files, includePlace });
   }
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   return { value: planOf(config.tsconfig, tsconfig, registries, config.severity), diagnostics };
@@ -158,7 +165,9 @@ function severityFaults(severity: Config['severity'], document: JsonDocument): D
 }
 
 function tsconfigFaults(file: string, tsconfig: Tsconfig | undefined): Diagnostic[] {
-  return (tsconfig?.faults ?? []).map((problem) => diagnostic('SW9002', undefined, { file, problem }));
+  return (tsconfig?.faults ?? []).map(({ message: problem, place }) =>
+    diagnostic('SW9002', place, { file, problem }),
+  );
 }
 
 function isSourceByDefault(file: string): boolean {
@@ -190,8 +199,8 @@ interface ReadConfig {
 }
 
 function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
-  const fault = (problem: string, place?: Diagnostic['place']): Diagnostic =>
-    diagnostic('SW9002', place, { file, problem });
+  const fault = (problem: string, place?: Diagnostic['place'], suggestion?: string): Diagnostic =>
+    diagnostic('SW9002', place, { file, problem, suggestion });
   let text: string;
   try {
     text = readFileSync(path.resolve(root, file), 'utf8');
@@ -217,14 +226,21 @@ function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
 function issueFaults(
   issue: z.core.$ZodIssue,
   document: JsonDocument,
-  fault: (problem: string, place: Diagnostic['place']) => Diagnostic,
+  fault: (problem: string, place: Diagnostic['place'], suggestion?: string) => Diagnostic,
 ): readonly Diagnostic[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const pointer = jsonPointer([...issue.path, key]);
-      return fault(`\`${pointer}\` is no setting`, document.keyPlaceOf(pointer));
+      const suggestion = nearestName(key, settingsAt(issue.path));
+      return fault(`\`${pointer}\` is no setting`, document.keyPlaceOf(pointer), suggestion);
     });
   }
   const pointer = jsonPointer(issue.path);
   return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, document.placeOf(pointer))];
+}
+
+/** The settings that may stand at a path of the configuration. */
+function settingsAt(path: readonly PropertyKey[]): readonly string[] {
+  if (path.length === 0) return Object.keys(configSchema.shape);
+  return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];
 }

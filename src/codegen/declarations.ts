@@ -73,7 +73,7 @@ export interface WorkflowDeclaration extends ClassHandle {
   readonly instructions: readonly ExpressionSyntax[];
   readonly args: readonly ArgDeclaration[];
   readonly steps: readonly StepDeclaration[];
-  /** Fields that were meant as arguments or steps and have been reported: naming them is no further fault. */
+  /** Members that were meant as arguments or steps and have been reported: naming them is no further fault. */
   readonly faultyFields: readonly string[];
   /** Fields of the instance that are neither, for hints. */
   readonly plainFields: readonly string[];
@@ -111,6 +111,8 @@ export interface StepDeclaration {
   /** False for a `done(…)` field without `@Step()`, which the decorators' metadata does not know. */
   readonly decorated: boolean;
   readonly initializer: ExpressionSyntax;
+  /** Its own name or id has been reported: it is linked to find its other faults, and makes no node. */
+  readonly isFaulty?: true;
 }
 
 /** All that `extract` found. Faulty declarations are left out, and said so in the diagnostics. */
@@ -125,6 +127,8 @@ export interface Declarations {
   readonly faulty: readonly FaultyClass[];
   /** Every file that was read, relative to the project root. */
   readonly files: readonly string[];
+  /** Those of them that have faults of their own: what they export is not known. */
+  readonly brokenFiles: ReadonlySet<string>;
 }
 
 /** A decorated class that could not be declared, known by where its name stands. */
@@ -139,6 +143,8 @@ export interface LinkedWorkflow {
   readonly graph: Graph;
   /** The functions its graph names, each once. */
   readonly functions: readonly FunctionHandle[];
+  /** False where steps or arguments were left out, since they are at fault. */
+  readonly isWhole: boolean;
 }
 
 /** A pure function the registry will import: its key there is `name`, which `FunctionRef` has as well. */

@@ -125,7 +125,8 @@ describe('names', () => {
       'b.ts': "export { x } from './c.js';",
       'c.ts': "export { x } from './b.js';",
     };
-    expect(symbolIn(texts, 'x')).toEqual({ kind: 'unresolved', name: 'x' });
+    const from = { specifier: './c.js', name: 'x', exports: [] };
+    expect(symbolIn(texts, 'x')).toMatchObject({ kind: 'unresolved', name: 'x', from });
   });
 
   test('that members of a value have are no names of their own', () => {

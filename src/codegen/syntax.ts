@@ -40,10 +40,23 @@ export interface ClassSyntax {
   readonly exportName?: string;
   /** Where the class it extends is named. */
   readonly base?: Place;
+  /** Where `abstract` stands. */
+  readonly abstract?: Place;
+  /** Where its type parameters are declared, from the first to the last. */
+  readonly typeParameters?: Place;
   readonly decorators: readonly DecoratorSyntax[];
   /** In written order. Like `methods` empty for a class without any decorator: nothing reads those. */
   readonly fields: readonly FieldSyntax[];
   readonly methods: readonly MethodSyntax[];
+  /** What carries a decorator and is no field, in written order. */
+  readonly others: readonly MemberSyntax[];
+}
+
+/** A member of a class that is no field, or a parameter of one. */
+export interface MemberSyntax {
+  readonly name: string;
+  readonly what: 'a method' | 'an accessor' | 'a parameter';
+  readonly decorators: readonly DecoratorSyntax[];
 }
 
 export interface DecoratorSyntax {
@@ -156,7 +169,19 @@ export type SymbolSyntax =
       /** The module that declares it, relative to the project root; missing outside of the project. */
       readonly file?: string;
     }
-  | { readonly kind: 'unresolved'; readonly name: string };
+  | { readonly kind: 'unresolved'; readonly name: string; readonly from?: ImportedModule };
+
+/** A module that a name is imported from in vain. */
+export interface ImportedModule {
+  /** As written: `./tools.js`. */
+  readonly specifier: string;
+  /** The name that is asked for, `default` included. */
+  readonly name: string;
+  /** The values it exports; missing where there is no such module. */
+  readonly exports?: readonly { readonly name: string; readonly isClass: boolean }[];
+  /** The module and those whose exports it passes on, as far as they are files of the project. */
+  readonly files: readonly string[];
+}
 
 /** A function that is written out: a declaration, or a constant that holds one. */
 export interface FunctionSymbol {
@@ -264,5 +289,6 @@ export type ExpressionSyntax = ExpressionBase &
         /** Set for `async`. */
         readonly isAsync?: true;
       }
-    | ({ readonly kind: 'unsupported' } & Unsupported)
+    /** `text` is its source, where that is short and on one line. */
+    | ({ readonly kind: 'unsupported'; readonly text?: string } & Unsupported)
   );

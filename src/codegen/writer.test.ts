@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { REGISTRY_HEADER } from './emit/registry.js';
-import { outputState, writeOutput } from './writer.js';
+import { isForeign, outputState, writeOutput } from './writer.js';
 
 let root: string;
 beforeEach(async () => {
@@ -45,7 +45,24 @@ describe('outputState', () => {
   });
 });
 
+test.each([
+  [`${REGISTRY_HEADER}\n`, false],
+  ['', false],
+  ['export const mine = 1;\n', true],
+])('a file with %j is foreign: %s', async (text, expected) => {
+  expect(await isForeign(root, output.file)).toBe(false);
+  await put(text);
+  expect(await isForeign(root, output.file)).toBe(expected);
+});
+
 describe('writeOutput', () => {
+  test('says which part of the path is a file', async () => {
+    await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
+    expect((await writeOutput(root, output))?.message).toBe(
+      '`generated/registry.ts` cannot be written: `generated` is no folder',
+    );
+  });
+
   test('creates folders, writes the whole text and leaves nothing else behind', async () => {
     expect(await writeOutput(root, output)).toBeUndefined();
     expect(await readFile(path.join(root, output.file), 'utf8')).toBe(output.text);
@@ -64,6 +81,7 @@ describe('writeOutput', () => {
     const fault = await writeOutput(root, output);
     expect(fault).toMatchObject({ code: 'SW9005' });
     expect(fault?.message).not.toContain(root);
+    expect(fault?.message).toContain('it is a folder');
     expect(await readdir(path.join(root, 'generated'))).toEqual(['registry.ts']);
   });
 });

@@ -15,16 +15,28 @@ export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
 /** Compares a file with what should be in it. Line ends may have been changed by a checkout. */
 export async function outputState(root: string, { file, text }: OutputFile): Promise<OutputState> {
-  let present: string;
+  const present = await readPresent(root, file);
+  if (present === 'missing' || present === 'foreign') return present;
+  return present.text === text ? 'current' : 'stale';
+}
+
+/** Whether something stands in the place of an output that codegen has not written. */
+export async function isForeign(root: string, file: string): Promise<boolean> {
+  return (await readPresent(root, file)) === 'foreign';
+}
+
+async function readPresent(
+  root: string,
+  file: string,
+): Promise<{ readonly text: string } | 'missing' | 'foreign'> {
   try {
-    present = (await readFile(path.join(root, file), 'utf8')).replaceAll('\r\n', '\n');
+    const text = (await readFile(path.join(root, file), 'utf8')).replaceAll('\r\n', '\n');
+    const isOurs = text === '' || text.startsWith(`${REGISTRY_HEADER}\n`);
+    return isOurs ? { text } : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'foreign';
   }
-  if (present === text) return 'current';
-  const ours = present === '' || present.startsWith(`${REGISTRY_HEADER}\n`);
-  return ours ? 'stale' : 'foreign';
 }
 
 /**
@@ -43,7 +55,30 @@ export async function writeOutput(root: string, { file, text }: OutputFile): Pro
     return undefined;
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
-    const reason = error instanceof Error ? error.message : String(error);
-    return diagnostic('SW9005', undefined, { file, reason: reason.replaceAll(`${root}${path.sep}`, '') });
+    return diagnostic('SW9005', undefined, { file, reason: reasonOf(error, root) });
+  }
+}
+
+/** What stands in the way, in words; of what is rare, the system's own. */
+function reasonOf(error: unknown, root: string): string {
+  const { code, path: at } = error as NodeJS.ErrnoException;
+  const where = at === undefined ? 'it' : `\`${path.relative(root, at).split(path.sep).join('/')}\``;
+  switch (code) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `${where} is no folder`;
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'it is not permitted to write there';
+    case 'EROFS':
+      return 'the file system is read-only';
+    case 'ENOSPC':
+      return 'there is no space left';
+    default: {
+      const message = error instanceof Error ? error.message : String(error);
+      return message.replaceAll(`${root}${path.sep}`, '');
+    }
   }
 }

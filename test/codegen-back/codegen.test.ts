@@ -145,7 +145,10 @@ console.log(JSON.stringify({
       'error SW9001: `generated/registry.ts` is missing',
     );
     await expect(project.read(registryFile)).rejects.toThrow('ENOENT');
-    expect(await codegen()).toMatchObject({ written: [registryFile], text: '' });
+    expect(await codegen()).toMatchObject({
+      written: [registryFile],
+      diagnostics: [{ code: 'SW9006', severity: 'warning' }],
+    });
     expect(await tsc(project)).toEqual({ code: 0, stdout: '', stderr: '' });
     expect((await runModule(project, registryFile)).code).toBe(0);
   });
@@ -177,7 +180,7 @@ console.log(JSON.stringify({
     const written = await project.read(registryFile);
     await project.write({ 'src/tools.ts': tools.replace('class FindPage', 'class LocatePage') });
     const { text } = await codegen();
-    expect(text).toMatch(/src\/add-task\.ts:14:\d+ - error SW3007: `FindPage`/);
+    expect(text).toMatch(/src\/add-task\.ts:14:\d+ - error SW3007: `\.\/tools\.js` exports no `FindPage`/);
     expect(text).toContain('call(FindPage, {');
     expect(await project.read(registryFile)).toBe(written);
   });
@@ -237,7 +240,7 @@ export class Other {
     expect(await codegen({ configFile: 'settings.json' })).toMatchObject({
       written: [registryFile, 'more/generated.ts'],
       found: { tools: 2, resources: 1, workflows: 1 },
-      text: '',
+      diagnostics: [{ code: 'SW9006' }],
     });
   });
 });

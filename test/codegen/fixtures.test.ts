@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Declarations } from '../../src/codegen/declarations.js';
+import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/hints.js';
 import { link } from '../../src/codegen/link/link.js';
@@ -11,7 +11,6 @@ import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import { checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
-import type { Graph } from '../../src/graph/model.js';
 import { parseGraph } from '../../src/graph/schema.js';
 import {
   FIXTURES,
@@ -47,7 +46,7 @@ function run(fixture: Fixture) {
   const linked = link(declarations);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
-  const checked = fixture.isChecked ? linked.value.flatMap(({ graph }) => check(graph, declarations)) : [];
+  const checked = fixture.isChecked ? linked.value.flatMap((each) => check(each, declarations)) : [];
   const phases = [extracted, linked, prompts, hints];
   return {
     declarations,
@@ -58,14 +57,15 @@ function run(fixture: Fixture) {
   };
 }
 
-function check(graph: Graph, { tools, resources }: Declarations): Diagnostic[] {
-  return checkGraph(graph, {
+function check({ graph, isWhole }: LinkedWorkflow, { tools, resources }: Declarations): Diagnostic[] {
+  const environment = {
     // Of a tool whose schema is not known, nothing is said of its calls.
     tools: new Map(
       tools.map(({ name, annotations }) => [name, { inputSchema: {}, ...(annotations && { annotations }) }]),
     ),
     resources: new Map(resources.map(({ name, uri }) => [name, { uri }])),
-  });
+  };
+  return checkGraph(graph, environment, { isWhole });
 }
 
 describe.each(fixtures)('$name', (fixture) => {
@@ -86,8 +86,9 @@ describe.each(fixtures)('$name', (fixture) => {
 
   test('makes graphs that the model admits, and that say nothing twice', () => {
     const { declarations, linked } = run(fixture);
-    for (const { graph } of linked) {
-      const errors = check(graph, declarations).filter(({ severity }) => severity === 'error');
+    for (const each of linked) {
+      const { graph } = each;
+      const errors = check(each, declarations).filter(({ severity }) => severity === 'error');
       // What the checker refuses is expected with the other faults of a case that is checked.
       if (fixture.isChecked && errors.length > 0) continue;
       expect(errors).toEqual([]);

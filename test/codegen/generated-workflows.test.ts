@@ -1,17 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { printLiteral } from '../../src/codegen/emit/literal.js';
+import { assemble } from '../../src/codegen/assemble.js';
+import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
-import { hashGraph } from '../../src/graph/canonical.js';
+import { registryChecksum } from '../../src/decorators/registry-format.js';
+import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
 import { type CheckEnvironment, checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { Json, JsonObject, JsonSchema } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { parseGraph } from '../../src/graph/schema.js';
 import type { CallPort } from '../../src/runtime/catalogue/port.js';
+import { defineRegistry, type Registry } from '../../src/runtime/catalogue/registry.js';
 import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
 import { FIXTURES } from './fixture.js';
 import {
@@ -48,6 +52,54 @@ const environment: CheckEnvironment = {
   ]),
 };
 
+/** Reads one module as codegen does. */
+function read(text: string) {
+  const overlay = new Map([['generated.ts', text]]);
+  const tsconfig = '../../../tsconfig.json';
+  const host = openSourceHost({ root: FIXTURES, tsconfig, files: ['generated.ts'], overlay });
+  const extracted = extract(host.sourceFiles());
+  return { extracted, linked: link(extracted.value) };
+}
+
+/** The registry of a module without faults, as it is written. */
+function emitted(text: string): { readonly registry: string; readonly graphs: readonly Graph[] } {
+  const { extracted, linked } = read(text);
+  const { value: declarations, diagnostics } = extracted;
+  expect([...diagnostics, ...linked.diagnostics].filter(({ severity }) => severity === 'error')).toEqual([]);
+  const fingerprint = 'f';
+  const schemas = {
+    tools: new Map(declarations.tools.map((tool) => [tool, { inputSchema: closed({}, []), fingerprint }])),
+    resources: new Map(declarations.resources.map((resource) => [resource, { fingerprint }])),
+  };
+  const parts = { workflows: linked.value, prompts: [], hints: new Map() };
+  const registry = emitRegistry(assemble(declarations, schemas, parts), 'generated/registry.ts');
+  return { registry, graphs: linked.value.map(({ graph }) => graph) };
+}
+
+/** Runs the text of a registry; each export of the module it imports is an object that holds its name. */
+function load(registry: string): Registry {
+  const { outputText } = ts.transpileModule(registry, {
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+  });
+  const named = new Map<string | symbol, object>();
+  const source = new Proxy(
+    { __esModule: true },
+    {
+      get: (_, name) => {
+        if (name === '__esModule') return true;
+        const known = named.get(name) ?? { export: name };
+        named.set(name, known);
+        return known;
+      },
+    },
+  );
+  const exports: { registry?: Registry } = {};
+  const required = (path: string): unknown => (path === 'stepwright/runtime' ? { defineRegistry } : source);
+  new Function('exports', 'require', outputText)(exports, required);
+  if (exports.registry === undefined) throw new Error('no registry');
+  return exports.registry;
+}
+
 /** Compiles workflows in one program, since opening one is what takes time. */
 function compile(workflows: readonly (readonly GeneratedStep[])[]) {
   let text = SURROUNDINGS;
@@ -57,11 +109,7 @@ function compile(workflows: readonly (readonly GeneratedStep[])[]) {
     return { first, last: text.split('\n').length - 1 };
   });
   text += 'const hidden = (text: string): string => text;\n';
-  const overlay = new Map([['generated.ts', text]]);
-  const tsconfig = '../../../tsconfig.json';
-  const host = openSourceHost({ root: FIXTURES, tsconfig, files: ['generated.ts'], overlay });
-  const extracted = extract(host.sourceFiles());
-  const linked = link(extracted.value);
+  const { extracted, linked } = read(text);
   const checked = linked.value.flatMap(({ graph }) => checkGraph(graph, environment));
   const errors = [...extracted.diagnostics, ...linked.diagnostics, ...checked].filter(
     ({ severity }) => severity === 'error',
@@ -169,15 +217,25 @@ describe('generated workflows', { timeout: 120_000 }, () => {
     }
   });
 
-  test('are the same graphs when they are loaded again', () => {
-    for (const { graph } of compile(workflows.slice(0, 50).map(({ steps }) => steps))) {
-      if (graph === undefined) throw new Error(`no graph, seed ${seed}`);
-      const json: unknown = JSON.parse(JSON.stringify(graph));
-      const parsed = parseGraph(json);
-      expect(parsed).toEqual({ ok: true, graph });
-      const printed: unknown = new Function(`return (${printLiteral(json as Json)});`)();
-      expect(printed).toEqual(json);
-      expect(hashGraph(printed as Graph)).toBe(hashGraph(graph));
+  test('are the same graphs when the registry that was emitted is loaded', () => {
+    const classes = workflows.slice(0, 50).map(({ steps }, index) => printWorkflow(`w${index}`, steps));
+    const { registry, graphs } = emitted(SURROUNDINGS + classes.join(''));
+    const loaded = load(registry);
+    expect(registryChecksum(loaded)).toBe(loaded.checksum);
+    expect(Object.keys(loaded.workflows)).toHaveLength(graphs.length);
+    for (const graph of graphs) {
+      const about = { seed, name: graph.name };
+      const entry = loaded.workflows[graph.name];
+      if (entry === undefined) throw new Error(`not loaded: ${JSON.stringify(about)}`);
+      expect({ ...about, graph: entry.graph }).toEqual({
+        ...about,
+        graph: JSON.parse(canonicalGraph(graph)),
+      });
+      expect(entry.hash).toBe(hashGraph(graph));
+      expect(hashGraph(entry.graph)).toBe(hashGraph(graph));
+      // A run that is stored and taken up again starts from its JSON.
+      const json: unknown = JSON.parse(JSON.stringify(entry.graph));
+      expect(parseGraph(json)).toEqual({ ok: true, graph: entry.graph });
     }
   });
 
@@ -198,6 +256,109 @@ describe('generated workflows', { timeout: 120_000 }, () => {
       // What follows from a fault is none, but for steps that count on a value of another form.
       const others = errors.filter(({ code, step }) => step !== name && !code.startsWith('SW40'));
       expect({ ...about, others }).toEqual({ ...about, others: [] });
+    }
+  });
+
+  test('report all faults of one workflow, wherever they are put', () => {
+    const faultsOfOne = fc
+      .tuple(generatedWorkflow, fc.shuffledSubarray([...faults], { minLength: 2, maxLength: 4 }), fc.nat())
+      .map(([{ steps }, several, start]) => {
+        const places = steps.length - 1;
+        const put = several.slice(0, places).map((fault, each) => ({ fault, at: (start + each) % places }));
+        const spoilt = put.reduce((now, { fault, at }) => spoil(now, at, fault), steps);
+        const expected = put.map(({ fault, at }) => ({ code: fault.code, step: steps[at]?.name }));
+        return { steps: spoilt, expected };
+      });
+    const spoilt = fc.sample(faultsOfOne, { numRuns: 80, seed });
+    const compiled = compile(spoilt.map(({ steps }) => steps));
+    for (const [index, { steps, expected }] of spoilt.entries()) {
+      const { errors } = compiled[index] ?? { errors: [] };
+      const about = { seed, index, steps, errors };
+      expect({ ...about, found: expected.filter((fault) => has(errors, fault)) }).toEqual({
+        ...about,
+        found: expected,
+      });
+    }
+  });
+});
+
+const has = (errors: readonly object[], fault: object): boolean =>
+  errors.some((error) => isDeepStrictEqual(error, fault));
+
+describe('the names of handles', { timeout: 120_000 }, () => {
+  const seed = Date.now();
+  const names = fc.oneof(
+    fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/),
+    fc.constantFrom('constructor', 'prototype', 'default', 'a-b_c-', 'x'.repeat(62)),
+  );
+  // Names that the registry has itself, that are taken, or that are not in ASCII.
+  const classNames = fc.oneof(
+    fc.stringMatching(/^[A-Z_$][A-Za-z0-9_$]{0,8}$/),
+    fc.constantFrom(
+      'registry',
+      'defineRegistry',
+      'ToolName',
+      'ArgsOf',
+      'InstanceType',
+      'Object',
+      'Größe',
+      'é',
+    ),
+  );
+  const handles = fc.uniqueArray(
+    fc.record({ name: names, className: classNames, exported: fc.constantFrom('itself', 'renamed') }),
+    { minLength: 1, maxLength: 60, selector: ({ name }) => name },
+  );
+  const RESERVED = /^(?:call|done|link|prompt|Resource|Step|Tool|Workflow|Uses)$/;
+
+  test('come back from the registry, with the class that has them', () => {
+    for (const sampled of fc.sample(handles, { numRuns: 12, seed })) {
+      const known = new Set<string>();
+      const tools = sampled.filter(({ className }) => {
+        const isFree = !known.has(className) && !RESERVED.test(className);
+        known.add(className);
+        return isFree;
+      });
+      const text = tools.map(({ name, className, exported }, index) =>
+        [
+          `@Tool({ name: '${name}', description: 'x' })`,
+          `${exported === 'itself' ? 'export ' : ''}class ${className} { execute() { return {}; } }`,
+          exported === 'renamed' ? `export { ${className} as Renamed${index} };` : '',
+          `@Resource({ name: 'r-${index}', description: 'x' })`,
+          `export class Resource${index} { static readonly uri = 'test://${name}/${index}'; read() { return ''; } }`,
+        ].join('\n'),
+      );
+      const steps = tools.map(
+        ({ className }, index) =>
+          `@Step() s${index} = call(${className}); @Step() t${index} = prompt\`\${${className}} \${Resource${index}}\`;`,
+      );
+      const { registry } = emitted(`import { call, prompt, Resource, Step, Tool, Workflow } from 'stepwright';
+${text.join('\n')}
+@Workflow({ name: 'uses', description: 'x' })
+export class Uses { ${steps.join('\n')} }
+`);
+      const about = { seed, tools };
+      const loaded = load(registry);
+      const classes = Object.entries(loaded.tools).map(([name, entry]) => [name, entry.class]);
+      expect({ ...about, classes: new Map(classes as [string, unknown][]) }).toEqual({
+        ...about,
+        classes: new Map(
+          tools.map(({ name, className, exported }, index) => [
+            name,
+            { export: exported === 'itself' ? className : `Renamed${index}` },
+          ]),
+        ),
+      });
+      const nodes = loaded.workflows.uses?.graph.nodes ?? [];
+      const called = nodes.flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
+      const written = nodes.flatMap((node) =>
+        node.kind === 'compute' && node.value.kind === 'text' ? [node.value.parts.join('')] : [],
+      );
+      expect({ ...about, called }).toEqual({ ...about, called: tools.map(({ name }) => name) });
+      expect({ ...about, written }).toEqual({
+        ...about,
+        written: tools.map(({ name }, index) => `${name} test://${name}/${index}`),
+      });
     }
   });
 });

@@ -61,7 +61,7 @@ test.each([
   diagnostic('SW4011', undefined, {
     problem: '`/nodes/0/tool`: invalid input: expected string, received undefined',
   }),
-  diagnostic('SW6005', undefined, { seconds: 10 }),
+  diagnostic('SW6005', undefined, { seconds: 10, file: 'src/tools.ts' }),
   diagnostic('SW6007', undefined, {
     className: 'AddLine',
     reason: 'no decorator of stepwright has recorded anything on it',
@@ -69,11 +69,13 @@ test.each([
   diagnostic('SW9001', undefined, { file: 'generated/registry.ts' }),
   diagnostic('SW9002', undefined, {
     file: 'stepwright.config.json',
-    problem: '`/registries/0/in` is no setting',
+    problem: '`/registries/0/includes` is no setting',
+    suggestion: 'include',
   }),
   diagnostic('SW9003', undefined, { patterns: '`src/**/*.tool.ts`' }),
   diagnostic('SW9004', undefined, { file: 'src/main.ts' }),
-  diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: 'EACCES' }),
+  diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: '`generated` is no folder' }),
+  diagnostic('SW9006', undefined, { file: 'generated/registry.ts', count: 3 }),
   diagnostic('SW9013', undefined, { code: 'SW3010' }),
 ])('$code, which no source file causes, is shown as it is printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());

@@ -44,6 +44,18 @@ function install(root: string): void {
   }
 }
 
+test('the tutorial installs the package where packing it leaves it', () => {
+  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  const shell = fences.filter(({ language }) => language === 'sh').map(({ body }) => body);
+  expect(shell[0]).toContain('npm pack --pack-destination ..\n');
+  expect(shell[1]).toContain(`cd .. && mkdir notes && cd notes\n`);
+  expect(shell[1]).toContain(`npm install ../${filename} `);
+});
+
 describe('the tutorial works as it is written', () => {
   let root = '';
 

@@ -61,9 +61,9 @@ export function reply(world: World, { kind, who, tool, input, before }: Asker): 
   const after = pick(world, 30, 'after', who, before);
   const fate = pick(world, 100, 'fate', kind, who, before);
   if (kind === 'undo') return fate >= 88 ? failure(after, who, tool, true) : success(after, { undone: tool });
-  if (fate >= 97) return { kind: 'hang' };
-  if (fate >= 94) return failure(after, who, tool, kind !== 'tool');
-  if (fate >= 76) return failure(after, who, tool, true);
+  if (fate >= 98) return { kind: 'hang' };
+  if (fate >= 96) return failure(after, who, tool, kind !== 'tool');
+  if (fate >= 84) return failure(after, who, tool, true);
   if (kind === 'resource') return success(after, { uri: String(input), text: tool });
   if (fate >= 66) return success(after, input);
   const values: readonly Json[] = [{ ok: true, n: 2 }, { ok: false, n: 1 }, [1, 2, 3], 'text', true, null, 4];

@@ -12,6 +12,7 @@ const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
   format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
+  'no-cache': { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -36,19 +37,21 @@ interface RunOptions {
   readonly root?: string;
   readonly config?: string;
   readonly format?: Format;
+  readonly 'no-cache'?: boolean;
   readonly help?: boolean;
   readonly check: boolean;
   readonly helpText: string;
 }
 
 async function run(options: RunOptions, output: Output): Promise<number> {
-  const { root = '.', config, format = 'pretty', check } = options;
+  const { root = '.', config, format = 'pretty', check, 'no-cache': noCache = false } = options;
   if (options.help) {
     output.out(options.helpText);
     return 0;
   }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const result = await runCodegen({ root, check, ...(config === undefined ? {} : { configFile: config }) });
+  const configured = config === undefined ? {} : { configFile: config };
+  const result = await runCodegen({ root, check, cache: !noCache, ...configured });
   printDiagnostics(result, format, output);
   // A program that reads the one does not want the other.
   const note = format === 'json' ? output.err : output.out;

@@ -25,14 +25,18 @@ export function ownDecorators(
   const misspelt: DecoratorName[] = [];
   for (const syntax of decorators) {
     const { callee } = syntax;
-    if (callee.kind === 'stepwright' && isDecoratorName(callee.name))
+    if (callee.kind === 'stepwright' && isDecoratorName(callee.name)) {
       found.push({ name: callee.name, syntax });
-    if (callee.kind !== 'unresolved') continue;
+      continue;
+    }
+    if (callee.kind !== 'unresolved' && callee.kind !== 'stepwright') continue;
     const meant = isDecoratorName(callee.name) ? callee.name : nearestDecorator(callee.name);
-    if (meant === undefined) continue;
-    misspelt.push(meant);
+    // What is imported from this package was meant to be ours, however it is spelt.
+    if (meant === undefined && callee.kind === 'unresolved') continue;
+    if (meant !== undefined) misspelt.push(meant);
     const suggestion = meant === callee.name ? undefined : meant;
-    report(diagnostic('SW1019', syntax.place, { decorator: callee.name, suggestion }));
+    const hint = meant === undefined ? 'stepwright has no decorator of this name' : undefined;
+    report(diagnostic('SW1019', syntax.place, { decorator: callee.name, suggestion }, { hint }));
   }
   return { found, misspelt };
 }

@@ -36,7 +36,11 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
   }
   refuseDuplicates(found, (fault) => diagnostics.push(fault));
-  return { value: { ...found, files: files.map(({ file }) => file) }, diagnostics };
+  const broken = files.filter(({ faults }) => faults.length > 0).map(({ file }) => file);
+  return {
+    value: { ...found, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
+    diagnostics,
+  };
 }
 
 function readClass(
@@ -75,14 +79,40 @@ function readClass(
   if (!syntax.exported) report(diagnostic('SW1010', place, { className }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);
-  const isComplete = declare(first.name, decorated, into);
+  const isConcrete = checkShape(syntax, first.name, report);
+  const isComplete = declare(first.name, decorated, syntax.exported && isConcrete, into);
   if (first.name === 'Tool' || first.name === 'Resource') refuseFieldsWithoutWorkflow(syntax, report);
   if (!isComplete) into.faulty.push(faulty);
 }
 
-/** Adds what a class declares; false when a fault keeps it out. */
-function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: MutableDeclarations): boolean {
-  const isUsable = decorated.syntax.exported;
+/** Whether an instance can be made of a class as it is; reports it if not. */
+function checkShape(
+  { abstract, typeParameters }: ClassSyntax,
+  decorator: ClassDecorator,
+  report: (fault: Diagnostic) => void,
+): boolean {
+  if (abstract !== undefined) {
+    const hint = 'leave out `abstract`: the class itself is what is registered';
+    report(diagnostic('SW1016', abstract, { decorator, what: 'an abstract class' }, { hint }));
+  }
+  if (typeParameters !== undefined) {
+    const hint = 'write the types themselves: nobody gives the class its type arguments';
+    const params = { decorator, what: 'a class with type parameters' };
+    report(diagnostic('SW1016', typeParameters, params, { hint }));
+  }
+  return abstract === undefined && typeParameters === undefined;
+}
+
+/**
+ * Adds what a class declares; false when a fault keeps it out.
+ * @param isUsable false for a class that the registry cannot import, or not make.
+ */
+function declare(
+  decorator: ClassDecorator,
+  decorated: DecoratedClass,
+  isUsable: boolean,
+  into: MutableDeclarations,
+): boolean {
   switch (decorator) {
     case 'Tool': {
       const tool = readTool(decorated);
@@ -110,7 +140,7 @@ function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: Mut
 }
 
 function refuseFieldsWithoutWorkflow(syntax: ClassSyntax, report: (fault: Diagnostic) => void): void {
-  const isOurs = syntax.fields.some(({ decorators }) =>
+  const isOurs = [...syntax.fields, ...syntax.others].some(({ decorators }) =>
     decorators.some(({ callee }) => callee.kind === 'stepwright' && ['Arg', 'Step'].includes(callee.name)),
   );
   if (isOurs) report(diagnostic('SW1013', syntax.place, { className: syntax.name }));

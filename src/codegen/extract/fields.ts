@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
-import type { DecoratorSyntax, FieldSyntax } from '../syntax.js';
+import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
 import { outcomeVerbs } from '../verbs.js';
 import { readArg } from './args.js';
 import { ownDecorators } from './decorators.js';
@@ -15,10 +15,13 @@ type Report = (diagnostic: Diagnostic) => void;
 export type Fields = Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields' | 'plainFields'>;
 
 /** Sorts the fields of a class into arguments and steps. */
-export function readFields(fields: readonly FieldSyntax[], report: Report): Fields {
+export function readFields(
+  { fields, others }: Pick<ClassSyntax, 'fields' | 'others'>,
+  report: Report,
+): Fields {
   const args: ArgDeclaration[] = [];
   const steps: StepDeclaration[] = [];
-  const faultyFields: string[] = [];
+  const faultyFields = others.filter((member) => refuseMember(member, report)).map(({ name }) => name);
   const plainFields: string[] = [];
   const places = new Map<string, Place>();
   for (const field of fields) {
@@ -38,9 +41,24 @@ export function readFields(fields: readonly FieldSyntax[], report: Report): Fiel
     const step = role.kind === 'step' ? readStep(field, role.decorator, report) : undefined;
     if (arg !== undefined) args.push(arg);
     if (step !== undefined) steps.push(step);
-    if (arg === undefined && step === undefined) faultyFields.push(field.name);
+    if (arg === undefined && (step === undefined || step.isFaulty)) faultyFields.push(field.name);
   }
   return { args, steps, faultyFields, plainFields };
+}
+
+/** What a decorator of a field looks like on one. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  Arg: 'an argument is a field: `@Arg({ … }) name!: Arg<string>`',
+  Step: 'a step is a field: `@Step() name = call(…)`',
+};
+
+/** Reports our decorators on what is no field; true where there is one. */
+function refuseMember({ what, decorators }: MemberSyntax, report: Report): boolean {
+  const { found, misspelt } = ownDecorators(decorators, report);
+  for (const { name: decorator, syntax } of found) {
+    report(diagnostic('SW1016', syntax.place, { decorator, what }, { hint: EXAMPLES[decorator] }));
+  }
+  return found.length > 0 || misspelt.length > 0;
 }
 
 type Role =
@@ -76,23 +94,21 @@ function readStep(
   field: FieldSyntax,
   decorator: DecoratorSyntax | undefined,
   report: Report,
-): StepDeclaration | undefined {
+): StepDeclaration {
   const { name, place, initializer } = field;
   const options = decorator === undefined ? NO_OPTIONS : readOptions(decorator, 'Step', name, report);
   const { id } = textOptions(options, ['id']);
   const isIdentified = id === undefined || checkId(id, placeOfOption(options, 'id', place), report);
   const isNamed = checkField('step', name, place, report);
-  if (initializer === undefined) {
-    report(diagnostic('SW1006', place, { field: name }));
-    return undefined;
-  }
-  if (!isNamed || !isIdentified) return undefined;
+  if (initializer === undefined) report(diagnostic('SW1006', place, { field: name }));
+  const isSound = initializer !== undefined && isNamed && isIdentified;
   return {
     name,
     place,
     options: options.values,
     optionSyntax: options.syntax,
     decorated: decorator !== undefined,
-    initializer,
+    initializer: initializer ?? { kind: 'undefined', place },
+    ...(isSound ? {} : { isFaulty: true }),
   };
 }

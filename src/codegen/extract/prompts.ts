@@ -17,11 +17,11 @@ export function readPrompt({
   const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
   const isNamed = name === undefined || checkName('prompt', name, namePlace, report);
-  const { args, steps } = readFields(syntax.fields, report);
-  for (const { place, decorated } of steps) {
+  const { args, steps } = readFields(syntax, report);
+  for (const { place, decorated, isFaulty } of steps) {
     const hint = 'a prompt renders messages: what is to be run is a @Workflow';
     const params = { decorator: 'Step', what: 'a field of a prompt' };
-    if (decorated) report(diagnostic('SW1016', place, params, { hint }));
+    if (decorated && !isFaulty) report(diagnostic('SW1016', place, params, { hint }));
   }
   const hasRender = syntax.base !== undefined || syntax.methods.some((method) => method.name === 'render');
   if (!hasRender) {

@@ -26,7 +26,7 @@ export function readWorkflow(decorated: DecoratedClass): {
     report(diagnostic('SW1016', syntax.base, params, { hint }));
   }
   const instructions = readInstructions(options.syntax.instructions, report);
-  const fields = readFields(syntax.fields, report);
+  const fields = readFields(syntax, report);
   if (fields.steps.length === 0 && fields.faultyFields.length === 0) {
     report(diagnostic('SW1009', syntax.place, { workflow: name ?? syntax.name }));
   }

@@ -18,6 +18,8 @@ export interface Bindings {
   resolve(name: string, at: Place): Binding | undefined;
   /** The same without a report. */
   find(name: string): Binding | undefined;
+  /** What to write instead of a name that `find` does not know, where that is known. */
+  hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined };
 }
 
 /** Bindings while a workflow is linked, field by field. */
@@ -48,12 +50,18 @@ export class WorkflowBindings implements Bindings {
     return this.#bound.get(name);
   }
 
+  hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined } {
+    if (!this.#places.has(name)) return { suggestion: nearestName(name, this.#bound.keys()) };
+    if (name === this.#current) return { hint: 'a step has no value before it has run' };
+    return { hint: `\`${name}\` is bound below: move it above \`${this.#current}\`` };
+  }
+
   resolve(name: string, at: Place): Binding | undefined {
     const bound = this.#bound.get(name);
     if (bound !== undefined) return bound;
     const later = this.#places.get(name);
     if (later === undefined) {
-      const suggestion = nearestName(name, [...this.#bound.keys()]);
+      const suggestion = nearestName(name, this.#bound.keys());
       const isPlain = this.#plainFields.has(name);
       const hint = isPlain ? `\`${name}\` is no step yet: put @Step() before the field` : undefined;
       this.#report(diagnostic('SW3001', at, { name, suggestion }, { hint }));

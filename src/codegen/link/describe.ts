@@ -1,4 +1,5 @@
-import type { ExpressionSyntax, FunctionSymbol } from '../syntax.js';
+import { nearestName } from '../../graph/suggest.js';
+import type { ExpressionSyntax, FunctionSymbol, ImportedModule } from '../syntax.js';
 import { symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
 import type { Bindings } from './bindings.js';
 
@@ -63,12 +64,18 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
       if (syntax.symbol.kind === 'class')
         return 'classes are named in verbs, as in `call(SomeTool, { … })`, and in the text of `prompt`';
       if (syntax.symbol.kind === 'function') return functionHint(syntax.symbol, syntax.name);
+      if (syntax.symbol.kind === 'unresolved' && syntax.symbol.from !== undefined)
+        return importHint(syntax.symbol.from);
       return 'write the value here, or make it an @Arg with a default';
     case 'call': {
       const symbol = symbolOf(syntax.callee);
       const isVerb = symbol !== undefined && VERBS.some((verb) => verb === symbol.name);
       if (isVerb && symbol.kind !== 'stepwright') return `import \`${symbol.name}\` from 'stepwright'`;
-      return symbol?.kind === 'function' ? functionHint(symbol, print(syntax.callee)) : undefined;
+      if (symbol?.kind === 'function') return functionHint(symbol, print(syntax.callee));
+      if (symbol?.kind === 'unresolved' && symbol.from !== undefined) return importHint(symbol.from);
+      const isUnknown = symbol?.kind === 'unresolved' || symbol?.kind === 'stepwright';
+      const near = isUnknown ? nearestName(symbol.name, VERBS) : undefined;
+      return near === undefined ? undefined : `did you mean \`${near}\`?`;
     }
     case 'binary':
       return syntax.operator === 'in' ? 'ask for the property itself: `value.name !== undefined`' : undefined;
@@ -81,6 +88,15 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
     default:
       return undefined;
   }
+}
+
+/** What to do with a name that its module does not export. */
+function importHint({ specifier, name, exports }: ImportedModule): string {
+  if (exports === undefined) return `there is no module \`${specifier}\``;
+  const names = exports.map((each) => each.name);
+  const near = nearestName(name, names);
+  const question = near === undefined ? '' : `: did you mean \`${near}\`?`;
+  return `\`${specifier}\` exports no \`${name}\`${question}`;
 }
 
 /** What to do with a function inside an expression: as a whole step it can be called. */
@@ -134,6 +150,8 @@ export function print(syntax: ExpressionSyntax): string {
       return `${print(syntax.object)}[${print(syntax.index)}]`;
     case 'call':
       return `${print(syntax.callee)}(…)`;
+    case 'unsupported':
+      return syntax.text ?? '…';
     default:
       return '…';
   }

@@ -173,8 +173,13 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
     if (initializer === undefined) throw new Error(`no initializer: ${sources[index]}`);
     let isRefused = false;
     const lowered = lowerExpression(initializer, {
-      bindings: { resolve: bind, find: bind },
-      handles: { tool: () => undefined, resource: () => undefined, text: () => undefined },
+      bindings: { resolve: bind, find: bind, hintFor: () => ({}) },
+      handles: {
+        tool: () => undefined,
+        resource: () => undefined,
+        text: () => undefined,
+        isExcused: () => false,
+      },
       report: ({ code, message }) => {
         isRefused = code === 'SW2005';
         // A list or an object as a condition is refused; all else can be stored.

@@ -3,7 +3,7 @@ import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { type CallSyntax, functionOf, isPromptText, unwrap, verbOf } from '../verbs.js';
+import { type CallSyntax, functionOf, isPromptText, symbolOf, unwrap, verbOf } from '../verbs.js';
 import { lowerArrow } from './arrows.js';
 import type { Binding, Bindings } from './bindings.js';
 import { conditionHint, describe, hintFor, hintForVerb } from './describe.js';
@@ -120,7 +120,9 @@ class Lowering {
     what = describe(syntax),
     hint = hintFor(syntax, this.#scope.bindings),
   ): undefined {
-    this.#scope.report(diagnostic('SW2001', syntax.place, { what }, { hint }));
+    const named = symbolOf(syntax.kind === 'call' ? syntax.callee : syntax);
+    if (!this.#scope.handles.isExcused(named))
+      this.#scope.report(diagnostic('SW2001', syntax.place, { what }, { hint }));
     return undefined;
   }
 

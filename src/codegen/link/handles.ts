@@ -1,7 +1,14 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { formatPlace, type Place } from '../../graph/place.js';
-import type { Declarations, FaultyClass, ResourceDeclaration, ToolDeclaration } from '../declarations.js';
-import type { ExpressionSyntax, SymbolSyntax } from '../syntax.js';
+import { nearestName } from '../../graph/suggest.js';
+import type {
+  ClassHandle,
+  Declarations,
+  FaultyClass,
+  ResourceDeclaration,
+  ToolDeclaration,
+} from '../declarations.js';
+import type { ExpressionSyntax, ImportedModule, SymbolSyntax } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
 import { print } from './describe.js';
 
@@ -12,6 +19,8 @@ export interface Handles {
   resource(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ResourceDeclaration | undefined;
   /** What stands for a class in text: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax): string | undefined;
+  /** True for a name whose module has a fault of its own: what it means is not known, and no further fault. */
+  isExcused(symbol: SymbolSyntax | undefined): boolean;
 }
 
 /** Indexes what was declared. Classes are known by where their name stands, so that equal names do no harm. */
@@ -21,11 +30,14 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const workflows = indexByPlace([...declarations.workflows, ...declarations.faultyWorkflows]);
   const faulty = new Set(declarations.faulty.map(faultyKey));
   const files = new Set(declarations.files);
+  const broken = declarations.brokenFiles;
 
-  const classOf = (syntax: ExpressionSyntax): ClassSymbol | undefined => {
+  const isExcused = (symbol: SymbolSyntax | undefined): boolean =>
+    symbol?.kind === 'unresolved' && (symbol.from?.files.some((file) => broken.has(file)) ?? false);
+  const classOf = (syntax: ExpressionSyntax, known: readonly Known[]): ClassSymbol | undefined => {
     const symbol = symbolOf(syntax);
     if (symbol?.kind === 'class' && symbol.typeOnly === undefined) return symbol;
-    report(notAClass(syntax, symbol));
+    if (!isExcused(symbol)) report(notAClass(syntax, symbol, known));
     return undefined;
   };
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
@@ -39,7 +51,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     faulty.has(faultyKey({ kind, place }));
 
   const find = <T>(
-    index: ReadonlyMap<string, T>,
+    index: ReadonlyMap<string, T & Known>,
     expected: 'tool' | 'resource',
     syntax: ExpressionSyntax | undefined,
     verb: string,
@@ -50,17 +62,19 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
       report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
       return undefined;
     }
-    const symbol = classOf(syntax);
+    const symbol = classOf(syntax, [...index.values()]);
     if (symbol === undefined) return undefined;
     const found = index.get(formatPlace(symbol.place));
     if (found === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
     return found;
   };
   return {
+    isExcused,
     tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
     text: (syntax) => {
-      const symbol = classOf(syntax);
+      const known = [...tools.values(), ...workflows.values(), ...resources.values()];
+      const symbol = classOf(syntax, known);
       if (symbol === undefined) return undefined;
       const key = formatPlace(symbol.place);
       const found = tools.get(key)?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
@@ -73,21 +87,65 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
 
 type ClassSymbol = Extract<SymbolSyntax, { kind: 'class' }>;
 
-function notAClass(syntax: ExpressionSyntax, symbol: SymbolSyntax | undefined): Diagnostic {
-  const className = print(unwrap(syntax));
-  return diagnostic('SW3007', syntax.place, { className }, { hint: hintForHandle(className, symbol) });
-}
+/** A class that could have been meant. */
+type Known = Pick<ClassHandle, 'className' | 'file'>;
 
-/** Nothing for a name that is not imported: the table says so. */
-function hintForHandle(className: string, symbol: SymbolSyntax | undefined): string | undefined {
+/** How many of a module's classes a hint lists. */
+const MAX_LISTED = 5;
+
+function notAClass(
+  syntax: ExpressionSyntax,
+  symbol: SymbolSyntax | undefined,
+  known: readonly Known[],
+): Diagnostic {
+  const handle = unwrap(syntax);
+  const className = print(handle);
   switch (symbol?.kind) {
     case 'unresolved':
-      return undefined;
-    case 'class':
-      return `it is imported as a type only: write \`import { ${className} }\``;
-    default:
-      return 'name the class itself: handles are not computed, copied or instantiated';
+      return symbol.from === undefined
+        ? notImported(syntax, className, known)
+        : notExported(syntax.place, symbol.from, known);
+    case 'class': {
+      const hint = `it is imported as a type only: write \`import { ${className} }\``;
+      return diagnostic('SW3007', syntax.place, { className }, { hint });
+    }
+    default: {
+      const what = handle.kind === 'unsupported' ? handle.unsupported : undefined;
+      const hint =
+        what === undefined
+          ? 'name the class itself: handles are not computed, copied or instantiated'
+          : `it is ${what}: name the class itself, which is not computed, copied or instantiated`;
+      return diagnostic('SW3007', syntax.place, { className }, { hint });
+    }
   }
+}
+
+/** A name that nothing is known by: another class, or one whose import is missing. */
+function notImported(syntax: ExpressionSyntax, className: string, known: readonly Known[]): Diagnostic {
+  const file = known.find((each) => each.className === className)?.file;
+  const names = known.map((each) => each.className);
+  const suggestion = file === undefined ? nearestName(className, names) : undefined;
+  const hint = file === undefined || file === syntax.place.file ? undefined : `import it from \`${file}\``;
+  return diagnostic('SW3007', syntax.place, { className, suggestion }, { hint });
+}
+
+/** A name that its module does not export, or does no longer. */
+function notExported(
+  place: Place,
+  { specifier, name, exports }: ImportedModule,
+  known: readonly Known[],
+): Diagnostic {
+  const named = (exports ?? []).filter((each) => each.isClass && each.name !== 'default');
+  const classes = named.map((each) => each.name);
+  const suggestion = nearestName(name, classes);
+  const listed = classes.slice(0, MAX_LISTED).map((each) => `\`${each}\``);
+  const isListed = suggestion === undefined && listed.length > 0;
+  const more = classes.length > listed.length ? ', …' : '';
+  const elsewhere = known.find(({ className }) => className === name)?.file;
+  const exported = isListed ? `the classes it exports are ${listed.join(', ')}${more}` : undefined;
+  const hint = elsewhere === undefined ? exported : `import it from \`${elsewhere}\``;
+  const module = { specifier, isFound: exports !== undefined };
+  return diagnostic('SW3007', place, { className: name, module, suggestion }, { hint });
 }
 
 function indexByPlace<T extends { readonly place: Place }>(

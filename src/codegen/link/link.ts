@@ -18,8 +18,9 @@ import { Functions } from './functions.js';
 import { lowerGuidance } from './guidance.js';
 import { type Handles, handlesOf } from './handles.js';
 import { linkInput } from './inputs.js';
-import { conditionOf, type StepNode } from './outcome.js';
+import { conditionOf, type StepNode, type StepOutcome } from './outcome.js';
 import { errorStrategyOf } from './retry.js';
+import { withoutIdle } from './settle.js';
 import { checkStepOptions, summaryOf } from './step-options.js';
 import { linkInitializer } from './steps.js';
 
@@ -33,9 +34,9 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
   const handles = handlesOf(declarations, report);
   const functions = new Functions(report);
   const linkOne = (declaration: WorkflowDeclaration): LinkedWorkflow => {
-    const graph = new WorkflowLinker(declaration, handles, functions, report).link();
+    const { graph, isWhole } = new WorkflowLinker(declaration, handles, functions, report).link();
     const named = graph.nodes.flatMap((node) => (node.kind === 'compute' ? (node.function?.name ?? []) : []));
-    return { declaration, graph, functions: functions.named(named) };
+    return { declaration, graph, functions: functions.named(named), isWhole };
   };
   const value = declarations.workflows.map(linkOne);
   declarations.faultyWorkflows.forEach(linkOne);
@@ -50,6 +51,9 @@ class WorkflowLinker {
   readonly #bindings: WorkflowBindings;
   readonly #inputs: Input[] = [];
   readonly #nodes: Node[] = [];
+  /** Ids of values that were moved out of what names stand for. */
+  readonly #settled = new Set<string>();
+  #isWhole: boolean;
   /** Node ids by step name. */
   readonly #ids: ReadonlyMap<string, string>;
   readonly #ownIds: ReadonlySet<string>;
@@ -63,13 +67,17 @@ class WorkflowLinker {
     this.#workflow = workflow;
     this.#handles = handles;
     this.#functions = functions;
-    this.#report = report;
-    this.#bindings = new WorkflowBindings(workflow, report);
+    this.#isWhole = workflow.faultyFields.length === 0;
+    this.#report = (fault) => {
+      this.#isWhole = false;
+      report(fault);
+    };
+    this.#bindings = new WorkflowBindings(workflow, this.#report);
     this.#ids = new Map(workflow.steps.map((step) => [step.name, idOf(step)]));
     this.#ownIds = new Set(this.#ids.values());
   }
 
-  link(): Graph {
+  link(): Pick<LinkedWorkflow, 'graph' | 'isWhole'> {
     const { name, options, place } = this.#workflow;
     const instructions = this.#instructions();
     const errorStrategy = errorStrategyOf(options.errorStrategy);
@@ -79,8 +87,9 @@ class WorkflowLinker {
     ];
     fields.sort((a, b) => a.place.span[0] - b.place.span[0] || a.place.span[1] - b.place.span[1]);
     for (const field of fields) field.link();
-    const linked = new Set(this.#nodes.map(({ id }) => id));
-    return {
+    const nodes = withoutIdle(this.#nodes, this.#settled);
+    const linked = new Set(nodes.map(({ id }) => id));
+    const graph: Graph = {
       graphVersion: GRAPH_VERSION,
       name,
       ...textProperty('title', options.title),
@@ -90,13 +99,14 @@ class WorkflowLinker {
       inputs: this.#inputs,
       instructions,
       // Nobody waits for a step that was left out.
-      nodes: this.#nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
+      nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
       ...(errorStrategy === undefined ? {} : { errorStrategy }),
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),
       source: place,
     };
+    return { graph, isWhole: this.#isWhole };
   }
 
   #instructions(): readonly ResourceRef[] {
@@ -126,23 +136,17 @@ class WorkflowLinker {
   #linkStep(step: StepDeclaration): void {
     this.#bindings.enter(step.name);
     const id = this.#ids.get(step.name) ?? step.name;
-    const outcome = linkInitializer({
-      step,
-      id,
-      ownId: id,
-      source: step.place,
-      bindings: this.#bindings,
-      handles: this.#handles,
-      functions: this.#functions,
-      report: this.#report,
-    });
+    const outcome = this.#outcome(step, id);
     const guidance = this.#text(step.optionSyntax.guidance);
     const after = this.#after(step);
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
     const summary = this.#text(step.optionSyntax.summary);
-    if (outcome === undefined) return;
+    if (outcome === undefined) {
+      this.#isWhole = false;
+      return;
+    }
     checkStepOptions(step, outcome.nodes, this.#report);
-    const last = outcome.nodes.at(-1);
+    const last = outcome.nodes.findLast(({ settled }) => settled === undefined);
     const first = outcome.nodes.find(({ hoisted }) => hoisted === undefined);
     for (const [index, node] of outcome.nodes.entries()) {
       this.#add(node, index, isChain(step.initializer), after, {
@@ -151,6 +155,24 @@ class WorkflowLinker {
         ...(node === last ? summaryOf(step, node, summary) : {}),
       });
     }
+  }
+
+  /** Nothing for a step that is at fault itself, whose initializer is read for its other faults. */
+  #outcome(step: StepDeclaration, id: string): StepOutcome | undefined {
+    // A missing initializer has been reported.
+    if (step.isFaulty && step.initializer.kind === 'undefined') return undefined;
+    const outcome = linkInitializer({
+      step,
+      id,
+      ownId: id,
+      isTaken: (candidate) => this.#ownIds.has(candidate),
+      source: step.place,
+      bindings: this.#bindings,
+      handles: this.#handles,
+      functions: this.#functions,
+      report: this.#report,
+    });
+    return step.isFaulty ? undefined : outcome;
   }
 
   #text(syntax: ExpressionSyntax | undefined): Expr | undefined {
@@ -169,8 +191,9 @@ class WorkflowLinker {
     details: Pick<Node, 'title' | 'guidance' | 'summary'>,
   ): void {
     const before = this.#nodes.slice(-1).map(({ id }) => id);
-    // Inside a chain each follows the one before it, whatever the step as a whole waits for.
-    const follows = index > 0 && isChained;
+    // Inside a chain each follows the one before it, whatever the step as a whole waits for; so does a settled value.
+    const follows = index > 0 && (isChained || node.settled === true);
+    if (node.settled) this.#settled.add(node.id);
     const isImplied = after === undefined && !follows;
     const { id, core, retry, timeoutMs, onError, source } = node;
     this.#nodes.push({
@@ -201,7 +224,8 @@ class WorkflowLinker {
       const id = this.#ids.get(target) ?? (this.#ownIds.has(target) ? target : undefined);
       if (id !== undefined) return id;
       if (this.#workflow.faultyFields.includes(target)) return [];
-      const suggestion = nearestName(target, this.#ids.keys());
+      const known = [...this.#ids].filter(([name]) => name !== step.name).flat();
+      const suggestion = nearestName(target, known);
       this.#report(diagnostic('SW3005', value.place, { step: step.name, target, suggestion }));
       return [];
     });

@@ -37,11 +37,13 @@ export interface StepNode extends Attempts {
   readonly source: Place;
   /** Set for a read that was moved out of an expression: it waits for what its step waits for. */
   readonly hoisted?: true;
+  /** Set for a value that was moved out of what names stand for; see `settle`. */
+  readonly settled?: true;
 }
 
 /** What a step, or a part of one, comes to. */
 export interface StepOutcome {
-  /** In the order they run; the last one has the id of the part. */
+  /** In the order they run; the last one that is not settled has the id of the part. */
   readonly nodes: readonly StepNode[];
   /** What its name stands for, where these conditions decide whether it runs at all. */
   readonly bind: (conditions: readonly Expr[]) => Binding;

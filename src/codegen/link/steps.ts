@@ -30,6 +30,7 @@ import {
 import { fallbackFault, withFallback } from './fallback.js';
 import type { Functions } from './functions.js';
 import type { Handles } from './handles.js';
+import { freeId } from './node-ids.js';
 import { negateOnce } from './operators.js';
 import {
   type Attempts,
@@ -43,6 +44,7 @@ import {
   type StepOutcome,
 } from './outcome.js';
 import { retryOf } from './retry.js';
+import { settle } from './settle.js';
 import { lowerAddress } from './uris.js';
 
 /** What a step is linked against. */
@@ -54,6 +56,8 @@ export interface StepScope {
   readonly prefix?: string;
   /** The id of the step's last node. */
   readonly ownId: string;
+  /** Whether a step of the workflow has this id, so that no further node may take it. */
+  readonly isTaken: (id: string) => boolean;
   /** Where the part stands whose node it is: the step's field, or an expression in its initializer. */
   readonly source: Place;
   readonly bindings: Bindings;
@@ -66,7 +70,9 @@ export interface StepScope {
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */
 export function linkInitializer(scope: StepScope): StepOutcome | undefined {
-  return new StepLinker(scope).link(scope.step.initializer);
+  const linker = new StepLinker(scope);
+  const outcome = linker.link(scope.step.initializer);
+  return outcome && linker.settled(outcome);
 }
 
 type ConditionalSyntax = Extract<ExpressionSyntax, { kind: 'conditional' }>;
@@ -74,9 +80,12 @@ type ConditionalSyntax = Extract<ExpressionSyntax, { kind: 'conditional' }>;
 class StepLinker {
   readonly #scope: StepScope;
   readonly #hoisted: StepNode[] = [];
+  /** The id of the call it makes. */
+  #callId: string;
 
   constructor(scope: StepScope) {
     this.#scope = scope;
+    this.#callId = scope.id;
   }
 
   link(syntax: ExpressionSyntax): StepOutcome | undefined {
@@ -169,11 +178,16 @@ class StepLinker {
     if (core === undefined) return undefined;
     const keys = path.map((key) => String(key).replace(/[^\p{ID_Continue}$-]/gu, '-'));
     const base = [this.#prefix, ...(keys.length === 0 ? ['read'] : keys)].join('.');
-    const taken = this.#hoisted.filter(({ id }) => id === base || id.startsWith(`${base}-`)).length;
-    const id = taken === 0 ? base : `${base}-${taken + 1}`;
+    const id = freeId(base, [...this.#hoisted, { id: this.#callId }], this.#scope.isTaken);
     this.#hoisted.push({ id, core, conditions: [], source: read.place, hoisted: true });
     // It shares the condition of the step it belongs to.
     return { ...resourceText(id, false), at: read.place.span };
+  }
+
+  /** See `settle`. */
+  settled(outcome: StepOutcome): StepOutcome {
+    const id = freeId(`${this.#prefix}.value`, outcome.nodes, this.#scope.isTaken);
+    return settle(outcome, id, this.#scope.source);
   }
 
   #readCore(read: CallSyntax): Extract<NodeCore, { kind: 'resource' }> | undefined {
@@ -231,16 +245,17 @@ class StepLinker {
     const [handle, input, given] = args;
     const { id, report } = this.#scope;
     const tool = this.#scope.handles.tool(handle, 'call', callee.place);
+    const options = readCallOptions(given, report);
+    const transform = options?.transform && unwrap(options.transform);
+    const named = transform && symbolOf(transform);
+    const isNamed = named?.kind === 'function';
+    const callId = options?.id ?? (isNamed ? `${this.#prefix}.call` : id);
+    this.#callId = callId;
     const dict: Expr | undefined =
       input === undefined || input.kind === 'undefined'
         ? { kind: 'dict', at: place.span, entries: [] }
         : lowerDict(input, this.#arguments);
-    const options = readCallOptions(given, report);
     if (options === undefined || this.#isGivenTwice(options)) return undefined;
-    const transform = options.transform && unwrap(options.transform);
-    const named = transform && symbolOf(transform);
-    const isNamed = named?.kind === 'function';
-    const callId = options.id ?? (isNamed ? `${this.#prefix}.call` : id);
     const bind =
       transform === undefined || isNamed ? boundToNode(callId) : this.#transformed(transform, callId);
     if (tool === undefined || dict?.kind !== 'dict' || bind === undefined) return undefined;
@@ -361,7 +376,9 @@ class StepLinker {
   ): StepOutcome | undefined {
     const source = id === this.#scope.id ? this.#scope.source : syntax.place;
     const inner = { ...this.#scope, id, prefix, source, ...(locals === undefined ? {} : { locals }) };
-    return new StepLinker(inner).link(syntax);
+    const linker = new StepLinker(inner);
+    const outcome = linker.link(syntax);
+    return outcome && id !== this.#scope.id ? linker.settled(outcome) : outcome;
   }
 
   /** `attempt(step, (error) => …)`: a value stands in for the step's own when it has failed for good. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import { observeReads } from './cache/observe.js';
+import type { Reads } from './cache/reads.js';
 import { readClass } from './class-reading.js';
 import { isCommonJs, requireModule } from './commonjs.js';
 import type { ChildMessage, ClassReading, ModuleRequest, ReadRequest } from './protocol.js';
@@ -19,12 +21,13 @@ function print(error: unknown): void {
 }
 
 async function answer(request: ReadRequest): Promise<void> {
-  for (const module of request.modules) await report(request.root, module);
+  const takeReads = observeReads();
+  for (const module of request.modules) await report(request.root, module, takeReads);
   // Servers and timers that a module has opened would keep this process alive for ever.
   process.exit(0);
 }
 
-async function report(root: string, { file, classes }: ModuleRequest): Promise<void> {
+async function report(root: string, { file, classes }: ModuleRequest, takeReads: () => Reads): Promise<void> {
   // Waits until the message is out: a module that blocks the thread would keep it in here.
   await send({ kind: 'importing', file });
   const path = join(root, file);
@@ -32,11 +35,11 @@ async function report(root: string, { file, classes }: ModuleRequest): Promise<v
   try {
     exports = (await load(path)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    await send({ kind: 'failed', file, ...importFailure(error, root) });
+    await send({ kind: 'failed', file, ...importFailure(error, root), reads: takeReads() });
     return;
   }
   const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));
-  await send({ kind: 'imported', file, classes: readings });
+  await send({ kind: 'imported', file, classes: readings, reads: takeReads() });
 }
 
 /** `import` of a CommonJS module finds its exports by their JavaScript text, which a TypeScript file has not. */

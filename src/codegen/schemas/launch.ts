@@ -11,15 +11,36 @@ export interface LaunchOptions {
   readonly experimentalDecorators: boolean;
 }
 
+/** What the child runs under, beside the files. */
+export interface ChildConditions {
+  /** Node's arguments that decide which modules are found. */
+  readonly flags: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The conditions of a child that is started now. */
+export function childConditions({ root, experimentalDecorators }: LaunchOptions): ChildConditions {
+  return {
+    flags: nodeFlags(process.execArgv),
+    env: childEnvironment(process.env, root, experimentalDecorators),
+  };
+}
+
+/** The modules of ours that decide what a child reads, as absolute paths: the one it runs, and this one. */
+export function ownEntries(): readonly string[] {
+  return [childEntry(), fileURLToPath(import.meta.url)];
+}
+
 /**
  * Starts the process that imports tool and resource modules: away from ours, so that a module may throw, exit, hang
  * or print without touching codegen. Its output goes to our stderr, since stdout may carry a protocol.
  */
-export function launchChild({ root, experimentalDecorators }: LaunchOptions): ChildProcess {
+export function launchChild(options: LaunchOptions): ChildProcess {
+  const { flags, env } = childConditions(options);
   return spawn(
     process.execPath,
     [
-      ...nodeFlags(process.execArgv),
+      ...flags,
       '--enable-source-maps',
       '--disable-warning=DEP0180',
       '--import',
@@ -27,8 +48,8 @@ export function launchChild({ root, experimentalDecorators }: LaunchOptions): Ch
       childEntry(),
     ],
     {
-      cwd: root,
-      env: childEnvironment(process.env, root, experimentalDecorators),
+      cwd: options.root,
+      env,
       stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc'],
     },
   );

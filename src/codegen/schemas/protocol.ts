@@ -1,3 +1,4 @@
+import type { Reads } from './cache/reads.js';
 import type { SchemaReading } from './json-schema.js';
 import type { ImportFailure } from './reason.js';
 
@@ -20,11 +21,19 @@ export interface ClassRequest {
   readonly exportName: string;
 }
 
-/** What the child says. `importing` comes before each module, so that a child that hangs has named the culprit. */
+/**
+ * What the child says. `importing` comes before each module, so that a child that hangs has named the culprit; `reads`
+ * are those since the message before.
+ */
 export type ChildMessage =
   | { readonly kind: 'importing'; readonly file: string }
-  | { readonly kind: 'imported'; readonly file: string; readonly classes: readonly ClassReading[] }
-  | ({ readonly kind: 'failed'; readonly file: string } & ImportFailure);
+  | {
+      readonly kind: 'imported';
+      readonly file: string;
+      readonly classes: readonly ClassReading[];
+      readonly reads: Reads;
+    }
+  | ({ readonly kind: 'failed'; readonly file: string; readonly reads?: Reads } & ImportFailure);
 
 /** What one class turned out to be, in the order it was asked for. */
 export type ClassReading =

@@ -7,8 +7,8 @@ import type {
   ToolDeclaration,
 } from '../declarations.js';
 import { compareText } from '../emit/order.js';
+import { importCached } from './cache/cached-import.js';
 import { readContent } from './content.js';
-import { importModules } from './import-modules.js';
 import type { ClassReading, ModuleRequest } from './protocol.js';
 import { notRead, type ToolReading, toolReading } from './tool-reading.js';
 
@@ -22,6 +22,8 @@ export interface ReadSchemasOptions {
   readonly timeoutMs?: number;
   /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
   readonly broken?: ReadonlySet<string>;
+  /** Whether what earlier runs have read is taken, and kept for later ones. Default false. */
+  readonly cache?: boolean;
   /** The folder that files of resources are found from at run time; absolute. Default: the root. */
   readonly packageRoot?: string;
 }
@@ -43,7 +45,8 @@ export interface ResourceReading {
 }
 
 /**
- * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema.
+ * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema. With
+ * a cache only those that have changed, if any.
  *
  * A module that fails says so (SW6001) and does not keep the others from being read; a child that ends early is
  * started again without the module it ended in. After the limit it is killed (SW6005).
@@ -52,10 +55,11 @@ export async function readSchemas(
   declared: Pick<Declarations, 'tools' | 'resources'>,
   options: ReadSchemasOptions,
 ): Promise<Phase<ToolSchemas>> {
-  const { root, experimentalDecorators = false, timeoutMs = 10_000, broken = new Set() } = options;
+  const { root, experimentalDecorators = false, timeoutMs = 10_000 } = options;
+  const { broken = new Set(), cache = false } = options;
   const diagnostics: Diagnostic[] = [];
   const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
-  const outcomes = await importModules(modules, { root, experimentalDecorators, timeoutMs });
+  const outcomes = await importCached(modules, { root, experimentalDecorators, timeoutMs, cache });
   // A module that fails by what it imports is no fault of its own, where that one is reported itself.
   const isBlamed = (file: string): boolean => {
     const outcome = outcomes.get(file);

@@ -1,6 +1,6 @@
 import { ts } from 'ts-morph';
-import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MethodSyntax } from '../syntax.js';
-import { type HostContext, placeOf } from './context.js';
+import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax, MethodSyntax } from '../syntax.js';
+import { type HostContext, placeBetween, placeOf } from './context.js';
 import { exportNames } from './exports.js';
 import { propertyName, readExpression } from './expressions.js';
 import { classPlace, resolveIdentifier, resolveMember } from './symbols.js';
@@ -35,12 +35,62 @@ function readClass(
     exported: exportName !== undefined,
     ...(exportName === undefined ? {} : { exportName }),
     ...(base === undefined ? {} : { base: placeOf(context, base) }),
+    ...readShape(context, node),
     decorators: readDecorators(context, node),
     fields: isDecorated
-      ? node.members.filter(ts.isPropertyDeclaration).map((f) => readField(context, f))
+      ? node.members
+          .filter(ts.isPropertyDeclaration)
+          .filter((field) => !isDecoratedAccessor(field))
+          .map((field) => readField(context, field))
       : [],
     methods: isDecorated ? node.members.flatMap((member) => readMethod(context, member) ?? []) : [],
+    others: node.members.flatMap((member) => readOthers(context, member)),
   };
+}
+
+/** What keeps a class from being made as it is. */
+function readShape(
+  context: HostContext,
+  { modifiers, typeParameters }: ts.ClassLikeDeclaration,
+): Pick<ClassSyntax, 'abstract' | 'typeParameters'> {
+  const abstract = modifiers?.find(({ kind }) => kind === ts.SyntaxKind.AbstractKeyword);
+  const [first, last] = [typeParameters?.at(0), typeParameters?.at(-1)];
+  const source = first?.getSourceFile();
+  return {
+    ...(abstract === undefined ? {} : { abstract: placeOf(context, abstract) }),
+    ...(first === undefined || last === undefined || source === undefined
+      ? {}
+      : { typeParameters: placeBetween(context, source, first.getStart(source), last.getEnd()) }),
+  };
+}
+
+/** The member itself where it is no field, and its parameters; each where it carries a decorator. */
+function readOthers(context: HostContext, member: ts.ClassElement): MemberSyntax[] {
+  const what = ts.isMethodDeclaration(member)
+    ? 'a method'
+    : ts.isAccessor(member) || isDecoratedAccessor(member)
+      ? 'an accessor'
+      : undefined;
+  const read = (
+    node: ts.ClassElement | ts.ParameterDeclaration,
+    kind: MemberSyntax['what'],
+  ): MemberSyntax[] => {
+    const decorators = readDecorators(context, node);
+    if (decorators.length === 0) return [];
+    const name = node.name === undefined ? '' : node.name.getText();
+    return [{ name, what: kind, decorators }];
+  };
+  const parameters = ts.isFunctionLike(member) ? member.parameters : [];
+  return [
+    ...(what === undefined ? [] : read(member, what)),
+    ...parameters.flatMap((parameter) => read(parameter, 'a parameter')),
+  ];
+}
+
+/** `@Step() accessor a = …`, which is a getter and a setter. */
+function isDecoratedAccessor(member: ts.ClassElement): boolean {
+  if (!ts.isPropertyDeclaration(member) || !hasDecorators(member)) return false;
+  return member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AccessorKeyword) ?? false;
 }
 
 function hasDecorators(node: ts.HasDecorators): boolean {

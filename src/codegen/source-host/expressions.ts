@@ -109,8 +109,14 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   return {
     kind: 'unsupported',
     place,
+    ...shortText(node),
     ...(unsupported.get(node.kind) ?? { unsupported: 'this expression' }),
   };
+}
+
+function shortText(node: ts.Expression): { readonly text?: string } {
+  const text = node.getText();
+  return text.length <= 40 && !/[\r\n`]/.test(text) ? { text } : {};
 }
 
 /** An expression whose value is only asked whether it counts as true. */

@@ -4,6 +4,7 @@ import { ts } from 'ts-morph';
 import type { SymbolSyntax } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
 import { functionSymbol } from './functions.js';
+import { importedInVain, missingMember, specifierOf } from './missing-exports.js';
 
 const PACKAGE = 'stepwright';
 
@@ -28,9 +29,12 @@ export function resolveMember(
   if (importedModule(namespace) === PACKAGE && namespace.declarations?.some(ts.isNamespaceImport)) {
     return { kind: 'stepwright', name };
   }
-  const target = followAliases(context, namespace)?.symbol;
-  if (target === undefined || (target.flags & ts.SymbolFlags.Module) === 0) return undefined;
-  return resolveSymbol(context, context.checker.getSymbolAtLocation(node.name), name);
+  const end = followAliases(context, namespace);
+  if ('lost' in end || (end.symbol.flags & ts.SymbolFlags.Module) === 0) return undefined;
+  const member = context.checker.getSymbolAtLocation(node.name);
+  if (member !== undefined) return resolveSymbol(context, member, name);
+  const from = missingMember(context, namespace, end.symbol, name);
+  return { kind: 'unresolved', name, ...(from === undefined ? {} : { from }) };
 }
 
 function leftmost(node: ts.Expression): ts.Expression {
@@ -38,8 +42,12 @@ function leftmost(node: ts.Expression): ts.Expression {
 }
 
 function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, written: string): SymbolSyntax {
-  const end = start === undefined ? undefined : followAliases(context, start);
-  if (end === undefined) return { kind: 'unresolved', name: written };
+  if (start === undefined) return { kind: 'unresolved', name: written };
+  const end = followAliases(context, start);
+  if ('lost' in end) {
+    const from = importedInVain(context, end.lost);
+    return { kind: 'unresolved', name: written, ...(from === undefined ? {} : { from }) };
+  }
   if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
   const { symbol } = end;
   const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
@@ -75,8 +83,8 @@ interface AliasEnd {
   readonly isTypeOnly: boolean;
 }
 
-/** Goes from alias to alias until a declaration, or until one names this package. */
-function followAliases(context: HostContext, start: ts.Symbol): AliasEnd | undefined {
+/** Goes from alias to alias until a declaration, until one names this package, or until one leads nowhere. */
+function followAliases(context: HostContext, start: ts.Symbol): AliasEnd | { readonly lost: ts.Symbol } {
   const seen = new Set<ts.Symbol>();
   let symbol = start;
   let isTypeOnly = false;
@@ -92,23 +100,15 @@ function followAliases(context: HostContext, start: ts.Symbol): AliasEnd | undef
       return { symbol, isTypeOnly, stepwrightName: (specifier.propertyName ?? specifier.name).text };
     }
     const next = context.checker.getImmediateAliasedSymbol(symbol);
-    if (next === undefined) return undefined;
+    if (next === undefined) return { lost: symbol };
     symbol = next;
   }
-  return undefined;
+  return { lost: symbol };
 }
 
 /** The module specifier an alias was imported or re-exported with. */
 function importedModule(symbol: ts.Symbol): string | undefined {
-  for (const declaration of symbol.declarations ?? []) {
-    const specifier = ts.findAncestor(
-      declaration,
-      (n) => ts.isImportDeclaration(n) || ts.isExportDeclaration(n),
-    );
-    const module = specifier?.moduleSpecifier;
-    if (module !== undefined && ts.isStringLiteral(module)) return module.text;
-  }
-  return undefined;
+  return specifierOf(symbol)?.text;
 }
 
 const packageNames = new Map<

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CheckEnvironment } from '../../graph/check/check-graph.js';
+import { parsePath } from '../../graph/guidance.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { runInProcess } from '../../runtime/hosts/in-process/run-in-process.js';
 import {
@@ -19,7 +20,6 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './index.js';
-import { parsePath } from './names.js';
 import type { SequentialBuilder } from './sequential.js';
 
 /** A source of a generated step; `step` counts back from the step it stands in. */

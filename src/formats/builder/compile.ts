@@ -8,14 +8,7 @@ import type { WorkflowDefinition } from './definition.js';
 import type { WorkflowError } from './errors.js';
 import { type Lowered, lower } from './lower.js';
 import { toProblems } from './problems.js';
-import type { NamedFunction } from './transform.js';
-
-/** A function that a graph names, with the hash the graph has of it. */
-export interface FunctionEntry {
-  readonly function: NamedFunction;
-  /** sha256 of the function's text as it was loaded, 64 hexadecimal digits. */
-  readonly hash: string;
-}
+import type { FunctionEntry, Registered } from './registered.js';
 
 /** A workflow without faults. */
 export interface Compiled {
@@ -33,7 +26,7 @@ export type CompileResult =
  * Makes the graph of a workflow and has it checked.
  * @param registered without it every tool and resource is taken to be there.
  */
-export function compile(definition: WorkflowDefinition, registered?: CheckEnvironment): CompileResult {
+export function compile(definition: WorkflowDefinition, registered?: Registered): CompileResult {
   const lowered = lower(definition, registered);
   const environment = withUnresolved(registered ?? assumed(lowered.graph), lowered);
   const parsed = parseGraph(lowered.graph);

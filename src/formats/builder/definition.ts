@@ -1,5 +1,7 @@
+import type { WorkflowOptions } from '../../decorators/workflow.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { ResourceLike } from './handles.js';
+import type { DataSource } from './sources.js';
 import type { StepDefinition } from './step.js';
 import type { StrategyOptions } from './strategy.js';
 
@@ -7,11 +9,26 @@ import type { StrategyOptions } from './strategy.js';
 export interface WorkflowDefinition {
   readonly name: string;
   readonly description: string;
+  readonly details: WorkflowDetails;
   readonly args: readonly ArgumentDefinition[];
   readonly instructions: readonly ResourceLike[];
   readonly steps: readonly StepDefinition[];
   readonly strategy?: StrategyOptions;
+  readonly result?: ResultDefinition;
 }
+
+/** What a workflow may say of itself besides its name and description: the options of `@Workflow` of these names. */
+export type WorkflowDetails = Pick<WorkflowOptions, 'title' | 'domain' | 'version' | 'expose' | 'failFast'>;
+
+/** What a workflow hands back. */
+export interface ResultDefinition {
+  readonly value: ResultValue;
+  /** Of its node. Default: `output`, with a number where that is taken. */
+  readonly id?: string;
+}
+
+/** A value, or an object of values. */
+export type ResultValue = DataSource | Readonly<Record<string, DataSource>>;
 
 export type ArgumentDefinition = {
   readonly name: string;

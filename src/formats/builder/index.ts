@@ -1,7 +1,7 @@
 export type { RetryOptions } from '../../decorators/retry.js';
 export type { Expr } from '../../graph/expression/tree.js';
-export type { Compiled, CompileResult, FunctionEntry } from './compile.js';
-export type { ArgumentOptions } from './definition.js';
+export type { Compiled, CompileResult } from './compile.js';
+export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';
 
 export {
   CircularDependencyError,
@@ -42,6 +42,7 @@ export {
   type Uri,
   uri,
 } from './names.js';
+export { type FunctionEntry, type Registered, registeredIn } from './registered.js';
 export { type BuildResult, type SequentialBuilder, sequential } from './sequential.js';
 export * as dsl from './sources.js';
 export { constant, type DataSource, fromResource, fromStep, promptArg } from './sources.js';

@@ -1,13 +1,13 @@
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
-import type { FunctionEntry } from './compile.js';
 import type { ArgumentDefinition, WorkflowDefinition } from './definition.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
 import { StepLowering } from './lower-step.js';
 import { looseNameError } from './names.js';
+import { NodeList } from './node-list.js';
 import { lineOf, Provenance } from './provenance.js';
+import type { FunctionEntry, Registered } from './registered.js';
 import { resolveResource } from './resolve.js';
 import { Scope } from './scope.js';
 import { strategyOf } from './strategy.js';
@@ -33,8 +33,8 @@ export interface Lowered {
 }
 
 /** Makes the graph of a workflow; what it means is left to the checker. */
-export function lower(definition: WorkflowDefinition, registered: CheckEnvironment | undefined): Lowered {
-  const { name, description, steps, strategy } = definition;
+export function lower(definition: WorkflowDefinition, registered: Registered | undefined): Lowered {
+  const { name, description, details, steps, strategy, result } = definition;
   const provenance = new Provenance();
   const problems: Problem[] = [];
   const report = (place: Place, error: WorkflowError): void =>
@@ -67,28 +67,24 @@ export function lower(definition: WorkflowDefinition, registered: CheckEnvironme
     steps,
     inputs.map((input) => input.name),
   );
-  const lowering = new StepLowering({
-    workflow: name,
-    registered,
-    provenance,
-    report,
-    scope,
-    join: strategy?.kind === 'collect' ? 'all_done' : 'none_failed',
-  });
+  const nodes = new NodeList(strategy?.kind === 'collect' ? 'all_done' : 'none_failed');
+  const lowering = new StepLowering({ workflow: name, registered, provenance, report, scope, nodes });
   for (const [index, step] of steps.entries()) lowering.add(step, scope.ids[index] ?? '');
+  if (result !== undefined) lowering.addResult(result);
 
   const graph: Graph = {
+    ...details,
     graphVersion: GRAPH_VERSION,
     name,
     description,
     inputs,
     instructions,
-    nodes: lowering.nodes,
+    nodes: nodes.all,
     ...(errorStrategy === undefined ? {} : { errorStrategy }),
     source,
   };
   const { transforms, functions, unresolvedTools } = lowering;
-  return { graph, provenance, transforms, functions, unresolvedTools, problems };
+  return { graph, provenance, transforms, functions: functions.named, unresolvedTools, problems };
 }
 
 function inputOf(

@@ -1,3 +1,4 @@
+import { PATH_SEGMENT, parsePath } from '../../graph/guidance.js';
 import { BINDING_RULE, isValidBinding, isValidName, NAME_RULE } from '../../graph/names.js';
 import { uriFault } from '../../graph/uri.js';
 import { InvalidNameError, InvalidUriError } from './errors.js';
@@ -28,10 +29,6 @@ export type Naming<Kind extends string> = string & { readonly [NAME]?: Kind };
 /** What bindings and arguments may be called: identifiers of TypeScript. */
 export const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]{0,127}$/u;
 
-/** One part of a field path: a property or an index. */
-const SEGMENT = /^[\p{ID_Continue}$-]+$/u;
-const INDEX = /^(?:0|[1-9][0-9]{0,14})$/;
-
 /** True for what a binding or an argument may be called. */
 export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text) && isValidBinding(text);
@@ -41,13 +38,6 @@ export function isIdentifier(text: string): boolean {
 export function looseNameError(kind: string, name: string): InvalidNameError | undefined {
   if (!isValidBinding(name) || isIdentifier(name)) return undefined;
   return new InvalidNameError({ kind, name, rule: IDENTIFIER.source });
-}
-
-/** The keys of a field path, indexes as numbers; nothing for text that is none. */
-export function parsePath(path: string): readonly (string | number)[] | undefined {
-  const segments = path.split('.');
-  if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
-  return segments.map((segment) => (INDEX.test(segment) ? Number(segment) : segment));
 }
 
 /**
@@ -79,7 +69,7 @@ export function binding<const N extends string>(name: N): N & BindingName {
  * @throws InvalidNameError for an empty path or segment, and for characters no property of an identifier's kind has.
  */
 export function field<const P extends string>(path: P): P & FieldPath {
-  return checked('field path', path, parsePath(path) !== undefined, SEGMENT);
+  return checked('field path', path, parsePath(path) !== undefined, PATH_SEGMENT);
 }
 
 /**

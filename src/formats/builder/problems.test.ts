@@ -494,3 +494,66 @@ function thrown(act: () => unknown): unknown {
   }
   throw new Error('nothing was thrown');
 }
+
+describe('a result', () => {
+  test('reads what the steps before it have, and arguments', () => {
+    const bad = start
+      .step(list)
+      .step(add)
+      .returns({
+        a: fromStep('lst'),
+        b: fromStep('list', 'pages.'),
+        c: promptArg('tsk'),
+        d: fromStep('add-task'),
+        e: constant(Number.NaN),
+        f: fromStep('list', 'pags'),
+        g: fromResource(resourceHandle('resource://logseq/gide')),
+      });
+    expect(shown(problemsOf(bad, registered))).toEqual([
+      "UnknownBindingError SW3001: Step 'output' references unknown binding 'lst'. Available bindings: list. Did you mean 'list'?",
+      "InvalidMappingError SW4011: Invalid argument mapping in step 'output': 'pages.' is not a field path. " +
+        "Write properties and indexes joined by dots, for example 'pages.0.title'",
+      "InvalidMappingError SW3002: Invalid argument mapping in step 'output': References undefined prompt argument 'tsk'. " +
+        "Available arguments: task, date. Did you mean 'task'?",
+      "UnknownBindingError SW3001: Step 'output' references unknown binding 'add-task'. Available bindings: list. " +
+        "The step that calls 'add-task' has no binding: add .bind(…) to it",
+      "InvalidMappingError SW4011: Invalid argument mapping in step 'output': The constant is not JSON: it holds NaN",
+      "OutputFieldNotFoundError SW4005: Step 'list' output field 'pags' not found in result. Did you mean 'pages'?",
+      "MissingResourceError SW4002: Workflow 'w' requires unregistered resource 'resource://logseq/gide'. " +
+        "Did you mean 'resource://logseq/guide'?",
+    ]);
+  });
+
+  test('has a name that nothing else has', () => {
+    expectProblem(problem(start.step(list).step(add).returns(fromStep('list'), 'list')), DuplicateNameError, {
+      code: 'SW4009',
+      duplicate: 'list',
+    });
+  });
+
+  test('of a name that is none is refused', () => {
+    expectProblem(problem(start.step(add).returns(constant(1), 'no name')), InvalidNameError, {
+      code: 'SW1002',
+      invalid: 'no name',
+    });
+  });
+});
+
+describe('what a workflow says of itself', () => {
+  test('is what the model knows', () => {
+    const details = { expose: ['mail'] } as unknown as { expose: ['prompt'] };
+    expectProblem(problem(sequential('w', 'do it', details).step(any())), OtherWorkflowError, {
+      code: 'SW4011',
+    });
+  });
+});
+
+describe('a summary', () => {
+  test('names arguments, earlier bindings and its own step', () => {
+    const fine = list.summary('{list.pages} of {task}');
+    expect(problemsOf(start.step(fine).step(add.arg('date', fromStep('list', 'pages.0.title'))))).toEqual([]);
+    expect(problem(start.step(any().bind('a').summary('{b}')).step(any().bind('b'))).message).toBe(
+      "Step 'a' references unknown binding 'b'. Available bindings: a. Write the braces twice for literal text",
+    );
+  });
+});

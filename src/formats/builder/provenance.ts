@@ -1,6 +1,5 @@
 import type { Place } from '../../graph/place.js';
 import type { DataSource } from './sources.js';
-import type { StepDefinition } from './step.js';
 
 /** What the caller of the builder wrote, as the checker's findings lead back to it. */
 export type Origin =
@@ -8,15 +7,15 @@ export type Origin =
   | { readonly kind: 'argument'; readonly name: string }
   | { readonly kind: 'instruction' }
   | ({ readonly kind: 'step' } & StepOrigin)
-  /** The value of an argument of the tool. */
-  | ({ readonly kind: 'input'; readonly argument: string; readonly source: DataSource } & StepOrigin)
+  /** The value of an argument of the tool, or a part of the result. */
+  | ({ readonly kind: 'input'; readonly source: DataSource } & StepOrigin)
+  /** Guidance or a summary. */
   | ({ readonly kind: 'guidance' | 'transform' } & StepOrigin);
 
-/** The step something was written in. */
+/** The step something was written in; the result of a workflow is one as well. */
 export interface StepOrigin {
   /** Id of the step. */
   readonly step: string;
-  readonly definition: StepDefinition;
   /** The bindings it may read, in order. */
   readonly available: readonly string[];
 }

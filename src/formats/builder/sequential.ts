@@ -1,9 +1,9 @@
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import { compile } from './compile.js';
-import type { ArgumentOptions, WorkflowDefinition } from './definition.js';
+import type { ArgumentOptions, ResultValue, WorkflowDefinition, WorkflowDetails } from './definition.js';
 import { WorkflowBuildError, type WorkflowError } from './errors.js';
 import type { ResourceLike } from './handles.js';
 import type { Naming } from './names.js';
+import type { Registered } from './registered.js';
 import type { StepDefinition } from './step.js';
 import type { StrategyOptions } from './strategy.js';
 import { Workflow } from './workflow.js';
@@ -49,6 +49,20 @@ export class SequentialBuilder {
     return this.#with({ steps: [...this.#definition.steps, definition] });
   }
 
+  /**
+   * Hands back a value when the steps are done: what one source gives, or an object of what several give. Without it
+   * a workflow hands back nothing.
+   *
+   * @param id of the node that does so, where it matters. Default: `output`.
+   * @example
+   * ```ts
+   * sequential('add', 'add a line').step(step(AddLine).bind('line')).returns({ at: fromStep('line', 'number') })
+   * ```
+   */
+  returns(value: ResultValue, id?: Naming<'step'>): SequentialBuilder {
+    return this.#with({ result: { value, ...(id === undefined ? {} : { id }) } });
+  }
+
   /** What a failure of a step means for the others. Default: `failFast()`. */
   errorStrategy(strategy: StrategyOptions): SequentialBuilder {
     return this.#with({ strategy });
@@ -57,18 +71,18 @@ export class SequentialBuilder {
   /**
    * Builds the workflow.
    *
-   * @param registered what the workflow may use. Without it every tool and resource is taken to be there, with any
+   * @param registered what the workflow may use, for example `registeredIn(registry)`. Without it every tool and resource is taken to be there, with any
    *   input and output; `Workflow.checkAgainst` looks again.
    * @throws WorkflowBuildError with everything that is wrong.
    */
-  build(registered?: CheckEnvironment): Workflow {
+  build(registered?: Registered): Workflow {
     const result = this.tryBuild(registered);
     if (!result.ok) throw new WorkflowBuildError(this.#definition.name, result.problems);
     return result.workflow;
   }
 
   /** The same without throwing. */
-  tryBuild(registered?: CheckEnvironment): BuildResult {
+  tryBuild(registered?: Registered): BuildResult {
     const compiled = compile(this.#definition, registered);
     if (!compiled.ok) return compiled;
     return { ok: true, workflow: new Workflow(this.#definition, compiled) };
@@ -82,6 +96,7 @@ export class SequentialBuilder {
 /**
  * Begins a workflow of steps that follow each other.
  *
+ * @param details what else it says of itself: `{ title, domain, version, expose, failFast }`.
  * @example
  * ```ts
  * const addTask = sequential('add-task', 'add a task to a project')
@@ -98,6 +113,17 @@ export class SequentialBuilder {
  *   .build();
  * ```
  */
-export function sequential(name: string, description: string): SequentialBuilder {
-  return new SequentialBuilder({ name, description, args: [], instructions: [], steps: [] });
+export function sequential(
+  name: string,
+  description: string,
+  details: WorkflowDetails = {},
+): SequentialBuilder {
+  return new SequentialBuilder({
+    name,
+    description,
+    details: { ...details },
+    args: [],
+    instructions: [],
+    steps: [],
+  });
 }

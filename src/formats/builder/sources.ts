@@ -13,6 +13,11 @@ export type DataSource =
   | { readonly kind: 'constant'; readonly fault: string }
   | { readonly kind: 'resource'; readonly resource: ResourceLike };
 
+/** Whether this is a source, and no object of sources, one of which may go by the name `kind`. */
+export function isDataSource(value: DataSource | Readonly<Record<string, DataSource>>): value is DataSource {
+  return typeof value.kind === 'string';
+}
+
 /** What the caller of the workflow gives for an argument. An argument that was left out is left out of the call. */
 export function promptArg(name: Naming<'argument'>): DataSource {
   return { kind: 'argument', name };

@@ -12,7 +12,9 @@ export interface StepDefinition {
   readonly binding?: string;
   /** More than one is a fault. */
   readonly transforms: readonly Transform[];
+  readonly title?: string;
   readonly guidance?: string;
+  readonly summary?: string;
   readonly timeoutMs?: number;
   readonly retry?: RetryOptions;
 }
@@ -52,9 +54,22 @@ export class StepBuilder<Input = AnyInput> {
     return this.#with({ transforms: [...this.definition.transforms, transform] });
   }
 
+  /** A name for people. */
+  title(title: string): StepBuilder<Input> {
+    return this.#with({ title });
+  }
+
   /** What a model should know about this step; `{name}` stands for an argument or an earlier binding. */
   guidance(guidance: string): StepBuilder<Input> {
     return this.#with({ guidance });
+  }
+
+  /**
+   * What the trace shows in place of the whole result; `{name}` stands for an argument, an earlier binding, or this
+   * step's own. The binding stays whole.
+   */
+  summary(summary: string): StepBuilder<Input> {
+    return this.#with({ summary });
   }
 
   /** Limit of one attempt, in milliseconds. Default: 60 000. */

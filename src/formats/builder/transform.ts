@@ -1,8 +1,9 @@
 import { references, unboundLocals } from '../../graph/expression/references.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { parsePath } from '../../graph/guidance.js';
 import type { Json } from '../../graph/json.js';
 import type { Span } from '../../graph/place.js';
-import { field, type Naming, parsePath } from './names.js';
+import { field, type Naming } from './names.js';
 
 /** A pure function beside the graph: exported from the top level of a module, deterministic, JSON in and out. */
 // biome-ignore lint/suspicious/noExplicitAny: what it takes is the output of a tool, which is the tool's own

@@ -1,9 +1,9 @@
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import type { Graph } from '../../graph/model.js';
-import { type Compiled, type CompileResult, compile, type FunctionEntry } from './compile.js';
+import { type Compiled, type CompileResult, compile } from './compile.js';
 import type { WorkflowDefinition } from './definition.js';
 import type { WorkflowError } from './errors.js';
 import type { ToolName, Uri } from './names.js';
+import type { FunctionEntry, Registered } from './registered.js';
 
 /** A workflow that was built: a graph without faults, and what it needs. */
 export class Workflow {
@@ -53,10 +53,11 @@ export class Workflow {
   }
 
   /**
-   * Checks the workflow against what is registered beside it: tools, their inputs and outputs, resources. The graph
-   * that comes back names resources as they are registered, those known by their URI alone as well.
+   * Checks the workflow against what is registered beside it: tools, their inputs and outputs, resources, functions.
+   * The graph that comes back names resources and functions as they are registered: those known by their URI alone, and
+   * the hash that codegen made of a function's source.
    */
-  checkAgainst(registered: CheckEnvironment): CompileResult {
+  checkAgainst(registered: Registered): CompileResult {
     return compile(this.#definition, registered);
   }
 }

@@ -228,6 +228,24 @@ describe('outputs', () => {
     ]);
   });
 
+  test('SW3013: a path no argument has', () => {
+    const input = {
+      ...argument('page'),
+      schema: { type: 'object', properties: { title: { type: 'string' } }, additionalProperties: false },
+    };
+    const chain = at(4, get(ref('inputs', 'page'), 'titel'));
+    expect(check([returns(7, chain)], { inputs: [input] })).toEqual([
+      'SW3013 4:20 argument `page` has no `titel` | did you mean `title`?',
+    ]);
+  });
+
+  test('SW4005: in a summary', () => {
+    const summary = text('display', at(4, get(ref('steps', 'list'), 'pags')));
+    expect(check([{ ...list, summary }])).toEqual([
+      'SW4005 4:20 the output of `list` has no `pags` | did you mean `pages`?',
+    ]);
+  });
+
   test('SW4005: in references, keys, conditions, optional chains and the result', () => {
     const wrong = ref('steps', 'list', 'total', 'x');
     const message = 'SW4005 7:1 the output of `list` has no `total.x`';
@@ -288,6 +306,17 @@ describe('names', () => {
     expect(check(nodes, { inputs: [argument('x'), { ...argument('x'), source: place(9) }] })).toEqual([
       'SW1008 9:1 `x` is bound twice in this workflow | first bound here 2:1 | rename one of them',
       'SW4009 4:1 two steps have the id `a` | first used here 3:1 | give one of them another id',
+    ]);
+  });
+
+  test('SW4009: two steps of one id do not wait for each other besides', () => {
+    const nodes = [
+      step(3, 'a', 'list-pages'),
+      step(4, 'b', 'list-pages', {}, { after: ['a'] }),
+      step(5, 'a', 'list-pages', {}, { after: ['b'] }),
+    ];
+    expect(check(nodes)).toEqual([
+      'SW4009 5:1 two steps have the id `a` | first used here 3:1 | give one of them another id',
     ]);
   });
 });

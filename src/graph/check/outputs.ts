@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import { dataPaths, formatPath } from '../expression/paths.js';
-import type { Expr, RefRoot } from '../expression/tree.js';
+import { dataPaths, formatPath, type PathSegment } from '../expression/paths.js';
+import type { Expr } from '../expression/tree.js';
 import { expressionsOf } from '../node-expressions.js';
 import type { Place } from '../place.js';
 import { nearestName } from '../suggest.js';
@@ -10,7 +10,7 @@ import type { Subject } from './subject.js';
 import type { Names } from './type-of.js';
 import type { NamesIn } from './values.js';
 
-/** SW4005: paths that no output of the step they read from can have, nor an item or a field of the state. */
+/** SW4005 and SW3013: paths that no output, item or field of the state, or no argument, they read from can have. */
 export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic[] {
   const { graph } = subject;
   const ofNodes = subject.placed.flatMap(({ node, scope }) => {
@@ -26,42 +26,41 @@ export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic
 }
 
 function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
-  return dataPaths(expr).flatMap((path) => {
-    const step = String(path.ref.path[0]);
-    const start = startOf(path.ref.root, step, names);
-    if (start === undefined) return [];
-    let { known } = start;
-    for (const [index, segment] of path.segments.entries()) {
-      const next = read(known, segment.key);
-      if (next.kind === 'missing') {
-        const params = {
-          step,
-          ...start.params,
-          path: formatPath(path.segments.slice(0, index + 1)),
-          suggestion: nearestName(String(segment.key), next.keys),
-        };
-        return [diagnostic('SW4005', placeOfExpr(segment, source), params)];
+  return dataPaths(expr).flatMap(({ ref: { root, path }, segments }) => {
+    if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
+    const name = String(path[0]);
+    const missing = missingIn(segments, names[root](name));
+    if (missing === undefined) return [];
+    const place = placeOfExpr(missing.segment, source);
+    const { path: whole, suggestion } = missing;
+    switch (root) {
+      case 'inputs':
+        return [diagnostic('SW3013', place, { argument: name, path: whole, suggestion })];
+      case 'steps':
+        return [diagnostic('SW4005', place, { step: name, path: whole, suggestion })];
+      default: {
+        const of = root === 'item' ? 'item' : 'state field';
+        return [diagnostic('SW4005', place, { step: name, of, path: whole, suggestion })];
       }
-      known = next.known;
     }
-    return [];
   });
 }
 
-interface Start {
-  readonly known: Known;
-  readonly params?: { readonly of: 'item' | 'state field' };
-}
-
-function startOf(root: RefRoot, name: string, names: Names): Start | undefined {
-  switch (root) {
-    case 'steps':
-      return { known: names.steps(name) };
-    case 'item':
-      return { known: names.item(name), params: { of: 'item' } };
-    case 'state':
-      return { known: names.state(name), params: { of: 'state field' } };
-    default:
-      return undefined;
+/** The first key of a path that nothing has. */
+function missingIn(
+  segments: readonly PathSegment[],
+  value: Known,
+):
+  | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
+  | undefined {
+  let known = value;
+  for (const [index, segment] of segments.entries()) {
+    const next = read(known, segment.key);
+    if (next.kind === 'missing') {
+      const suggestion = nearestName(String(segment.key), next.keys);
+      return { segment, path: formatPath(segments.slice(0, index + 1)), suggestion };
+    }
+    known = next.known;
   }
+  return undefined;
 }

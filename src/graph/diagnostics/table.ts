@@ -36,7 +36,7 @@ export const diagnosticTable = {
   SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
   SW1002: error(
     (p: { kind: string; name: string; rule: string }) => `\`${p.name}\` is not a valid ${p.kind} name`,
-    (p) => `use a name that matches ${p.rule}`,
+    (p) => (p.rule.startsWith('an ') ? `use ${p.rule}` : `use a name that matches ${p.rule}`),
   ),
   SW1003: error(
     (p: { decorator: string; option: string }) =>
@@ -177,12 +177,29 @@ export const diagnosticTable = {
     nearest,
   ),
   SW3006: error(
-    (p: { name: string }) => `\`{${p.name}}\` names neither an argument nor an earlier step`,
-    () => 'name an argument or a step, or write the braces twice for literal text',
+    (p: { name: string; suggestion?: string | undefined }) =>
+      `\`{${p.name}}\` names neither an argument nor an earlier step`,
+    (p) => nearest(p) ?? 'name an argument or a step, or write the braces twice for literal text',
   ),
   SW3007: error(
-    (p: { className: string }) => `\`${p.className}\` cannot be resolved to a class`,
-    () => 'import it',
+    (p: {
+      className: string;
+      module?: { readonly specifier: string; readonly isFound: boolean } | undefined;
+      suggestion?: string | undefined;
+    }) => {
+      if (p.module === undefined) return `\`${p.className}\` cannot be resolved to a class`;
+      const { specifier, isFound } = p.module;
+      return isFound
+        ? `\`${specifier}\` exports no \`${p.className}\``
+        : `\`${p.className}\` is imported from \`${specifier}\`, which cannot be found`;
+    },
+    (p) => {
+      if (p.suggestion !== undefined) return nearest(p);
+      if (p.module === undefined) return 'import it';
+      return p.module.isFound
+        ? 'import it from the module that exports it'
+        : 'correct the path of the import';
+    },
   ),
   SW3008: error(
     (p: { resource: string; variable: string; suggestion?: string | undefined }) =>
@@ -206,6 +223,11 @@ export const diagnosticTable = {
   SW3012: error(
     (p: { step: string }) => `step \`${p.step}\` names the failure of a step outside of its fallback`,
     () => 'only the function that `attempt` takes knows the failure: use it there',
+  ),
+  SW3013: error(
+    (p: { argument: string; path: string; suggestion?: string | undefined }) =>
+      `argument \`${p.argument}\` has no \`${p.path}\``,
+    nearest,
   ),
   SW4001: error(
     (p: { workflow: string; tool: string; suggestion?: string | undefined }) =>
@@ -246,7 +268,8 @@ export const diagnosticTable = {
     () => 'give one of them another id',
   ),
   SW4010: error(
-    (p: { kind: string; id: string }) => `step \`${p.id}\` is a \`${p.kind}\`, which this version cannot run`,
+    (p: { kind: string; id: string }) =>
+      `step \`${p.id}\` is of the kind \`${p.kind}\`, which this version cannot run`,
   ),
   SW4011: error((p: { problem: string }) => `the graph is malformed: ${p.problem}`),
   SW4012: error(
@@ -379,8 +402,11 @@ export const diagnosticTable = {
       `resource \`${p.resource}\` names the file \`${p.file}\`, which cannot be read`,
   ),
   SW6005: error(
-    (p: { seconds: number }) => `the tool modules were not read within ${p.seconds} s`,
-    () => 'a module waits or loops at its top level',
+    (p: { seconds: number; file?: string | undefined }) =>
+      p.file === undefined
+        ? `the tool modules were not read within ${p.seconds} s`
+        : `\`${p.file}\` was not read within ${p.seconds} s`,
+    (p) => `${p.file === undefined ? 'a module' : 'the module'} waits or loops at its top level`,
   ),
   SW6006: error(
     (p: { tool: string; which: string }) =>
@@ -406,13 +432,22 @@ export const diagnosticTable = {
     (p: { file: string; state?: 'stale' | 'missing' }) => `\`${p.file}\` is ${p.state ?? 'stale'}`,
     () => 'run `stepwright codegen` and commit the result',
   ),
-  SW9002: error((p: { file: string; problem: string }) => `configuration \`${p.file}\`: ${p.problem}`),
+  SW9002: error(
+    (p: { file: string; problem: string; suggestion?: string | undefined }) =>
+      `configuration \`${p.file}\`: ${p.problem}`,
+    nearest,
+  ),
   SW9003: error((p: { patterns: string }) => `no source file matches ${p.patterns}`),
   SW9004: error(
     (p: { file: string }) => `\`${p.file}\` was not written by stepwright, and is not overwritten`,
     () => 'name another file in `out`, or delete this one',
   ),
   SW9005: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be written: ${p.reason}`),
+  SW9006: warning(
+    (p: { file: string; count: number }) =>
+      `\`${p.file}\` is empty: no class in ${p.count === 1 ? 'its one source file' : `its ${p.count} source files`} has a decorator of stepwright`,
+    () => 'let the sources include the files with the classes, or remove the registry',
+  ),
   SW9010: error(
     (p: { code: string; suggestion?: string | undefined }) => `there is no diagnostic \`${p.code}\``,
     nearest,

@@ -7,6 +7,7 @@ import type { Graph, Node } from '../model.js';
 import { describeNode, describeUndoing, times } from './describe.js';
 import { printExpr } from './expression.js';
 import { label } from './mermaid-label.js';
+import { sourcesOf } from './order.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
@@ -49,8 +50,8 @@ function printScope(scope: PlacedScope, chart: Chart): string[] {
 function printNode(placed: Placed, chart: Chart): string[] {
   const { node, bodies } = placed;
   const name = nameOf(placed, chart);
-  const isFirst = sourcesOf(placed, chart).length === 0 && chart.routersOf(placed).length === 0;
-  const condition = isFirst && node.when !== undefined ? [`if ${printExpr(node.when)}`] : [];
+  const hasArrow = printOrder(placed, chart).length > 0;
+  const condition = node.when === undefined || hasArrow ? [] : [`if ${printExpr(node.when)}`];
   const own = [node.title ?? node.id, describeNode(node), ...condition];
   if (bodies.length === 0) return [name + shaped(node, label(own)), ...printUndoing(placed, chart)];
   const inner = node.kind === 'branch' ? printArms(placed, chart) : printBodies(placed, chart);
@@ -129,30 +130,14 @@ function undoingLine(from: string, to: string, what: string, said?: string): str
   return `${from} ${arrow} ${to}[${label([what])}]`;
 }
 
+/** Who selects a node has an arrow of its own. */
 function printOrder(placed: Placed, chart: Chart): string[] {
   const { when } = placed.node;
   const arrow = when === undefined ? '-->' : `-->|${label([`if ${printExpr(when)}`])}|`;
-  return sourcesOf(placed, chart).map(
-    (source) => `${nameOf(source, chart)} ${arrow} ${nameOf(placed, chart)}`,
-  );
-}
-
-/** What a node waits for, without what it only reads and what comes long before anyway. */
-function sourcesOf(placed: Placed, { waitsOf }: Chart): Placed[] {
-  const { after, all } = waitsOf(placed);
-  const onlyRead = [...all].filter((source) => !after.has(source));
-  if (onlyRead.length === 0 || all.size === 1) return [...all];
-  const first = Math.min(...onlyRead.map(({ index }) => index));
-  const before = new Set<Placed>();
-  const open = [...all];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    for (const source of waitsOf(each).all) {
-      if (source.index < first || before.has(source)) continue;
-      before.add(source);
-      open.push(source);
-    }
-  }
-  return [...all].filter((source) => after.has(source) || !before.has(source));
+  const routers = chart.routersOf(placed);
+  return sourcesOf(placed, chart.waitsOf)
+    .filter((source) => !routers.includes(source))
+    .map((source) => `${nameOf(source, chart)} ${arrow} ${nameOf(placed, chart)}`);
 }
 
 function printRoutes(placed: Placed, chart: Chart): string[] {

@@ -1,11 +1,13 @@
 import { isSelectedOnly, type RoutersOf, routersIn } from '../check/routes.js';
 import { type Placed, type PlacedScope, subjectOf } from '../check/subject.js';
+import { type WaitsOf, waitsIn } from '../check/waits.js';
 import { inlineText } from '../expression/inline.js';
 import type { JsonSchema } from '../json.js';
 import type { Arm, Graph, Input, StateField } from '../model.js';
 import { compensationsOf } from '../node-expressions.js';
 import { describeAttempts, describeNode, describeRetry, describeUndoing } from './describe.js';
 import { printExpr } from './expression.js';
+import { sourcesOf } from './order.js';
 
 /**
  * A workflow as an outline: one line for each step, what stands in it further in, and below it what is not as usual.
@@ -13,7 +15,7 @@ import { printExpr } from './expression.js';
  */
 export function printText(graph: Graph): string {
   const subject = subjectOf(graph);
-  const routersOf = routersIn(subject);
+  const outline: Outline = { waitsOf: waitsIn(subject), routersOf: routersIn(subject) };
   const lines = [
     `${graph.name}: ${graph.description}`,
     ...section('arguments', graph.inputs.map(describeInput)),
@@ -22,12 +24,17 @@ export function printText(graph: Graph): string {
       'instructions',
       graph.instructions.map(({ resource }) => resource),
     ),
-    ...section('failures', describeFailures(graph)),
+    ...section('behaviour', describeBehaviour(graph)),
     'steps:',
-    ...printScope(subject.root, routersOf),
+    ...printScope(subject.root, outline),
     ...(graph.returns === undefined ? [] : [`returns: ${printExpr(graph.returns)}`]),
   ];
   return `${lines.map((line) => indented(line)).join('\n')}\n`;
+}
+
+interface Outline {
+  readonly waitsOf: WaitsOf;
+  readonly routersOf: RoutersOf;
 }
 
 /** Steps are as many lines as they are, whatever is in their texts. */
@@ -63,39 +70,43 @@ function describeSchema(schema: JsonSchema): string {
   return typeof schema.type === 'string' ? schema.type : 'any';
 }
 
-function describeFailures({ errorStrategy, failFast, maxConcurrency }: Graph): string[] {
+function describeBehaviour({ errorStrategy, failFast, maxConcurrency }: Graph): string[] {
   return [
-    ...(errorStrategy?.kind === 'collect' ? ['are collected: what does not depend on them goes on'] : []),
-    ...(errorStrategy?.kind === 'retry' ? [`of calls and reads: ${describeRetry(errorStrategy.retry)}`] : []),
-    ...(failFast === false ? ['do not stop what does not depend on them'] : []),
+    ...(errorStrategy?.kind === 'collect'
+      ? ['failures are collected: what does not depend on them goes on']
+      : []),
+    ...(errorStrategy?.kind === 'retry'
+      ? [`failures of calls and reads: ${describeRetry(errorStrategy.retry)}`]
+      : []),
+    ...(failFast === false ? ['failures do not stop what does not depend on them'] : []),
     ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
   ];
 }
 
-function printScope({ nodes }: PlacedScope, routersOf: RoutersOf): string[] {
+function printScope({ nodes }: PlacedScope, outline: Outline): string[] {
   return nodes.flatMap((placed) => {
     const { node } = placed;
     const inner = [
-      ...describeOrder(placed, routersOf),
+      ...describeOrder(placed, outline),
       ...describeDetails(placed),
-      ...printBodies(placed, routersOf),
+      ...printBodies(placed, outline),
     ];
     return [`- ${node.id}: ${describeNode(node)}`, ...inner.map((line) => `  ${line}`)];
   });
 }
 
-function describeOrder(placed: Placed, routersOf: RoutersOf): string[] {
+function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline): string[] {
   const { node, scope, index } = placed;
-  const routers = routersOf(placed).map((router) => router.node.id);
-  const usual = index === 0 ? [] : [scope.nodes[index - 1]?.node.id];
-  const isUsual = node.after.length === usual.length && node.after.every((id, place) => id === usual[place]);
-  const join = node.join === 'none_failed' ? '' : ` (${node.join})`;
-  const after = node.after.length === 0 ? 'nothing' : node.after.join(', ');
-  const waits =
-    isSelectedOnly(placed, routersOf) && node.after.length === 0 ? [] : [`after: ${after}${join}`];
+  const routers = routersOf(placed);
+  const after = sourcesOf(placed, waitsOf).filter((source) => !routers.includes(source));
+  const isUsual =
+    index === 0 ? after.length === 0 : after.length === 1 && after[0] === scope.nodes[index - 1];
+  const join = node.join === 'none_failed' || waitsOf(placed).joined.size === 0 ? '' : ` (${node.join})`;
+  const names = after.map((source) => source.node.id).join(', ');
+  const isSelected = isSelectedOnly(placed, routersOf) && after.length === 0;
   return [
-    ...(isUsual && join === '' ? [] : waits),
-    ...(routers.length === 0 ? [] : [`selected by: ${routers.join(', ')}`]),
+    ...((isUsual || isSelected) && join === '' ? [] : [`after: ${names === '' ? 'nothing' : names}${join}`]),
+    ...(routers.length === 0 ? [] : [`selected by: ${routers.map((router) => router.node.id).join(', ')}`]),
     ...(node.when === undefined ? [] : [`if: ${printExpr(node.when)}`]),
   ];
 }
@@ -119,10 +130,10 @@ function describeDetails({ node }: Placed): string[] {
   ];
 }
 
-function printBodies({ node, bodies }: Placed, routersOf: RoutersOf): string[] {
+function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
   const bodyOf = (arm: string): PlacedScope | undefined => bodies.find((body) => body.arm === arm);
   const armLines = (title: string, arm: Arm): string[] =>
-    'goto' in arm ? [`${title}: go to ${arm.goto}`] : printBody(`${title}:`, bodyOf(arm.id), routersOf);
+    'goto' in arm ? [`${title}: go to ${arm.goto}`] : printBody(`${title}:`, bodyOf(arm.id), outline);
   switch (node.kind) {
     case 'branch':
       return [
@@ -130,17 +141,17 @@ function printBodies({ node, bodies }: Placed, routersOf: RoutersOf): string[] {
         ...(node.else === undefined ? [] : armLines(`else ${node.else.id}`, node.else)),
       ];
     case 'parallel':
-      return node.branches.flatMap(({ id }) => printBody(`branch ${id}:`, bodyOf(id), routersOf));
+      return node.branches.flatMap(({ id }) => printBody(`branch ${id}:`, bodyOf(id), outline));
     case 'foreach':
-      return printBody('each:', bodies[0], routersOf);
+      return printBody('each:', bodies[0], outline);
     default:
       return [];
   }
 }
 
-function printBody(title: string, body: PlacedScope | undefined, routersOf: RoutersOf): string[] {
+function printBody(title: string, body: PlacedScope | undefined, outline: Outline): string[] {
   if (body === undefined) return [];
   const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
-  const lines = [...printScope(body, routersOf), ...value];
+  const lines = [...printScope(body, outline), ...value];
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
@@ -10,7 +11,6 @@ import { checkInput } from './check-input.js';
 import { evaluateFunction } from './evaluate-function.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { Instances } from './instances.js';
-import { SchemaCompiler } from './json-schema.js';
 import { Mask, maskedFailure, valuesOf } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import { type NormalResult, normalizeResult } from './normalize-result.js';
@@ -42,6 +42,8 @@ export interface CatalogueSettings {
   readonly middleware?: readonly Middleware[];
   /** Told what middleware threw where that changes nothing. Default: writes to stderr. */
   readonly log?: (text: string) => void;
+  /** Compiles the schemas of the tools. Default: one of its own. */
+  readonly schemas?: SchemaCompiler;
 }
 
 /**
@@ -85,15 +87,16 @@ export function createCatalogue<R extends Registry>(
 class RegistryCatalogue implements Catalogue {
   readonly #tools: Instances<'execute'>;
   readonly #middleware: MiddlewareChain;
-  readonly #schemas = new SchemaCompiler();
+  readonly #schemas: SchemaCompiler;
 
   constructor(
     readonly registry: Registry,
     readonly resources: Resources,
-    { tools = {}, middleware = [], log = writeToStderr }: UntypedFactories & CatalogueSettings,
+    { tools = {}, middleware = [], log = writeToStderr, schemas }: UntypedFactories & CatalogueSettings,
   ) {
     this.#tools = new Instances('tool', 'execute', tools);
     this.#middleware = new MiddlewareChain(middleware, log);
+    this.#schemas = schemas ?? new SchemaCompiler();
   }
 
   describeTool(name: string): ToolDescription | undefined {
@@ -118,7 +121,10 @@ class RegistryCatalogue implements Catalogue {
     const toolContext = toolContextOf(context);
     return this.#middleware.around(
       { tool: name, input, secret, context, toolContext, maskOf },
-      async (given) => masked(await this.#call(name, entry, given, toolContext), maskOf(given)),
+      async (given) => {
+        const mask = maskOf(given);
+        return masked(await this.#call(name, entry, given, discreet(toolContext, mask)), mask);
+      },
     );
   }
 
@@ -143,7 +149,7 @@ class RegistryCatalogue implements Catalogue {
   }
 
   async #call(name: string, entry: ToolEntry, input: JsonObject, context: ToolContext): Promise<ToolOutcome> {
-    const standard = standardInput(entry.class);
+    const standard = standardSchema(entry.class, 'input');
     const checked = await checkInput(
       input,
       { tool: name, jsonSchema: entry.inputSchema, ...(standard === undefined ? {} : { standard }) },
@@ -182,7 +188,8 @@ class RegistryCatalogue implements Catalogue {
     try {
       // The schema describes what was sent, not what is left of it after unwrapping.
       const value = result.callResult?.structuredContent ?? result.value;
-      const problems = schemaProblems(this.#schemas.check(schema, value), schema).map(
+      const patterns = standardSchema(cls, 'output') === undefined ? 'all' : 'usable';
+      const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema).map(
         (problem) => problem.message,
       );
       const found = problems.length === 0 ? await outputIssues(cls, value) : problems;
@@ -205,6 +212,18 @@ function toolContextOf(context: CallContext): ToolContext {
   };
 }
 
+/** A context whose reports of progress hold no secrets: they are shown to the caller as they come. */
+function discreet(context: ToolContext, mask: Mask): ToolContext {
+  if (mask.isEmpty) return context;
+  return {
+    ...context,
+    progress: (progress, total, text) =>
+      text === undefined
+        ? context.progress(progress, ...(total === undefined ? [] : [total]))
+        : context.progress(progress, total, mask.text(text)),
+  };
+}
+
 /** A failure without secrets: tools and validators repeat their input in what they complain about. */
 function masked(outcome: ToolOutcome, mask: Mask): ToolOutcome {
   if (outcome.ok || mask.isEmpty) return outcome;
@@ -222,16 +241,15 @@ function writeToStderr(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** The schema in the tool's decorator: JSON Schema alone has no transforms and no checks of the author's own. */
-function standardInput(cls: AnyClass): StandardSchemaV1 | undefined {
+/** A schema in the tool's decorator: JSON Schema alone has no transforms and no checks of the author's own. */
+export function standardSchema(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
   const metadata = readMetadata(cls);
-  return metadata?.kind === 'tool' ? metadata.options.input : undefined;
+  return metadata?.kind === 'tool' ? metadata.options[side] : undefined;
 }
 
 /** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
 async function outputIssues(cls: AnyClass, value: unknown): Promise<readonly string[]> {
-  const metadata = readMetadata(cls);
-  const schema = metadata?.kind === 'tool' ? metadata.options.output : undefined;
+  const schema = standardSchema(cls, 'output');
   if (schema === undefined) return [];
   try {
     const { issues } = await schema['~standard'].validate(value);

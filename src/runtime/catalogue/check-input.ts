@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
-import type { SchemaCompiler } from './json-schema.js';
 import { issueProblems, type Problem, schemaProblems } from './problems.js';
 import { message, texts } from './texts.js';
 import { thrownText } from './thrown.js';
@@ -20,7 +21,8 @@ export interface InputRules {
 
 /**
  * Checks a call's input against the whole JSON Schema, then by the tool's own schema, whose output is what the tool
- * gets. All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as
+ * gets. Arguments the JSON Schema does not name are refused, unless it says by `additionalProperties` that it takes them.
+ * All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as
  * `{ problems: [{ pointer, message }], missing: [name] }`, `missing` naming required top-level arguments.
  */
 export async function checkInput(
@@ -36,7 +38,11 @@ export async function checkInput(
 
   let problems: Problem[];
   try {
-    problems = schemaProblems(schemas.check(rules.jsonSchema, copy.value), rules.jsonSchema);
+    const patterns = rules.standard === undefined ? 'all' : 'usable';
+    problems = [
+      ...schemaProblems(schemas.check(rules.jsonSchema, copy.value, patterns), rules.jsonSchema),
+      ...unknownArguments(copy.value, rules.jsonSchema),
+    ];
   } catch (error) {
     const text = texts.schemaBroken('input', rules.tool, thrownText(error));
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
@@ -45,6 +51,35 @@ export async function checkInput(
   return rules.standard === undefined
     ? { ok: true, input: copy.value }
     : await parse(copy.value, rules.standard);
+}
+
+/** Keywords by which a schema may take properties that its `properties` do not name, or says itself that it does not. */
+const OPENING = [
+  '$dynamicRef',
+  '$ref',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'dependentSchemas',
+  'else',
+  'if',
+  'oneOf',
+  'patternProperties',
+  'then',
+  'unevaluatedProperties',
+];
+
+/** The arguments a schema does not name. What libraries make of a plain object often says nothing of others. */
+function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
+  const { properties } = schema;
+  if (!isJsonObject(input) || !isJsonObject(properties)) return [];
+  if (OPENING.some((keyword) => schema[keyword] !== undefined)) return [];
+  const known = Object.keys(properties);
+  const unknown = Object.keys(input).filter((name) => !known.includes(name));
+  return unknown.map((name) => ({
+    pointer: '',
+    message: texts.unknownArgument(name, '', nearestName(name, known)),
+  }));
 }
 
 async function parse(input: Json, schema: StandardSchemaV1): Promise<CheckedInput> {

@@ -94,6 +94,31 @@ describe('evaluate', () => {
     });
   });
 
+  test('a value that is too large is a failure, as a result of a tool is', async () => {
+    const ofSize = (size: number) => evaluate(() => 'x'.repeat(size - 2));
+    expect(await ofSize(4 * 1024 * 1024)).toMatchObject({ ok: true });
+    expect(await ofSize(5_000_000)).toEqual({
+      ok: false,
+      failure: {
+        code: 'E_RESULT_TOO_LARGE',
+        message: 'the result is too large: its JSON text has at least 5000000 bytes, and 4194304 are allowed',
+        details: { size: 5_000_000, limit: 4_194_304 },
+      },
+    });
+  });
+
+  test('no failure of it holds a secret, not even in a place', async () => {
+    const outcome = await evaluate(() => ({ hunter22: Number.NaN }), [], context({ secrets: ['hunter22'] }));
+    expect(outcome).toEqual({
+      ok: false,
+      failure: {
+        code: 'E_RESULT_NOT_JSON',
+        message: 'the result is not JSON: `/••••` is NaN',
+        details: { pointer: '/••••' },
+      },
+    });
+  });
+
   test('nothing is evaluated for a caller who is gone', async () => {
     const outcome = await evaluate(() => 1, [], context({ signal: AbortSignal.abort() }));
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'E_CANCELLED' } });

@@ -1,11 +1,11 @@
 import { type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { Mask, maskedFailure } from './mask.js';
+import { keptJson } from './normalize-result.js';
 import type { CallContext, EvaluationOutcome, FunctionReference } from './port.js';
-import type { Registry } from './registry.js';
+import type { FunctionEntry, Registry } from './registry.js';
 import { message, texts } from './texts.js';
 import { thrownFailure } from './thrown.js';
-import { toJson } from './to-json.js';
 
 /**
  * Evaluates a pure function of a registry, on copies of its arguments. It never rejects. Codes: see
@@ -26,25 +26,23 @@ export async function evaluateFunction(
   }
   if (entry.hash !== hash) return failed('E_FUNCTION_STALE', texts.functionStale(name));
   if (signal.aborted) return failed('E_CANCELLED', texts.functionCancelled(name));
+  const outcome = evaluated(entry, args);
+  return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, new Mask(secrets)) };
+}
+
+function evaluated(entry: FunctionEntry, args: readonly Json[]): EvaluationOutcome {
   let result: unknown;
   try {
     result = entry.function(...structuredClone(args));
   } catch (error) {
-    return { ok: false, failure: maskedFailure(thrownFailure(error, 'E_FUNCTION'), new Mask(secrets)) };
+    return { ok: false, failure: thrownFailure(error, 'E_FUNCTION') };
   }
   if (result === undefined) return { ok: true };
   // A promise is no value; what it rejects with is nobody's.
   if (result instanceof Promise) result.catch(() => {});
-  const json = toJson(result);
-  if (json.ok) return { ok: true, value: json.value };
-  return failed('E_RESULT_NOT_JSON', texts.resultNotJson(json.pointer, json.problem), {
-    pointer: json.pointer,
-  });
+  return keptJson(result);
 }
 
-function failed(code: string, text: string, details?: Json): EvaluationOutcome {
-  return {
-    ok: false,
-    failure: { code, message: message(text), ...(details === undefined ? {} : { details }) },
-  };
+function failed(code: string, text: string): EvaluationOutcome {
+  return { ok: false, failure: { code, message: message(text) } };
 }

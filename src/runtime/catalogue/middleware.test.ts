@@ -351,6 +351,31 @@ describe('secrets', () => {
     });
   });
 
+  test('stay out of what the tool reports as progress', async () => {
+    const reports: unknown[] = [];
+    const execute = ({ token }: JsonObject, { progress }: ToolContext) => {
+      progress(1, 2, `logged in with ${token}`);
+      progress(2);
+    };
+    const given = { ...context, progress: (...report: unknown[]) => void reports.push(report) };
+    await callWith({ middleware: [], entry, execute }, input, given);
+    expect(reports).toEqual([[1, 2, `logged in with ${MASKED}`], [2]]);
+  });
+
+  test('of a result stay out of what may be logged of it', async () => {
+    const shown: unknown[] = [];
+    const logging: Middleware = {
+      name: 'logging',
+      onResponse: (_call, { value, shownValue }) => void shown.push(value, shownValue),
+    };
+    const execute = ({ token }: JsonObject) => ({ session: `${token}-1`, count: 1 });
+    await callWith({ middleware: [logging], entry, execute }, input);
+    expect(shown).toEqual([
+      { session: 'hunter22-1', count: 1 },
+      { session: `${MASKED}-1`, count: 1 },
+    ]);
+  });
+
   test('reach the tool, and its result', async () => {
     expect(await callWith({ middleware: [], entry }, input)).toEqual({ ok: true, value: input });
   });

@@ -12,7 +12,7 @@ export type MiddlewareCall = CallOrigin & {
   readonly tool: string;
   /** The input as the middleware before left it, not checked yet. Frozen: to change it, return another one. */
   readonly input: JsonObject;
-  /** `input` as it may be logged: values the tool calls secret are masked. */
+  /** `input` as it may be logged: values the tool or the workflow calls secret are masked. */
   readonly shownInput: JsonObject;
 };
 
@@ -25,6 +25,8 @@ export interface ChangedRequest {
 export interface MiddlewareResponse {
   /** The normalised result, as a workflow binds it. */
   readonly value: Json;
+  /** `value` as it may be logged: secrets the tool repeats are masked. */
+  readonly shownValue: Json;
 }
 
 /**
@@ -117,7 +119,7 @@ export class MiddlewareChain {
       try {
         if (!outcome.ok) await middleware.onError?.(call, structuredClone(outcome.failure), toolContext);
         else if (middleware.onResponse !== undefined)
-          await middleware.onResponse(call, { value: structuredClone(outcome.value) }, toolContext);
+          await middleware.onResponse(call, responseOf(outcome.value, maskOf(call.input)), toolContext);
       } catch (error) {
         const hook = outcome.ok ? 'onResponse' : 'onError';
         const shown = maskOf(call.input).thrown(error);
@@ -136,6 +138,16 @@ export class MiddlewareChain {
       shownInput: deepFreeze(isJsonObject(shown) ? shown : {}),
     });
   }
+}
+
+function responseOf(value: Json, mask: Mask): MiddlewareResponse {
+  return {
+    value: structuredClone(value),
+    // Results may be long, and few are logged.
+    get shownValue() {
+      return mask.json(structuredClone(value));
+    },
+  };
 }
 
 type Asked =

@@ -5,8 +5,13 @@ import { jsonSize } from './json-size.js';
 import { message, texts } from './texts.js';
 import { toJson } from './to-json.js';
 
-/** The longest result of one tool, in bytes of its JSON text: models and clients choke on more. */
+/** The longest result of one tool or function, in bytes of its JSON text: models and clients choke on more. */
 export const RESULT_LIMIT_BYTES = 4 * 1024 * 1024;
+
+/** What an author's code gave, as JSON that is small enough to be kept and shown. */
+export type KeptJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly failure: Failure };
 
 export type NormalResult =
   | { readonly ok: true; readonly value: Json; readonly callResult?: CallResult }
@@ -29,28 +34,8 @@ export function normalizeResult(
   outputSchema?: JsonSchema,
   limit: number = RESULT_LIMIT_BYTES,
 ): NormalResult {
-  const json = toJson(raw);
-  if (!json.ok) {
-    return {
-      ok: false,
-      failure: {
-        code: 'E_RESULT_NOT_JSON',
-        message: message(texts.resultNotJson(json.pointer, json.problem)),
-        details: { pointer: json.pointer },
-      },
-    };
-  }
-  const size = jsonSize(json.value, limit);
-  if (size > limit) {
-    return {
-      ok: false,
-      failure: {
-        code: 'E_RESULT_TOO_LARGE',
-        message: message(texts.resultTooLarge(size, limit)),
-        details: { size, limit },
-      },
-    };
-  }
+  const json = keptJson(raw, limit);
+  if (!json.ok) return json;
   const callResult = asCallResult(json.value);
   if (callResult === undefined) return { ok: true, value: json.value };
   if (callResult.isError === true) {
@@ -62,6 +47,23 @@ export function normalizeResult(
     };
   }
   return { ok: true, value: boundValue(callResult, outputSchema), callResult };
+}
+
+/**
+ * A copy of a value as JSON. What is not JSON is the failure `E_RESULT_NOT_JSON`, what is longer than `limit` bytes of
+ * JSON `E_RESULT_TOO_LARGE`.
+ */
+export function keptJson(raw: unknown, limit: number = RESULT_LIMIT_BYTES): KeptJson {
+  const json = toJson(raw);
+  if (!json.ok) {
+    const { pointer, problem } = json;
+    const text = message(texts.resultNotJson(pointer, problem));
+    return { ok: false, failure: { code: 'E_RESULT_NOT_JSON', message: text, details: { pointer } } };
+  }
+  const size = jsonSize(json.value, limit);
+  if (size <= limit) return json;
+  const text = message(texts.resultTooLarge(size, limit));
+  return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details: { size, limit } } };
 }
 
 function boundValue(result: CallResult, outputSchema: JsonSchema | undefined): Json {

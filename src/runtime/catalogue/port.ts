@@ -17,7 +17,7 @@ export interface CallPort {
   /**
    * Evaluates the pure function a graph names, with these arguments. Failure codes: `E_FUNCTION_UNKNOWN`,
    * `E_FUNCTION_STALE` where the function is not the one the graph was made with, `E_FUNCTION` (or the code of the
-   * error it threw), `E_RESULT_NOT_JSON`, `E_CANCELLED`.
+   * error it threw), `E_RESULT_NOT_JSON`, `E_RESULT_TOO_LARGE`, `E_CANCELLED`.
    */
   evaluate(
     reference: FunctionReference,
@@ -36,8 +36,8 @@ export interface FunctionReference {
 export interface CallContext extends ToolContext {
   /** Who asked for the call. Default: the client. */
   readonly origin?: CallOrigin;
-  /** Texts that must not be shown, whatever they turn up in: the secret arguments of the run. Default: none. */
-  readonly secrets?: readonly string[];
+  /** Values that must not be shown, whole or in part, whatever they turn up in: the secret arguments of the run. Default: none. */
+  readonly secrets?: readonly Json[];
 }
 
 /** Who asked for a call. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonSchema } from '../../graph/json.js';
-import { SchemaCompiler } from './json-schema.js';
 import { issueProblems, schemaProblems } from './problems.js';
 
 const messages = (schema: JsonSchema, value: unknown): string[] =>

@@ -7,8 +7,8 @@ export type Coerced =
   | { readonly ok: false; readonly expected: string };
 
 /**
- * Reads a prompt argument, which is text on the wire, as the type its schema asks for: numbers must be finite and
- * decimal, booleans are `true/1/yes` and `false/0/no` in any case, lists and objects are JSON, text stays as it is.
+ * Reads a prompt argument, which is text on the wire, as the type its schema asks for: numbers must be finite, decimal
+ * and no whole numbers beyond 2^53 - 1, which would be rounded, booleans are `true/1/yes` and `false/0/no` in any case, lists and objects are JSON, text stays as it is.
  * Bounds, patterns and formats are left to the schema's own validation.
  */
 export function coerce(text: string, schema: JsonSchema): Coerced {
@@ -78,13 +78,9 @@ function read(text: string, reading: Reading): Coerced {
     case 'text':
       return { ok: true, value: text };
     case 'number':
-      return accept(decimal.test(text) ? Number(text) : Number.NaN, Number.isFinite, expectedWords.number);
+      return readNumber(text);
     case 'integer':
-      return accept(
-        whole.test(text) ? Number(text) : Number.NaN,
-        Number.isSafeInteger,
-        expectedWords.integer,
-      );
+      return whole.test(text) ? readNumber(text) : { ok: false, expected: expectedWords.integer };
     case 'boolean':
       return readBoolean(text);
     case 'array':
@@ -104,9 +100,22 @@ function read(text: string, reading: Reading): Coerced {
   }
 }
 
-function accept(value: number, valid: (value: number) => boolean, expected: string): Coerced {
+function readNumber(text: string): Coerced {
+  const value = decimal.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) return { ok: false, expected: expectedWords.number };
   // Adding zero turns -0 into 0, which JSON cannot tell apart.
-  return valid(value) ? { ok: true, value: value + 0 } : { ok: false, expected };
+  return isExact(value) ? { ok: true, value: value + 0 } : { ok: false, expected: expectedWords.safeNumber };
+}
+
+/** Beyond this every number is whole, and may stand for its neighbours as well. */
+function isExact(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+function isExactThroughout(value: Json): boolean {
+  if (typeof value === 'number') return isExact(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isExactThroughout);
 }
 
 function readBoolean(text: string): Coerced {
@@ -127,7 +136,10 @@ function readBoolean(text: string): Coerced {
 function readJson(text: string, valid: (value: unknown) => boolean, expected: string): Coerced {
   try {
     const value: Json = JSON.parse(text);
-    return valid(value) ? { ok: true, value } : { ok: false, expected };
+    if (!valid(value)) return { ok: false, expected };
+    return isExactThroughout(value)
+      ? { ok: true, value }
+      : { ok: false, expected: expectedWords.safeNumbers(expected) };
   } catch {
     return { ok: false, expected };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
-import { SchemaCompiler } from '../catalogue/json-schema.js';
 import { listArgument, readArguments } from './prompt-arguments.js';
 
 const schemas = new SchemaCompiler();

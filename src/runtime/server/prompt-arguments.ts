@@ -1,10 +1,12 @@
+import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
-import type { SchemaCompiler } from '../catalogue/json-schema.js';
 import { MASKED } from '../catalogue/mask.js';
 import { schemaProblems } from '../catalogue/problems.js';
-import { coerce, describeType, textOf } from './coerce.js';
+import { coerce, textOf } from './coerce.js';
+import { describeValues } from './describe-argument.js';
+import { kindOf } from './kind-of.js';
 import { texts, valueWords } from './texts.js';
 import type { PromptArgumentListing } from './wire.js';
 
@@ -21,12 +23,12 @@ export type ReadArguments =
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
 /**
- * An argument as `prompts/list` shows it: type and default follow the description, in plain words. One that is not
+ * An argument as `prompts/list` shows it: type, limits and default follow the description, in plain words. One that is not
  * `required` may be left out, or sent blank.
  */
 export function listArgument(input: Input): PromptArgumentListing {
   const notes = [
-    describeType(input.schema),
+    ...describeValues(input.schema),
     input.default === undefined || input.secret === true
       ? undefined
       : valueWords.standing(textOf(input.default)),
@@ -94,10 +96,4 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   const problems = schemaProblems(schemas.check(schema, coerced.value), schema);
   if (problems.length === 0) return coerced;
   return { ok: false, messages: problems.map((problem) => texts.refusedValue(name, problem.message)) };
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

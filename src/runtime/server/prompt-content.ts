@@ -41,7 +41,7 @@ export interface ConvertedPrompt extends PromptResult {
  * @throws PromptContentError for the first content that cannot be sent.
  */
 export function convertPrompt(rendered: unknown, registry: Registry): ConvertedPrompt {
-  const { messages, description } = messagesOf(rendered);
+  const { messages, description } = messagesOf(rendered, registry);
   let hasSystem = false;
   const converted = messages.flatMap((message, index) => {
     const number = index + 1;
@@ -55,12 +55,15 @@ export function convertPrompt(rendered: unknown, registry: Registry): ConvertedP
   return { ...(description === undefined ? {} : { description }), messages: converted, hasSystem };
 }
 
-function messagesOf(rendered: unknown): { messages: readonly unknown[]; description?: string } {
+function messagesOf(
+  rendered: unknown,
+  registry: Registry,
+): { messages: readonly unknown[]; description?: string } {
   if (Array.isArray(rendered)) return { messages: rendered };
   if (!isObject(rendered) || !Array.isArray(rendered.messages)) throw refuse(texts.noMessages());
   const { messages, description } = rendered;
-  const isText = typeof description === 'string' || description instanceof PromptText;
-  return isText ? { messages, description: description.toString() } : { messages };
+  if (description instanceof PromptText) return { messages, description: plainText(description, registry) };
+  return typeof description === 'string' ? { messages, description } : { messages };
 }
 
 /** The blocks of one content; `number` counts its message from 1. */

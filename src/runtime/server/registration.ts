@@ -1,11 +1,15 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { isJsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
+import { kindOf } from './kind-of.js';
 import type { RunnableWorkflow } from './offers.js';
+import { schemaFaults } from './registered-schemas.js';
 import { texts } from './texts.js';
 
 /** A workflow that a program has made, rather than codegen. */
@@ -17,7 +21,12 @@ export interface BuiltWorkflow {
    * Checks it against what is registered beside it, and gives the graph to run. Without it the graph is checked as it
    * is.
    */
-  checkAgainst?(registered: CheckEnvironment): CheckedWorkflow;
+  checkAgainst?(registered: RegisteredParts): CheckedWorkflow;
+}
+
+/** What a built workflow is checked against. */
+export interface RegisteredParts extends CheckEnvironment {
+  readonly functions: ReadonlyMap<string, FunctionEntry>;
 }
 
 /** How checking a built workflow ended. */
@@ -61,19 +70,27 @@ export interface Registered {
 }
 
 /**
- * Checks built workflows against the tools, resources and functions of a registry, and every name against all others.
+ * Checks built workflows against the tools, resources and functions of a registry, every name against all others, and
+ * every schema a server would check values by.
  *
  * @throws RegistrationError with all faults at once.
  */
-export function register(registry: Registry, { workflows, prompts }: Registrations): Registered {
-  const environment = environmentOf(registry);
-  const problems = nameProblems(registry, workflows, prompts);
+export function register(
+  registry: Registry,
+  registrations: Registrations,
+  schemas: SchemaCompiler = new SchemaCompiler(),
+): Registered {
+  const misfits = misfitsOf(registrations);
+  const workflows = registrations.workflows.filter(isBuiltWorkflow);
+  const prompts = registrations.prompts.filter(isPlainPrompt);
+  const functions = new Map(Object.entries(registry.functions ?? {}));
+  const registered = partsOf(registry);
+  const problems = [...misfits, ...nameProblems(registry, workflows, prompts)];
   const warnings: string[] = [];
   const runnable: RunnableWorkflow[] = [];
-  const functions = new Map(Object.entries(registry.functions ?? {}));
   for (const workflow of workflows) {
     const { name } = workflow.graph;
-    const checked = check(workflow, environment);
+    const checked = check(workflow, registered);
     if (!checked.ok) {
       problems.push(...checked.problems.map((finding) => texts.workflowFault(name, finding)));
       continue;
@@ -85,20 +102,53 @@ export function register(registry: Registry, { workflows, prompts }: Registratio
     }
     problems.push(...functionProblems(checked.graph, functions));
   }
+  problems.push(
+    ...schemaFaults(
+      registry,
+      runnable.map(({ graph }) => graph),
+      schemas,
+    ),
+  );
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
 }
 
-/** What graphs are checked against. */
-function environmentOf({ tools, resources }: Registry): CheckEnvironment {
-  return { tools: new Map(Object.entries(tools)), resources: new Map(Object.entries(resources)) };
+/** What programs in JavaScript register that is nothing of the kind. */
+function misfitsOf({ workflows, prompts }: Registrations): string[] {
+  const misfits = (list: readonly unknown[], fits: (item: unknown) => boolean, text: typeof texts.notBuilt) =>
+    list.flatMap((item, index) => (fits(item) ? [] : [text(index, kindOf(item))]));
+  return [
+    ...misfits(workflows, isBuiltWorkflow, texts.notBuilt),
+    ...misfits(prompts, isPlainPrompt, texts.notPlainPrompt),
+  ];
 }
 
-function check(workflow: BuiltWorkflow, environment: CheckEnvironment): CheckedWorkflow {
-  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(environment);
+function isBuiltWorkflow(given: unknown): given is BuiltWorkflow {
+  if (typeof given !== 'object' || given === null) return false;
+  const { graph } = given as { readonly graph?: unknown };
+  return isJsonObject(graph) && typeof graph.name === 'string';
+}
+
+function isPlainPrompt(given: unknown): given is SimplePrompt {
+  if (typeof given !== 'object' || given === null) return false;
+  const { name, handler, arguments: declared } = given as Partial<SimplePrompt>;
+  return typeof name === 'string' && typeof handler === 'function' && Array.isArray(declared);
+}
+
+/** What graphs are checked against. */
+function partsOf({ tools, resources, functions = {} }: Registry): RegisteredParts {
+  return {
+    tools: new Map(Object.entries(tools)),
+    resources: new Map(Object.entries(resources)),
+    functions: new Map(Object.entries(functions)),
+  };
+}
+
+function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWorkflow {
+  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
   const { graph, functions = new Map() } = workflow;
   const parsed = parseGraph(graph);
-  const found = parsed.ok ? checkGraph(parsed.graph, environment) : parsed.diagnostics;
+  const found = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
   const problems = found.filter(({ severity }) => severity === 'error').map(withHint);
   if (!parsed.ok || problems.length > 0) return { ok: false, problems };
   return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };

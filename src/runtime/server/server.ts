@@ -1,8 +1,8 @@
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { type Catalogue, createCatalogue } from '../catalogue/catalogue.js';
 import type { UntypedFactories } from '../catalogue/factories.js';
-import { SchemaCompiler } from '../catalogue/json-schema.js';
 import { Mask, maskedError, valuesOf } from '../catalogue/mask.js';
 import type { Registry } from '../catalogue/registry.js';
 import { verifyRegistry } from '../catalogue/verify-registry.js';
@@ -90,7 +90,8 @@ export type CompletionSubject =
  * Makes a server of a generated registry.
  *
  * @throws StaleRegistryError when the registry does not match its classes any more; run `stepwright codegen`.
- * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry.
+ * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or a schema cannot be
+ *   used.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
  * @throws RangeError for a limit among the options that is no positive whole number.
  */
@@ -100,13 +101,14 @@ export function createServer<R extends Registry>(
 ): StepwrightServer {
   verifyRegistry(registry);
   const settings = resolveSettings(options ?? {});
-  const { workflows, functions, warnings } = register(registry, settings);
+  const schemas = new SchemaCompiler();
+  const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
   // `createCatalogue` asks for the same factories; the conditional type of its rest parameter hides that from tsc.
   const factories: UntypedFactories = options ?? {};
-  const catalogue = createCatalogue<Registry>(served, { ...factories, ...settings });
+  const catalogue = createCatalogue<Registry>(served, { ...factories, ...settings, schemas });
   for (const warning of warnings) settings.log(warning);
-  return new RegistryServer(served, catalogue, settings, workflows, factories);
+  return new RegistryServer(served, catalogue, settings, workflows, factories, schemas);
 }
 
 class RegistryServer implements StepwrightServer {
@@ -115,7 +117,7 @@ class RegistryServer implements StepwrightServer {
   readonly #listings: Listings;
   readonly #offers: ReadonlyMap<string, PromptOffer>;
   readonly #loosePrompts: LoosePrompts;
-  readonly #schemas = new SchemaCompiler();
+  readonly #schemas: SchemaCompiler;
 
   constructor(
     readonly registry: Registry,
@@ -123,7 +125,9 @@ class RegistryServer implements StepwrightServer {
     readonly settings: ResolvedSettings,
     built: readonly RunnableWorkflow[],
     { promptClasses = {} }: UntypedFactories,
+    schemas: SchemaCompiler,
   ) {
+    this.#schemas = schemas;
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const offers = promptOffers(registry, built, settings.prompts);

@@ -10,6 +10,15 @@ export const texts = {
     `workflow \`${clip(workflow)}\`: nobody brought the function \`${clip(name)}\` it names`,
   twoFunctions: (workflow: string, name: string) =>
     `workflow \`${clip(workflow)}\`: the function \`${clip(name)}\` it names is another one than the registered one`,
+  notBuilt: (index: number, found: string) => `workflows[${index}] is ${found}, and no built workflow`,
+  notPlainPrompt: (index: number, found: string) =>
+    `prompts[${index}] is ${found}, and no plain prompt: make it with simplePrompt(name, handler)`,
+  toolSchema: (side: 'input' | 'output', tool: string, { pointer, problem }: Fault) =>
+    `tool \`${clip(tool)}\`: its ${side} schema${inPlace(pointer)} ${oneLine(problem)}`,
+  argumentSchema: (kind: string, owner: string, argument: string, { pointer, problem }: Fault) =>
+    `${kind} \`${clip(owner)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
+  argumentDefault: (kind: string, owner: string, argument: string, problem: string) =>
+    `${kind} \`${clip(owner)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
   kinds: {
     workflow: 'a workflow of the registry',
     prompt: 'a prompt of the registry',
@@ -88,9 +97,35 @@ export const valueWords = {
   standing: (value: string) => `default: ${value}`,
 } as const;
 
+/** How the limits of an argument are described; nothing where there is none. */
+export const limitWords = {
+  range: (least: number | undefined, most: number | undefined) => {
+    if (least !== undefined && most !== undefined) return `from ${least} to ${most}`;
+    if (least !== undefined) return `at least ${least}`;
+    return most === undefined ? undefined : `at most ${most}`;
+  },
+  exclusiveRange: (above: number | undefined, below: number | undefined) => {
+    if (above !== undefined && below !== undefined) return `above ${above} and below ${below}`;
+    if (above !== undefined) return `above ${above}`;
+    return below === undefined ? undefined : `below ${below}`;
+  },
+  multipleOf: (step: number | undefined) => (step === undefined ? undefined : `a multiple of ${step}`),
+  count: (noun: 'character' | 'item', least: number | undefined, most: number | undefined) => {
+    const nouns = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+    if (least !== undefined && least === most) return `exactly ${nouns(least)}`;
+    if (least !== undefined && most !== undefined) return `${least} to ${nouns(most)}`;
+    if (least !== undefined) return `at least ${nouns(least)}`;
+    return most === undefined ? undefined : `at most ${nouns(most)}`;
+  },
+  unique: 'no item twice',
+  pattern: (pattern: string) => `matches ${clip(pattern)}`,
+} as const;
+
 /** What a refused value should have been; completes "'x' is not …". */
 export const expectedWords = {
   number: 'a valid number',
+  safeNumber: 'a number that is kept exactly: whole numbers beyond 2^53 - 1 are not exact',
+  safeNumbers: (expected: string) => `${expected} of numbers that are kept exactly: whole numbers beyond 2^53 - 1 are not exact`,
   integer: 'a valid integer',
   boolean: 'a valid boolean (use true/false)',
   array: 'a valid JSON array',
@@ -110,6 +145,16 @@ export const contentWords = {
     pointer === '' ? `what is no JSON: ${problem}` : `what is no JSON: '${clip(pointer)}' is ${problem}`,
   shape: 'an object that is no content of MCP: text, image, audio, resource or resource_link',
 } as const;
+
+/** A fault, and where in its schema it is. */
+interface Fault {
+  readonly pointer: string;
+  readonly problem: string;
+}
+
+function inPlace(pointer: string): string {
+  return pointer === '' ? '' : ` at \`${clip(pointer)}\``;
+}
 
 function didYouMean(near: string | undefined): string {
   return near === undefined ? '' : `. Did you mean '${near}'?`;

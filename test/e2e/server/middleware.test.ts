@@ -15,7 +15,7 @@ function watcher(events: string[]): Middleware {
   return {
     name: 'watcher',
     onRequest: (call) => void events.push(`${who(call)} -> ${call.tool} ${JSON.stringify(call.shownInput)}`),
-    onResponse: (call, { value }) => void events.push(`${who(call)} <- ${JSON.stringify(value)}`),
+    onResponse: (call, { shownValue }) => void events.push(`${who(call)} <- ${JSON.stringify(shownValue)}`),
     onError: (call, { code }) => void events.push(`${who(call)} <- ${code}`),
   };
 }
@@ -203,5 +203,39 @@ describe('secrets', () => {
     });
     await refusal(client.getPrompt({ name: 'greet', arguments: { name: 'Ada' } }));
     expect(log.join()).toContain('no secret here');
+  });
+});
+
+describe('a secret that is an object', () => {
+  test('is masked part by part in what a step fails with', async () => {
+    const login = { schema: { type: 'object' }, secret: true } as const;
+    const graph: Graph = {
+      graphVersion: 1,
+      name: 'log-in',
+      description: 'log in',
+      inputs: [input('login', 'Who', login)],
+      instructions: [],
+      nodes: [
+        {
+          ...node('echo'),
+          kind: 'call',
+          tool: 'deploy',
+          // The tool does not call this one secret, and repeats it.
+          input: dict({
+            token: { kind: 'literal', value: 'nothing' },
+            target: ref('inputs', 'login', 'key'),
+          }),
+        },
+      ],
+    };
+    const seen: string[] = [];
+    const { client } = await speaking({ workflows: [{ graph }], middleware: [watcher(seen)] });
+    const trace = await client.getPrompt({
+      name: 'log-in',
+      arguments: { login: JSON.stringify({ user: 'ada', key: 'nowhere-k3y' }) },
+    });
+    expect(seen).toHaveLength(2);
+    expect(seen.join()).not.toContain('k3y');
+    expect(JSON.stringify(trace)).not.toContain('k3y');
   });
 });

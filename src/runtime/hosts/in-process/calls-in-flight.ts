@@ -1,3 +1,4 @@
+import type { Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallContext, CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
@@ -14,8 +15,8 @@ export type SharedContext = Pick<CallContext, 'requestId' | 'auth' | 'progress'>
 export interface CallingRun {
   readonly id: string;
   readonly workflow: string;
-  /** Values of its secret inputs as text. */
-  readonly secrets: readonly string[];
+  /** Values of its secret inputs. */
+  readonly secrets: readonly Json[];
 }
 
 /** The calls of a run that have not come back, each with its own means of aborting it. */

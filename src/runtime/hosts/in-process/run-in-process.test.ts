@@ -117,7 +117,7 @@ describe('a run', () => {
     expect(seen[0]?.signal.aborted).toBe(false);
   });
 
-  test('tells a call whose it is, and which texts are secret', async () => {
+  test('tells a call whose it is, and which values are secret', async () => {
     const seen: CallContext[] = [];
     const secret = { description: '', schema: {}, required: true, secret: true };
     await new Setup().run(
@@ -125,16 +125,17 @@ describe('a run', () => {
         inputs: [
           { ...secret, name: 'token' },
           { ...secret, name: 'pin' },
+          { ...secret, name: 'login' },
           { ...secret, name: 'missing' },
           { ...secret, name: 'plain', secret: false },
         ],
       }),
       { 'tool-a': (_given, context) => ok(seen.push(context)) },
-      { input: { token: 't0ken', pin: 1234, plain: 'text' } },
+      { input: { token: 't0ken', pin: 1234, login: { user: 'ada', keys: ['k3y-1'] }, plain: 'text' } },
     );
     expect(seen[0]).toMatchObject({
       origin: { source: 'workflow', workflow: 'sample', run: 'run-1', node: 'a' },
-      secrets: ['t0ken', '1234'],
+      secrets: ['t0ken', 1234, { user: 'ada', keys: ['k3y-1'] }],
     });
   });
 

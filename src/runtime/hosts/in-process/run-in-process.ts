@@ -222,11 +222,10 @@ class Hands {
 }
 
 /** What tools and validators may repeat, and nobody else may show. */
-function secretsOf({ graph, input }: InProcessRun): string[] {
+function secretsOf({ graph, input }: InProcessRun): Json[] {
   return graph.inputs.flatMap(({ name, secret }) => {
     const value = secret === true ? ownProperty(input, name) : undefined;
-    if (value === undefined) return [];
-    return [typeof value === 'string' ? value : JSON.stringify(value)];
+    return value === undefined ? [] : [value];
   });
 }
 

@@ -1,0 +1,105 @@
+import { join, sep } from 'node:path';
+import { ownEntries } from '../launch.js';
+import type { ClassReading, ModuleRequest } from '../protocol.js';
+import { type Closures, openClosures } from './closure.js';
+import { openDisk } from './disk.js';
+import { cacheFolder, readEntry, sha256, writeEntry } from './entry-file.js';
+import { areCurrent, environmentHash, type Reads } from './reads.js';
+
+/** What decides, beside the files, what an import gives. */
+export interface CacheConditions {
+  /** Absolute path of the project, links resolved. */
+  readonly root: string;
+  readonly experimentalDecorators: boolean;
+  /** The arguments that the child's Node is started with. */
+  readonly flags: readonly string[];
+  /** The environment of the child. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What earlier runs have read of modules. */
+export interface SchemaCache {
+  /** What the classes of a module were, if nothing they depend on has changed since. */
+  recall(module: ModuleRequest): readonly ClassReading[] | undefined;
+  /** Keeps what has just been read, if it is sure to be read again. */
+  keep(module: ModuleRequest, classes: readonly ClassReading[], reads: Reads): void;
+}
+
+/**
+ * Opens the cache of a project: one file for each module in `node_modules/.cache/stepwright/`.
+ *
+ * A module is imported again as soon as any of these differs: the version of Node; the sources and the version of
+ * stepwright; the decorator flag; Node's conditions and `NODE_OPTIONS`; the classes asked for; the bytes of the module
+ * and of everything it imports by a relative path, directly or not; every `package.json`, lockfile and note of a
+ * package manager in the folders above them; the `package.json` of each package that is imported; the sources of
+ * packages that are linked, as workspaces are; the environment variables, files and folders that were looked at while
+ * the modules were imported. Installed packages stand for their contents by version: what was edited by hand in
+ * `node_modules` is seen with `--no-cache`.
+ *
+ * Never kept: what could not be imported or read; a module that loads what its text does not name (`import(path)`);
+ * whatever was read in a run that started a process, or while a file changed. What a module takes from the clock, from
+ * chance or from the network is not seen.
+ *
+ * @returns nothing where the project has no place for a cache.
+ */
+export function openSchemaCache(conditions: CacheConditions): SchemaCache | undefined {
+  const folder = cacheFolder(conditions.root);
+  if (folder === undefined) return undefined;
+  // The modules are as they were when the cache was opened; what is kept has to be so still.
+  const opened = openClosures(openDisk());
+  let latest: Closures | undefined;
+  return {
+    recall(module) {
+      const key = keyOf(module, opened, conditions);
+      const entry = key === undefined ? undefined : readEntry(folder, module.file);
+      if (entry === undefined || entry.key !== key) return undefined;
+      const isCurrent = entry.environment === environmentHash(entry.reads, conditions.env);
+      return isCurrent && areCurrent(entry.reads) ? entry.classes : undefined;
+    },
+    keep(module, classes, reads) {
+      latest ??= openClosures(openDisk());
+      const key = keyOf(module, opened, conditions);
+      if (key === undefined || key !== keyOf(module, latest, conditions)) return;
+      if (reads.beyond || !classes.every(isSound) || !areCurrent(reads)) return;
+      const environment = environmentHash(reads, conditions.env);
+      writeEntry(folder, module.file, { key, reads, environment, classes });
+    },
+  };
+}
+
+/** Installed we stand for our sources by version, like every package. From a checkout our sources count. */
+const OWN_FILES = ownEntries().map((file) => {
+  const parts = file.split(sep);
+  const at = parts.lastIndexOf('node_modules');
+  const name = parts[at + 1]?.startsWith('@') ? 2 : 1;
+  return at < 0 ? file : [...parts.slice(0, at + 1 + name), 'package.json'].join(sep);
+});
+
+/** Nothing for a module that loads what its text does not name. */
+function keyOf(
+  { file, classes }: ModuleRequest,
+  closures: Closures,
+  { root, experimentalDecorators, flags, env }: CacheConditions,
+): string | undefined {
+  const own = closures.of(OWN_FILES).hash;
+  const { hash, isComplete } = closures.of([join(root, file)]);
+  if (!isComplete) return undefined;
+  const { node, v8 } = process.versions;
+  const options = env.NODE_OPTIONS ?? '';
+  const wanted = classes.map(({ kind, exportName }) => [kind, exportName]);
+  return sha256(JSON.stringify([own, node, v8, experimentalDecorators, flags, options, file, wanted, hash]));
+}
+
+/** A fault may have passed by the next run. */
+function isSound(reading: ClassReading): boolean {
+  switch (reading.kind) {
+    case 'tool':
+      return [reading.input, reading.output].every((side) => side === undefined || side.kind === 'schema');
+    case 'resource':
+      return true;
+    case 'missing':
+      return false;
+    default:
+      return reading satisfies never;
+  }
+}

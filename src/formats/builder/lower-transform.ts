@@ -1,0 +1,54 @@
+import { exprSchema } from '../../graph/expression/schema.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { parsePath } from '../../graph/guidance.js';
+import type { Span } from '../../graph/place.js';
+import { constantExpr } from './constants.js';
+import { reasons } from './errors.js';
+import { applied, foreignReferences, readPath, type Transform } from './transform.js';
+
+/**
+ * What a transform that is a path or an expression makes of a value; nothing where it was reported.
+ *
+ * @param refuse is told what is wrong with it.
+ */
+export function transformed(
+  transform: Exclude<Transform, (...args: never[]) => unknown>,
+  value: RefExpr,
+  at: Span,
+  refuse: (reason: string) => void,
+): Expr | undefined {
+  return typeof transform === 'string'
+    ? byPath(transform, value, at, refuse)
+    : byExpression(transform, value, at, refuse);
+}
+
+function byPath(path: string, value: RefExpr, at: Span, refuse: (reason: string) => void): Expr | undefined {
+  const keys = parsePath(path);
+  if (keys !== undefined) return readPath(value, keys, at);
+  refuse(reasons.fieldPath(path));
+  return undefined;
+}
+
+function byExpression(
+  transform: Expr,
+  value: RefExpr,
+  at: Span,
+  refuse: (reason: string) => void,
+): Expr | undefined {
+  // A tree of a program's making may be anything, also a cycle.
+  const plain = constantExpr(transform);
+  if ('fault' in plain) {
+    refuse(reasons.transformShape(plain.fault));
+    return undefined;
+  }
+  const lowered = applied(transform, value, at);
+  const parsed = exprSchema.safeParse(lowered);
+  if (!parsed.success) {
+    const { path = [], message = '' } = parsed.error.issues[0] ?? {};
+    refuse(reasons.transformShape(`/${path.map(String).join('/')}: ${message}`));
+    return undefined;
+  }
+  const foreign = foreignReferences(lowered, value);
+  for (const name of foreign) refuse(reasons.transformRef(name));
+  return foreign.length > 0 ? undefined : lowered;
+}

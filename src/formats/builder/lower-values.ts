@@ -1,0 +1,154 @@
+import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
+import { guidanceText, parsePath } from '../../graph/guidance.js';
+import type { Place } from '../../graph/place.js';
+import {
+  didYouMean,
+  InvalidMappingError,
+  InvalidNameError,
+  reasons,
+  UnknownBindingError,
+  type WorkflowError,
+} from './errors.js';
+import { IDENTIFIER } from './names.js';
+import type { NodeList } from './node-list.js';
+import type { Provenance, StepOrigin } from './provenance.js';
+import type { Registered } from './registered.js';
+import { resolveResource } from './resolve.js';
+import type { Scope } from './scope.js';
+import type { DataSource } from './sources.js';
+import { readPath } from './transform.js';
+
+/** What the parts of a workflow are lowered against. */
+export interface StepContext {
+  readonly workflow: string;
+  readonly registered: Registered | undefined;
+  readonly provenance: Provenance;
+  readonly report: (place: Place, error: WorkflowError) => void;
+  readonly scope: Scope;
+  readonly nodes: NodeList;
+}
+
+/** Stands for what has been reported. */
+const ABSENT: Expr = { kind: 'literal' };
+
+/** The value of a node, by its id. */
+export function nodeValue(id: string): RefExpr {
+  return { kind: 'ref', root: 'steps', path: [id] };
+}
+
+/** The fault of an argument, or of what is made of an output. */
+export function mappingError({ step }: StepOrigin, reason: string): WorkflowError {
+  return new InvalidMappingError({ step, reason }, 'SW4011');
+}
+
+/** Makes expressions of sources and guidance. What they read before the step becomes nodes before it. */
+export class ValueLowering {
+  readonly #context: StepContext;
+
+  constructor(context: StepContext) {
+    this.#context = context;
+  }
+
+  /** An object of named values, in their order; what was reported is left out or stands as absent. */
+  entries(
+    given: readonly { readonly name: string; readonly source: DataSource }[],
+    origin: StepOrigin,
+  ): DictEntry[] {
+    const { provenance, report } = this.#context;
+    const entries: DictEntry[] = [];
+    for (const { name, source } of given) {
+      const place = provenance.place({ kind: 'input', source, ...origin });
+      if (name === '__proto__') {
+        report(place, new InvalidNameError({ kind: 'argument', name, rule: IDENTIFIER.source }));
+      } else if (entries.some((entry) => 'key' in entry && entry.key === name)) {
+        report(place, mappingError(origin, reasons.givenTwice(name)));
+      } else {
+        entries.push({ key: name, value: this.#lower(source, name, origin, place) });
+      }
+    }
+    return entries;
+  }
+
+  /** A value that stands on its own. */
+  value(source: DataSource, origin: StepOrigin): Expr {
+    const place = this.#context.provenance.place({ kind: 'input', source, ...origin });
+    return this.#lower(source, 'read', origin, place);
+  }
+
+  /** Text with arguments and the bindings of steps so far in it. */
+  text(text: string, origin: StepOrigin): Expr {
+    const { provenance, report, scope } = this.#context;
+    const place = provenance.place({ kind: 'guidance', ...origin });
+    return guidanceText(text, place.span, ({ root, written }) => {
+      const name = root ?? written;
+      if (scope.isBound(name)) return scope.valueOf(name);
+      if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
+      const { available } = scope;
+      const because = didYouMean(name, [...scope.args, ...available]) ?? reasons.literalBraces();
+      const { step } = origin;
+      report(place, new UnknownBindingError({ step, available, binding: name }, 'SW3006', because));
+      return undefined;
+    });
+  }
+
+  /** @param name what the value is for: part of the id of a node that is needed for it. */
+  #lower(source: DataSource, name: string, origin: StepOrigin, place: Place): Expr {
+    const at = place.span;
+    switch (source.kind) {
+      case 'argument':
+        return { kind: 'ref', root: 'inputs', path: [source.name], at };
+      case 'step':
+        return this.#fromStep(source, origin, place);
+      case 'constant':
+        if ('value' in source) return { ...source.value, at };
+        this.#context.report(place, mappingError(origin, reasons.constant(source.fault)));
+        return ABSENT;
+      case 'resource':
+        return this.#read(source, name, origin, place);
+      default:
+        return source satisfies never;
+    }
+  }
+
+  #fromStep(
+    { binding, path = undefined }: Extract<DataSource, { kind: 'step' }>,
+    origin: StepOrigin,
+    place: Place,
+  ): Expr {
+    const { report, scope } = this.#context;
+    const keys = path === undefined ? [] : parsePath(path);
+    if (keys === undefined) {
+      report(place, mappingError(origin, reasons.fieldPath(path ?? '')));
+      return ABSENT;
+    }
+    if (scope.isBound(binding)) {
+      const value = scope.valueOf(binding);
+      return value === undefined ? ABSENT : readPath(value, keys, place.span);
+    }
+    // A step that comes later is the checker's to find. What goes by an id alone it would take for bound.
+    if (scope.hasBinding(binding)) return readPath(nodeValue(binding), keys, place.span);
+    const because = scope.isUnbound(binding) ? reasons.noBinding(binding) : undefined;
+    report(place, new UnknownBindingError({ ...origin, binding }, 'SW3001', because));
+    return ABSENT;
+  }
+
+  /** The text of a resource, by a node of its own before the step. */
+  #read(
+    { resource }: Extract<DataSource, { kind: 'resource' }>,
+    name: string,
+    origin: StepOrigin,
+    place: Place,
+  ): Expr {
+    const { nodes, registered, report, scope, workflow } = this.#context;
+    const resolved = resolveResource(resource, workflow, registered);
+    if (!resolved.ok) {
+      report(place, resolved.error);
+      return ABSENT;
+    }
+    const at = place.span;
+    const id = scope.derive(`${origin.step}.${name.replace(/[^\p{ID_Continue}$-]/gu, '-')}`);
+    const uri: Expr = { kind: 'literal', value: resolved.uri, at };
+    nodes.add({ kind: 'resource', id, resource: resolved.name, uri, source: place });
+    return { kind: 'get', of: { ...nodeValue(id), at }, key: { kind: 'literal', value: 'text', at }, at };
+  }
+}

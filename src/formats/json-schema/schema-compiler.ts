@@ -1,0 +1,103 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { JsonSchema } from '../../graph/json.js';
+import { readPattern } from './pattern.js';
+import { patternFaults, type SchemaFault } from './pattern-faults.js';
+
+/**
+ * Which regular expressions of a schema hold: `all`, and one that cannot be used makes the schema useless; or those that
+ * are `usable`, for a schema that was made from an author's own one, which checks the same values by its own means.
+ */
+export type Patterns = 'all' | 'usable';
+
+/**
+ * Compiles JSON Schemas (draft 2020-12, formats asserted), each once and on first use. Nothing a schema says is
+ * ignored in part: all faults of a value are found. Defaults are not filled in and nothing is coerced.
+ */
+export class SchemaCompiler {
+  readonly #compilers: Readonly<Record<Patterns, Compiler>> = {
+    all: compiler('all'),
+    usable: compiler('usable'),
+  };
+
+  /**
+   * The faults of a value; none when the schema accepts it.
+   * @throws Error when the schema is not valid.
+   */
+  check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ErrorObject[] {
+    const validate = compiled(schema, this.#compilers[patterns]);
+    return validate(value) ? [] : (validate.errors ?? []);
+  }
+
+  /** What is wrong with a schema itself; nothing where {@link check} can use it. */
+  faults(schema: JsonSchema, patterns: Patterns = 'all'): readonly SchemaFault[] {
+    const { ajv } = this.#compilers[patterns];
+    const { $schema: _dialect, ...body } = schema;
+    const unusable = patterns === 'all' ? patternFaults(schema) : [];
+    ajv.validateSchema(body);
+    // A pattern that is none breaks the format `regex` as well.
+    const malformed = (ajv.errors ?? []).filter(({ params }) => params.format !== 'regex');
+    const faults = [
+      ...unusable,
+      ...malformed.map(({ instancePath, message = '' }) => ({ pointer: instancePath, problem: message })),
+    ];
+    if (faults.length > 0) return firstPerPlace(faults);
+    try {
+      compiled(schema, this.#compilers[patterns]);
+      return [];
+    } catch (error) {
+      return [
+        { pointer: '', problem: `cannot be used: ${error instanceof Error ? error.message : String(error)}` },
+      ];
+    }
+  }
+}
+
+interface Compiler {
+  readonly ajv: Ajv2020;
+  readonly compiled: WeakMap<JsonSchema, ValidateFunction>;
+}
+
+function compiler(patterns: Patterns): Compiler {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    // Inherited members such as `constructor` are not properties of a value.
+    ownProperties: true,
+    // Unknown keywords are annotations, as the standard says.
+    strict: false,
+    validateFormats: true,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: engine(patterns) },
+  });
+  formats.default(ajv);
+  return { ajv, compiled: new WeakMap() };
+}
+
+/** Reads the regular expressions of schemas for Ajv. */
+function engine(patterns: Patterns) {
+  const read = (source: string) => {
+    const found = readPattern(source);
+    if (!found.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${found.why}`);
+    const test = (text: string): boolean => !found.ok || found.pattern.test(text);
+    // Ajv tells patterns apart by their text.
+    return { test, toString: () => source };
+  };
+  return Object.assign(read, { code: 'readPattern' });
+}
+
+function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): ValidateFunction {
+  let validate = known.get(schema);
+  if (validate === undefined) {
+    const { $schema: _dialect, ...body } = schema;
+    validate = ajv.compile(body);
+    known.set(schema, validate);
+  }
+  return validate;
+}
+
+/** What no alternative of a union accepts is told by each of them. */
+function firstPerPlace(faults: readonly SchemaFault[]): SchemaFault[] {
+  const places = new Set<string>();
+  return faults.filter(({ pointer }) => !places.has(pointer) && places.add(pointer));
+}

@@ -1,0 +1,73 @@
+import type { Expr, TextExpr } from './expression/tree.js';
+import type { Span } from './place.js';
+
+/** A placeholder of a text: `{page.lines.0}`. */
+export interface Placeholder {
+  /** What stands between the braces, without the blanks around it. */
+  readonly written: string;
+  /** The name it begins with, an identifier; missing where the placeholder is malformed. */
+  readonly root?: string;
+  /** Where it stands. */
+  readonly at: Span;
+}
+
+/** A doubled brace, or a placeholder with what stands in it. */
+const PIECES = /\{\{|\}\}|\{([^{}]*)\}/g;
+const ROOT = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
+/** What a property or an index in a path looks like. */
+export const PATH_SEGMENT = /^[\p{ID_Continue}$-]+$/u;
+const INDEX = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** The keys of a path such as `lines.0.title`, indexes as numbers; nothing for text that is none. */
+export function parsePath(path: string): readonly (string | number)[] | undefined {
+  const segments = path.split('.');
+  if (!segments.every((segment) => PATH_SEGMENT.test(segment))) return undefined;
+  return segments.map((segment) => (INDEX.test(segment) ? Number(segment) : segment));
+}
+
+/**
+ * Turns guidance into text with values in it: `{name}` and `{name.field}` stand for values, doubled braces for braces,
+ * and a brace on its own for itself. Beyond the name everything is optional, since a display never fails for what is
+ * not there.
+ *
+ * @param find gives what the name a placeholder begins with stands for. A placeholder without a value is left out: whoever
+ *   gives none has reported it.
+ * @param placeOf where a part of the text stands, by its offsets. Default: where the whole of it does.
+ */
+export function guidanceText(
+  text: string,
+  at: Span,
+  find: (placeholder: Placeholder) => Expr | undefined,
+  placeOf: (start: number, end: number) => Span = () => at,
+): TextExpr {
+  const parts: (string | Expr)[] = [];
+  let pending = '';
+  let end = 0;
+  const flush = (): void => {
+    if (pending !== '') parts.push(pending);
+    pending = '';
+  };
+  for (const match of text.matchAll(PIECES)) {
+    pending += text.slice(end, match.index);
+    end = match.index + match[0].length;
+    const written = match[1]?.trim();
+    if (written === undefined) {
+      pending += match[0].slice(1);
+      continue;
+    }
+    const place = placeOf(match.index, end);
+    const [root, ...path] = parsePath(written) ?? [];
+    const isNamed = typeof root === 'string' && ROOT.test(root);
+    const value = find({ written, ...(isNamed ? { root } : {}), at: place });
+    if (value === undefined) continue;
+    flush();
+    parts.push(path.reduce<Expr>((of, key) => read(of, key, place), { ...value, at: place }));
+  }
+  pending += text.slice(end);
+  flush();
+  return { kind: 'text', at, style: 'display', parts };
+}
+
+function read(of: Expr, key: string | number, at: Span): Expr {
+  return { kind: 'get', at, of, key: { kind: 'literal', at, value: key }, optional: true };
+}

@@ -1,0 +1,215 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  collect,
+  constant,
+  failFast,
+  fromResource,
+  fromStep,
+  output,
+  promptArg,
+  registeredIn,
+  resourceHandle,
+  retry,
+  type SequentialBuilder,
+  sequential,
+  step,
+  toolHandle,
+} from 'stepwright/builder';
+import type { Registry } from 'stepwright/runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCodegen } from '../../src/codegen/codegen.js';
+import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
+import { createProject, type Project } from '../codegen-back/project.fixture.js';
+
+type World = typeof import('./fixture/world.js');
+
+/** What a program writes in place of the class of this name. */
+const programs: Readonly<Record<string, (world: World) => SequentialBuilder>> = {
+  everything: ({ Intro, Guide, ListPages, AddTask }) =>
+    sequential('everything', 'say everything a linear workflow can say', {
+      title: 'Everything',
+      domain: 'notes',
+      version: '1.2.0',
+      expose: ['prompt'],
+      failFast: true,
+    })
+      .argument('task', 'What needs doing', true)
+      .argument('date', 'Day of the journal', false)
+      .argument('limit', 'At most', { schema: { type: 'number' }, default: 10, title: 'Limit' })
+      .argument('token', 'Password', { required: true, secret: true })
+      .instruction(Intro)
+      .instruction(resourceHandle('resource://logseq/guide'))
+      .step(step(ListPages).bind('list').timeoutMs(5_000).title('Look around'))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('list', 'first.title'))
+          .arg('task', promptArg('task'))
+          .arg('date', promptArg('date'))
+          .arg('how', fromResource(Guide))
+          .arg('labels', constant({ names: ['a', 'b'], deep: { n: null, no: -1 } }))
+          .guidance('Add {task} as {{this}} to {list.pages.0.title} } of { {limit}')
+          .summary('Added {added.id} to { list.first.title }')
+          .bind('added')
+          .retry({ attempts: 3, delayMs: 200, backoff: 'exponential' }),
+      )
+      .returns({
+        id: fromStep('added', 'id'),
+        guide: fromResource(Intro),
+        task: promptArg('task'),
+        token: promptArg('token'),
+        kind: constant('done'),
+      }),
+  'by-path': ({ ListPages, AddTask }) =>
+    sequential('by-path', 'read a part of an output')
+      .argument('task', 'What', true)
+      .step(step(ListPages).bind('first').transform('first'))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('first', 'title'))
+          .arg('task', promptArg('task'))
+          .guidance('For {first.title}')
+          .bind('added'),
+      )
+      .returns(fromStep('added'), 'result'),
+  'by-expression': ({ Guide, ListPages, AddTask }) =>
+    sequential('by-expression', 'make another value of an output')
+      .argument('task', 'What', true)
+      .step(
+        step(ListPages)
+          .bind('heading')
+          .transform({
+            kind: 'text',
+            style: 'js',
+            parts: ['# ', output('first.title'), ' ', { kind: 'ref', root: 'inputs', path: ['task'] }],
+          })
+          .summary('{heading}'),
+      )
+      .step(step(AddTask).arg('project', fromStep('heading')).arg('task', promptArg('task')).bind('added'))
+      .returns(fromResource(Guide)),
+  'by-function': ({ ListPages, AddTask, bestTitle, joinTitles }) =>
+    sequential('by-function', 'have a function make another value of an output')
+      .step(
+        step(ListPages)
+          .bind('best')
+          .transform(bestTitle)
+          .guidance('Look')
+          .timeoutMs(1_000)
+          .title('Best')
+          .summary('{best}')
+          .retry({ attempts: 2 }),
+      )
+      .step(step(ListPages).bind('all').transform(joinTitles))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('all'))
+          .arg('task', constant('look'))
+          .arg('date', fromStep('best'))
+          .bind('added'),
+      ),
+  'fails-fast': ({ ListPages, AddTask }) =>
+    sequential('fails-fast', 'stop at the first failure')
+      .step(step(ListPages).bind('list'))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('list', 'first.title'))
+          .arg('task', constant('look'))
+          .bind('added'),
+      )
+      .errorStrategy(failFast()),
+  collects: ({ Guide }) =>
+    sequential('collects', 'go on after a failure')
+      .step(step(toolHandle('list-pages')).bind('list'))
+      .step(
+        step(toolHandle('add-task'))
+          .arg('project', constant('p'))
+          .arg('task', fromResource(Guide))
+          .bind('added'),
+      )
+      .returns(constant([]))
+      .errorStrategy(collect()),
+  retries: ({ ListPages, AddTask }) =>
+    sequential('retries', 'try again')
+      .step(step(ListPages).bind('list').retry({ attempts: 1 }))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('list', 'first.title'))
+          .arg('task', constant('look'))
+          .bind('added'),
+      )
+      .errorStrategy(retry({ attempts: 5, delayMs: 10, backoff: 'linear', capMs: 100, jitter: 0.5 })),
+};
+
+let project: Project;
+let world: World;
+let registry: Registry;
+
+beforeAll(async () => {
+  const source = async (file: string) => readFile(path.join(import.meta.dirname, 'fixture', file), 'utf8');
+  project = await createProject({
+    'src/world.ts': await source('world.ts'),
+    'src/workflows.ts': await source('workflows.ts'),
+  });
+  const { diagnostics } = await runCodegen({ root: project.root });
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+  // The generated module imports these very classes and functions.
+  world = await import(path.join(project.root, 'src/world.ts'));
+  ({ registry } = await import(path.join(project.root, 'generated/registry.ts')));
+}, 60_000);
+
+afterAll(() => project?.remove());
+
+/** The graph that codegen wrote, and its hash. */
+function decorated(name: string) {
+  const entry = registry.workflows[name];
+  if (entry === undefined) throw new Error(`there is no workflow ${name}`);
+  return entry;
+}
+
+test('there is a program for every decorated workflow', () => {
+  expect(Object.keys(registry.workflows)).toEqual(Object.keys(programs).sort());
+});
+
+describe.each(Object.entries(programs))('%s', (name, program) => {
+  test('is, byte for byte, what codegen makes of its decorated form', () => {
+    const { graph, hash } = decorated(name);
+    const built = program(world).build(registeredIn(registry)).graph;
+    expect(built).toEqual(JSON.parse(canonicalGraph(graph)));
+    expect(canonicalGraph(built)).toBe(canonicalGraph(graph));
+    expect(hashGraph(built)).toBe(hash);
+  });
+
+  test('is that as well where it is built first and registered later', () => {
+    const checked = program(world).build().checkAgainst(registeredIn(registry));
+    if (!checked.ok) throw checked.problems[0];
+    expect(hashGraph(checked.graph)).toBe(decorated(name).hash);
+  });
+});
+
+describe('a function', () => {
+  const byFunction = () => (programs['by-function'] as (world: World) => SequentialBuilder)(world);
+
+  test('is named and hashed as it is registered', () => {
+    const { functions } = byFunction().build(registeredIn(registry));
+    expect(Object.fromEntries(functions)).toEqual(registry.functions);
+    expect([...functions.keys()]).toEqual(['bestTitle', 'joinTitles']);
+  });
+
+  test('has the hash of its text as it was loaded until it is known as registered', () => {
+    const { functions } = byFunction().build();
+    expect([...functions.keys()]).toEqual(['bestTitle', 'titlesOf']);
+    expect(functions.get('bestTitle')?.hash).not.toBe(registry.functions?.bestTitle?.hash);
+  });
+
+  test('of a registered name that is another one is refused', () => {
+    const bestTitle = () => 'mine';
+    const { ListPages } = world;
+    const result = sequential('w', 'do it')
+      .step(step(ListPages).bind('best').transform(bestTitle))
+      .returns(fromStep('best'))
+      .tryBuild(registeredIn(registry));
+    expect(result.ok ? [] : result.problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+      "SW1004: Workflow 'w' uses the name 'bestTitle' for two functions. Rename one of them",
+    ]);
+  });
+});

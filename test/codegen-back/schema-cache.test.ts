@@ -1,0 +1,169 @@
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CodegenOptions, runCodegen } from '../../src/codegen/codegen.js';
+import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
+import { createProject, type Project, stepwright } from './project.fixture.js';
+
+/** A tool that leaves a line behind whenever its module is imported. */
+const tool = (name: string, head = '', schema = 'z.object({ a: z.string() })'): string => `
+import { appendFileSync } from 'node:fs';
+import { Tool } from 'stepwright';
+import { z } from 'zod';
+${head}
+appendFileSync('imported.log', '${name}\\n');
+@Tool({ name: '${name}', description: 'A tool', input: ${schema} })
+export class T { execute(input: object): object { return input; } }
+`;
+
+let project: Project;
+afterEach(() => project.remove());
+
+const registryFile = 'generated/registry.ts';
+const cacheFolder = 'node_modules/.cache/stepwright';
+
+/** Runs codegen, and tells which modules were imported for it. */
+async function codegen(options: CodegenOptions = {}): Promise<{ imported: string[]; text: string }> {
+  await project.write({ 'imported.log': '' });
+  const result = await runCodegen({ root: project.root, timeoutMs: 60_000, ...options });
+  const imported = (await project.read('imported.log')).split('\n').filter((line) => line !== '');
+  return { imported: imported.sort(), text: formatDiagnostics(result.diagnostics, result.readSource) };
+}
+
+const warm = { imported: [], text: '' };
+const registry = (): Promise<string> => project.read(registryFile);
+
+// Each test starts Node processes with a compiler in them.
+describe('the cache of schemas', { timeout: 240_000 }, () => {
+  test('starts no process for modules that have not changed, and changes nothing of what is written', async () => {
+    project = await createProject({
+      'src/a.ts': tool('a'),
+      'src/b.ts': tool('b', "import './c.js';"),
+      'src/c.ts': '',
+    });
+    expect(await codegen({ cache: false })).toEqual({ imported: ['a', 'b'], text: '' });
+    await expect(readdir(path.join(project.root, cacheFolder))).rejects.toThrow('ENOENT');
+    const written = await registry();
+    expect(await codegen()).toEqual({ imported: ['a', 'b'], text: '' });
+    await rm(path.join(project.root, registryFile));
+    // A child that is started at all cannot end well within no time.
+    expect(await codegen({ timeoutMs: 0 })).toEqual(warm);
+    expect(await registry()).toBe(written);
+    expect(await codegen({ check: true })).toEqual(warm);
+    expect(await codegen({ cache: false })).toEqual({ imported: ['a', 'b'], text: '' });
+
+    await project.write({ 'src/c.ts': 'export {};' });
+    expect(await codegen()).toEqual({ imported: ['b'], text: '' });
+    expect(await codegen()).toEqual(warm);
+  });
+
+  test('imports a module again when anything that it depends on changes', async () => {
+    const head = `import { readdirSync, readFileSync } from 'node:fs';
+      import { far } from './near.js';
+      import { linked } from 'linked';
+      const has = process.env.CACHE_TEST_WORD ?? 'none';
+      const file = readFileSync('words.txt', 'utf8').trim();
+      const listed = readdirSync('words').join(' ');`;
+    const schema = 'z.object({ a: z.enum([far, linked, has, file, listed] as string[]) })';
+    const files = {
+      'src/tool.ts': tool('a', head, schema),
+      'src/near.ts': "export * from './far.js';",
+      'src/far.ts': "export const far: string = 'far-1';",
+      'words.txt': 'file-1',
+      'words/listed-1': '',
+      'linked/package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
+      'linked/index.js': "export { linked } from './inner.js';",
+      'linked/inner.js': "export const linked = 'linked-1';",
+    };
+    project = await createProject(files);
+    await symlink(path.join(project.root, 'linked'), path.join(project.root, 'node_modules/linked'), 'dir');
+    const again = { imported: ['a'], text: '' };
+    expect(await codegen()).toEqual(again);
+    expect(await codegen()).toEqual(warm);
+
+    const changes: readonly (readonly [string, string, string?])[] = [
+      ['src/far.ts', "export const far: string = 'far-2';", 'far-2'],
+      ['linked/inner.js', "export const linked = 'linked-2';", 'linked-2'],
+      ['words.txt', 'file-2', 'file-2'],
+      ['words/listed-2', '', 'listed-1 listed-2'],
+      [
+        'tsconfig.json',
+        (await project.read('tsconfig.json')).replace(
+          '"experimentalDecorators":true',
+          '"experimentalDecorators":false',
+        ),
+      ],
+    ];
+    for (const [file, text, word] of changes) {
+      await project.write({ [file]: text });
+      expect({ file, ...(await codegen()) }).toEqual({ file, ...again });
+      if (word !== undefined) expect(await registry()).toContain(word);
+      expect({ file, ...(await codegen()) }).toEqual({ file, ...warm });
+    }
+    process.env.CACHE_TEST_WORD = 'word-2';
+    try {
+      expect(await codegen()).toEqual(again);
+      expect(await registry()).toContain('word-2');
+      expect(await codegen()).toEqual(warm);
+    } finally {
+      delete process.env.CACHE_TEST_WORD;
+    }
+  });
+
+  test('keeps nothing that failed, and nothing that may be otherwise tomorrow', async () => {
+    project = await createProject({
+      'src/computed.ts': tool('computed', "const name = './part.js'; await import(name);"),
+      'src/fine.ts': tool('fine'),
+      'src/part.ts': '',
+      'src/throws.ts': `${tool('throws')}\nthrow new Error('not today');`,
+    });
+    const faulty = { imported: ['computed', 'fine', 'throws'], text: expect.stringContaining('SW6001') };
+    expect(await codegen()).toEqual(faulty);
+    expect(await codegen()).toEqual({ ...faulty, imported: ['computed', 'throws'] });
+    await project.write({ 'src/throws.ts': 'export {};' });
+    expect(await codegen()).toEqual({ imported: ['computed'], text: '' });
+
+    await rm(path.join(project.root, 'src/computed.ts'));
+    expect(await codegen()).toEqual(warm);
+    await project.write({
+      'src/fine.ts': tool('fine', "import { execSync } from 'node:child_process'; execSync('true');"),
+    });
+    expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
+    expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
+  });
+
+  test('does without a cache that is spoilt, or that has no place', async () => {
+    project = await createProject({ 'src/a.ts': tool('a') });
+    const again = { imported: ['a'], text: '' };
+    expect(await codegen()).toEqual(again);
+    const folder = path.join(project.root, cacheFolder);
+    const [entry = ''] = await readdir(folder);
+    for (const spoilt of ['', '{}', '\u0000', (await project.read(`${cacheFolder}/${entry}`)).slice(0, -9)]) {
+      await writeFile(path.join(folder, entry), spoilt);
+      expect(await codegen()).toEqual(again);
+      expect(await codegen()).toEqual(warm);
+    }
+    expect(await readdir(folder)).toEqual([entry]);
+    await rm(path.join(folder, entry));
+    await mkdir(path.join(folder, entry, 'in-the-way'), { recursive: true });
+    expect(await codegen()).toEqual(again);
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'in the way');
+    expect(await codegen()).toEqual(again);
+    expect(await codegen()).toEqual(again);
+  });
+
+  test('is left alone by --no-cache', async () => {
+    project = await createProject({ 'src/a.ts': tool('a'), 'imported.log': '' });
+    const imports = async (): Promise<number> => (await project.read('imported.log')).split('\n').length - 1;
+    const command = async (...args: string[]) => {
+      const { code, stderr } = await stepwright(args, project.root);
+      return `${code}${stderr}`;
+    };
+    expect([await command('codegen', '--no-cache'), await imports()]).toEqual(['0', 1]);
+    await expect(readdir(path.join(project.root, cacheFolder))).rejects.toThrow('ENOENT');
+    expect([await command('codegen'), await imports()]).toEqual(['0', 2]);
+    expect([await command('check'), await imports()]).toEqual(['0', 2]);
+    expect([await command('check', '--no-cache'), await imports()]).toEqual(['0', 3]);
+  });
+});

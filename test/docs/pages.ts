@@ -1,0 +1,86 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CodegenResult, type Diagnostic, runCodegen } from 'stepwright/codegen';
+import { onTestFinished } from 'vitest';
+import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
+import { sharedClasses } from './diagnostic-examples.js';
+import { type Fence, fencesOf, page, ROOT } from './fences.js';
+import { type TempProject, tempProject } from './temp-project.js';
+
+/** Every page for readers, but for those of the diagnostics, whose examples are tested beside this. */
+export const PAGES: readonly string[] = [
+  ...readdirSync(ROOT).filter((file) => file.endsWith('.md')),
+  ...readdirSync(`${ROOT}docs`)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+
+/** The code of a page, and what else it shows of files in the repository. */
+export function excerptsOf(file: string): Fence[] {
+  return fencesOf(page(file)).filter(isExcerpt);
+}
+
+/** The code of a page that stands for itself. */
+export function samplesOf(file: string): Fence[] {
+  return fencesOf(page(file)).filter((fence) => fence.language === 'ts' && !isExcerpt(fence));
+}
+
+/** A fence of code or text that names a file of the repository. */
+function isExcerpt({ language, file }: Fence): boolean {
+  return ['ts', 'text'].includes(language) && file !== undefined && existsSync(ROOT + file);
+}
+
+/** The one fence of a page under this name. */
+export function fenceNamed(file: string, name: string): Fence {
+  const [fence, ...others] = fencesOf(page(file)).filter((each) => each.file === name);
+  if (fence === undefined || others.length > 0) throw new Error(`${file} has not one fence \`${name}\``);
+  return fence;
+}
+
+/** An empty project that ends with its test. */
+export async function project(): Promise<TempProject> {
+  const made = await tempProject();
+  onTestFinished(() => made.remove());
+  return made;
+}
+
+/** A project with all samples of a page, and a registry made of them. */
+export interface PageProject extends TempProject {
+  /** The samples, relative to the root. */
+  readonly files: readonly string[];
+  /** What codegen made of them. */
+  readonly result: CodegenResult;
+  /** Imports one of its modules. */
+  load(file: string): Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Lays out the samples of a page, with the classes they share unless they bring their own. The caller removes it. */
+export async function pageProject(file: string): Promise<PageProject> {
+  const made = await tempProject();
+  const samples = samplesOf(file);
+  const files = samples.map((fence, index) => fence.file ?? `src/fence-${index}.ts`);
+  const registry = { include: ['src/*.ts'], out: 'generated/registry.ts' };
+  await made.write('stepwright.config.json', JSON.stringify({ registries: [registry] }));
+  if (!files.includes('src/tools.ts')) await made.write('src/tools.ts', sharedClasses());
+  for (const [index, { body }] of samples.entries()) await made.write(files[index] ?? '', body);
+  const result = await runCodegen({ root: made.root });
+  return { ...made, files, result, load: (module) => import(join(made.root, module)) };
+}
+
+/** What codegen finds in the examples with one file changed, and how it prints it. */
+export async function examplesWith(
+  file: string,
+  text: string,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly said: string }> {
+  const { root, write, remove } = await tempProject();
+  try {
+    await cp(join(ROOT, 'examples'), join(root, 'examples'), { recursive: true });
+    await write(file, text);
+    await write('stepwright.config.json', page('stepwright.config.json'));
+    const { diagnostics, readSource } = await runCodegen({ root });
+    return { diagnostics, said: formatDiagnostics(diagnostics, readSource) };
+  } finally {
+    await remove();
+  }
+}
