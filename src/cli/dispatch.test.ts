@@ -21,7 +21,7 @@ describe('stepwright', () => {
   test('--help names every command', async () => {
     const { code, out, err } = await run('--help');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const command of ['codegen', 'check', 'explain']) {
+    for (const command of ['codegen', 'check', 'graph', 'explain']) {
       expect(out).toMatch(new RegExp(`^ {2}${command} `, 'm'));
     }
     expect(await run('-h')).toEqual({ code, out, err });
@@ -58,6 +58,10 @@ describe('stepwright', () => {
     [['check', '--format=xml'], '`--format` of `stepwright check` takes pretty, json or github, not `xml`'],
     [['check', '--check'], '`stepwright check` has no option `--check`'],
     [['check', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
+    [['graph'], '`stepwright graph` needs the name of a workflow'],
+    [['graph', 'a', 'b'], '`stepwright graph` takes one argument, and was given `b`'],
+    [['graph', 'a', '--format', 'svg'], '`--format` of `stepwright graph` takes text or mermaid, not `svg`'],
+    [['graph', 'a', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
     [['explain'], '`stepwright explain` needs the code of a diagnostic'],
     [['explain', 'SW301'], 'there is no diagnostic `SW301` (did you mean `SW3'],
     [['explain', '__proto__'], 'there is no diagnostic `__proto__`'],
@@ -76,8 +80,9 @@ describe('stepwright', () => {
     for (const option of ['--check', '--root DIR', '--config FILE']) expect(out).toContain(option);
   });
 
-  test('check --help and explain --help name what they take', async () => {
+  test('check --help, graph --help and explain --help name what they take', async () => {
     expect((await run('check', '--help')).out).toContain('--format FORMAT');
+    expect((await run('graph', '--help')).out).toContain('--registry FILE');
     expect((await run('explain', '--help')).out).toContain('stepwright explain CODE');
   });
 

@@ -16,6 +16,7 @@ export type Command = (args: readonly string[], output: Output) => Promise<numbe
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
+  graph: async () => (await import('./commands/graph.js')).graphCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 

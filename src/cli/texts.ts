@@ -14,6 +14,7 @@ export const texts = {
 Commands:
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
+  graph       show a workflow as an outline or a chart
   explain     show what a diagnostic means and how it is repaired
 
 Options:
@@ -34,6 +35,18 @@ No registry is written.
 
 Options:
 ${COMMON_OPTIONS}`,
+  graphHelp: `Usage: stepwright graph WORKFLOW [options]
+
+Shows a workflow of the project, as it is in its sources: \`stepwright graph add-task --format mermaid\`.
+
+Options:
+  --format FORMAT  text, an outline, or mermaid, a chart (default: text)
+  --registry FILE  the registry it belongs to, where several have one of this name: the file, or its name up to a dot
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --no-cache       import every tool module, and keep nothing of it in node_modules/.cache
+  --help           show this
+`,
   explainHelp: `Usage: stepwright explain CODE
 
 Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
@@ -53,6 +66,13 @@ Options:
     `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${didYouMean(nearestName(value, known))}`,
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
+  missingWorkflow: 'stepwright: `stepwright graph` needs the name of a workflow',
+  unknownWorkflow: (name: string, suggestion: string | undefined) =>
+    `stepwright: there is no workflow \`${name}\`${didYouMean(suggestion)}`,
+  severalWorkflows: (name: string, registries: readonly string[]) =>
+    `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
+  unknownRegistry: (name: string, known: readonly string[]) =>
+    `stepwright: there is no registry \`${name}\` with workflows in it${didYouMean(nearestName(name, known))}`,
   missingCode: 'stepwright: `stepwright explain` needs the code of a diagnostic, such as `SW3001`',
   unknownCode: (code: string, suggestion: string | undefined) =>
     `stepwright: there is no diagnostic \`${code}\`${didYouMean(suggestion)}`,
@@ -63,6 +83,10 @@ Options:
 
 function didYouMean(suggestion: string | undefined): string {
   return suggestion === undefined ? '' : ` (did you mean \`${suggestion}\`?)`;
+}
+
+function and(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function list(names: readonly string[]): string {

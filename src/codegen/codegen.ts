@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { sortDiagnostics } from '../graph/diagnostics/order.js';
 import { applySeverity } from '../graph/diagnostics/severity.js';
+import type { Graph } from '../graph/model.js';
 import { formatPlace } from '../graph/place.js';
 import { assemble } from './assemble.js';
 import { checkWorkflows } from './check.js';
@@ -46,6 +47,8 @@ export interface CodegenResult {
   readonly current: readonly string[];
   /** How many tools, resources and workflows were found, over all registries. */
   readonly found: { readonly tools: number; readonly resources: number; readonly workflows: number };
+  /** The graph of every workflow, with the file of its registry, as far as they could be read. */
+  readonly workflows: readonly { readonly registry: string; readonly graph: Graph }[];
   /** Text of a file that a diagnostic names, for its frame. */
   readSource(file: string): string | undefined;
 }
@@ -65,6 +68,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
+  const workflows: CodegenResult['workflows'][number][] = [];
   const ignores = new Map<string, IgnoreSyntax>();
   for (const registry of plan.value?.registries ?? []) {
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading);
@@ -75,6 +79,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;
     found.workflows += compiled.declarations.workflows.length;
+    workflows.push(...compiled.graphs.map((graph) => ({ registry: registry.out, graph })));
   }
   const kept = applyIgnores(diagnostics, [...ignores.values()]);
   const judged = applySeverity(kept, plan.value?.severity ?? {});
@@ -86,6 +91,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     written: settled.written,
     current: settled.current,
     found,
+    workflows,
     readSource: (file) => readText(path.join(root, file)),
   };
 }
@@ -94,6 +100,7 @@ interface CompiledRegistry {
   readonly declarations: Declarations;
   readonly diagnostics: readonly Diagnostic[];
   readonly ignores: readonly IgnoreSyntax[];
+  readonly graphs: readonly Graph[];
   /** Missing where there are errors. */
   readonly text?: string;
 }
@@ -123,10 +130,11 @@ async function compileRegistry(
   const phases = [declared, linked, prompts, hints, { diagnostics: withoutEchoes(schemas, declared) }];
   const diagnostics = [...phases.flatMap((phase) => phase.diagnostics), ...faults, ...empty];
   const ignores = host.ignores();
-  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores };
+  const graphs = linked.value.map(({ graph }) => graph);
+  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = assemble(declarations, schemas.value, parts);
-  return { declarations, diagnostics, ignores, text: emitRegistry(content, out) };
+  return { declarations, diagnostics, ignores, graphs, text: emitRegistry(content, out) };
 }
 
 /** True where no class of the sources was meant to be registered. */

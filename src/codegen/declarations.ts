@@ -29,6 +29,8 @@ export interface ToolDeclaration extends ClassHandle {
   readonly secret?: readonly string[];
   /** Where each of them is written. */
   readonly secretPlaces?: readonly Place[];
+  /** The classes of the option `needsState`, as written. */
+  readonly needsState?: readonly ExpressionSyntax[];
   readonly hasInputSchema: boolean;
   /** Type of `execute`'s first parameter, when it has one. */
   readonly inputType?: TypeSyntax;
@@ -71,12 +73,26 @@ export interface WorkflowDeclaration extends ClassHandle {
   /** Decorator options as literals, for the fingerprint. Handles stand as `{ $class: className }`. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly instructions: readonly ExpressionSyntax[];
+  readonly needsState: readonly ExpressionSyntax[];
   readonly args: readonly ArgDeclaration[];
   readonly steps: readonly StepDeclaration[];
   /** Members that were meant as arguments or steps and have been reported: naming them is no further fault. */
   readonly faultyFields: readonly string[];
   /** Fields of the instance that are neither, for hints. */
   readonly plainFields: readonly string[];
+}
+
+/** A field of state: a class whose `value` says what is kept. */
+export interface StateDeclaration extends ClassHandle {
+  readonly name: string;
+  readonly namePlace: Place;
+  readonly scope: 'run' | 'session';
+  readonly initial?: Json;
+  readonly initialPlace?: Place;
+  /** The type of its `value`. */
+  readonly type: TypeSyntax;
+  /** Where that field stands. */
+  readonly typePlace: Place;
 }
 
 /** A plain prompt: a class that renders its messages. */
@@ -110,6 +126,8 @@ export interface StepDeclaration {
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
   /** False for a `done(…)` field without `@Step()`, which the decorators' metadata does not know. */
   readonly decorated: boolean;
+  /** Set where the type of the field is written out. */
+  readonly isAnnotated?: true;
   readonly initializer: ExpressionSyntax;
   /** Its own name or id has been reported: it is linked to find its other faults, and makes no node. */
   readonly isFaulty?: true;
@@ -121,6 +139,7 @@ export interface Declarations {
   readonly resources: readonly ResourceDeclaration[];
   readonly workflows: readonly WorkflowDeclaration[];
   readonly prompts: readonly PromptDeclaration[];
+  readonly states: readonly StateDeclaration[];
   /** Workflows whose own options are at fault: linked to find their other faults, and no further than that. */
   readonly faultyWorkflows: readonly WorkflowDeclaration[];
   /** Classes that carry the decorator and have been reported: using them is no further fault. */
@@ -133,7 +152,7 @@ export interface Declarations {
 
 /** A decorated class that could not be declared, known by where its name stands. */
 export interface FaultyClass {
-  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt';
+  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
   readonly place: Place;
 }
 

@@ -73,7 +73,10 @@ export interface FieldSyntax {
   readonly isStatic: boolean;
   readonly optional: boolean;
   readonly decorators: readonly DecoratorSyntax[];
+  /** Of an argument, and of a field of state. */
   readonly type?: TypeSyntax;
+  /** Set where its type is written out. */
+  readonly isAnnotated?: true;
   readonly initializer?: ExpressionSyntax;
 }
 

@@ -1,10 +1,31 @@
 import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js';
 
-/** What a step may do by a verb. */
-export const STEP_VERBS = ['call', 'read', 'fail', 'done', 'chain', 'attempt'] as const;
+/** The questions of `ask`. */
+const ASK_VERBS = ['ask.info', 'ask.confirm', 'ask.text', 'ask.choice', 'ask.pick'] as const;
 
-/** All verbs: those of steps, and `link`, which is a value. */
-export const VERBS = [...STEP_VERBS, 'link'] as const;
+/** What a step may do by a verb. */
+export const STEP_VERBS = [
+  'call',
+  'read',
+  'run',
+  'fail',
+  'done',
+  'chain',
+  'attempt',
+  'match',
+  'parallel',
+  'forEach',
+  'set',
+  'goto',
+  'wait',
+  ...ASK_VERBS,
+] as const;
+
+/** Verbs that are values. */
+const VALUE_VERBS = ['link', 'get'] as const;
+
+/** All verbs: those of steps, and those that are values. */
+export const VERBS = [...STEP_VERBS, ...VALUE_VERBS] as const;
 
 export type StepVerb = (typeof STEP_VERBS)[number];
 export type Verb = (typeof VERBS)[number];
@@ -20,14 +41,19 @@ export function symbolOf(syntax: ExpressionSyntax): SymbolSyntax | undefined {
 /** The verb a call uses; nothing for calls of anything else, functions of the same name included. */
 export function verbOf(syntax: ExpressionSyntax): Verb | undefined {
   if (syntax.kind !== 'call') return undefined;
-  const symbol = symbolOf(syntax.callee);
-  return symbol?.kind === 'stepwright' ? VERBS.find((verb) => verb === symbol.name) : undefined;
+  const callee = unwrap(syntax.callee);
+  const symbol = symbolOf(callee);
+  if (symbol?.kind === 'stepwright') return VERBS.find((verb) => verb === symbol.name);
+  if (callee.kind !== 'property') return undefined;
+  const object = symbolOf(callee.object);
+  if (object?.kind !== 'stepwright' || object.name !== 'ask') return undefined;
+  return ASK_VERBS.find((verb) => verb === `ask.${callee.name}`);
 }
 
 /** The verb of a call that makes a step. */
 export function stepVerbOf(syntax: ExpressionSyntax): StepVerb | undefined {
   const verb = verbOf(syntax);
-  return verb === 'link' ? undefined : verb;
+  return STEP_VERBS.find((each) => each === verb);
 }
 
 /** The function a call names. */
@@ -47,11 +73,6 @@ export function looksLikeVerb({ callee, args: [first] }: CallSyntax): boolean {
   return VERBS.some((verb) => verb === name) && first !== undefined && symbolOf(first)?.kind === 'class';
 }
 
-/** Whether an initializer comes from a `chain`. */
-export function isChain(syntax: ExpressionSyntax): boolean {
-  return outcomeCalls(syntax).some((call) => stepVerbOf(call) === 'chain');
-}
-
 /** The verb or function of a call that makes a step, for messages. */
 export function calleeName(call: CallSyntax | undefined): string {
   return (call && (verbOf(call) ?? functionOf(call)?.name)) ?? 'call';
@@ -67,28 +88,6 @@ export function isPromptText(syntax: ExpressionSyntax): boolean {
 /** An expression without the parentheses around it. */
 export function unwrap(syntax: ExpressionSyntax): ExpressionSyntax {
   return syntax.kind === 'parenthesized' ? unwrap(syntax.inner) : syntax;
-}
-
-/** The calls that an initializer's outcome comes from: directly, in an arm of a condition, or after `??`. */
-export function outcomeCalls(syntax: ExpressionSyntax): readonly CallSyntax[] {
-  const inner = unwrap(syntax);
-  switch (inner.kind) {
-    case 'call':
-      return [inner];
-    case 'conditional':
-      return [...outcomeCalls(inner.then), ...outcomeCalls(inner.else)];
-    case 'binary':
-      return ['??', '&&', '||'].includes(inner.operator)
-        ? [...outcomeCalls(inner.left), ...outcomeCalls(inner.right)]
-        : [];
-    default:
-      return [];
-  }
-}
-
-/** The verbs of {@link outcomeCalls}. */
-export function outcomeVerbs(syntax: ExpressionSyntax): readonly Verb[] {
-  return outcomeCalls(syntax).flatMap((call) => verbOf(call) ?? []);
 }
 
 /** The direct parts of an expression, in written order. */

@@ -167,13 +167,13 @@ describe('parseGraph', () => {
     const source = { file: 'a.ts', span: [9, 1, 9, 2] };
     const nodes = ['shell', 'constructor'].map((kind) => ({ kind, id: 's', source }));
     expect(faults(graphOf(nodes))).toEqual([
-      'SW4010 9:1:9:2 step `s` is a `shell`, which this version cannot run',
+      'SW4010 9:1:9:2 step `s` is of the kind `shell`, which this version cannot run',
       expect.stringMatching(/^SW4011 9:1:9:2 `\/nodes\/1\/kind`: /),
     ]);
     const inner = { nodes: [{ kind: 'delegate', id: 'd' }] };
     const outer = { kind: 'parallel', id: 'p', ...base, branches: [{ id: 'a', body: inner }] };
     expect(faults(graphOf([{ ...outer, onPartialFailure: 'abort' }]))).toEqual([
-      'SW4010 step `d` is a `delegate`, which this version cannot run',
+      'SW4010 step `d` is of the kind `delegate`, which this version cannot run',
     ]);
   });
 

@@ -1,14 +1,25 @@
 import type { AskNode, WaitNode } from '../../src/graph/model.js';
-import { alarm, failAttempt, later, succeed } from './endings.js';
+import { alarm, failAttempt, giveUp, later, succeed } from './endings.js';
 import { countOf, type Instance, type Run } from './run.js';
-import { NoValue, read, readText } from './values.js';
+import { attempt, NoValue, read, readText } from './values.js';
 import { type Asker, reply, said } from './world.js';
 
 const ATTEMPT_MS = 60_000;
 const LONGEST_WAIT_MS = 366 * 24 * 3_600_000;
 
+/** Waits for one of the run's places, and begins an attempt then. */
+export function standInLine(run: Run, instance: Instance): void {
+  instance.status = 'ready';
+  const begin = (): void =>
+    attempt(
+      () => launch(run, instance),
+      (fault) => giveUp(run, instance, fault),
+    );
+  run.line.push({ who: instance, begin });
+}
+
 /** One attempt of a call, a read or a function. Its input is evaluated anew. @throws NoValue */
-export function launch(run: Run, instance: Instance): void {
+function launch(run: Run, instance: Instance): void {
   const { key, node } = instance;
   const asked = askedBy(run, instance);
   const answer = reply(run.world, { ...asked, who: key, before: countOf(run.asked, key) });

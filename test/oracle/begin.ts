@@ -1,9 +1,11 @@
+import type { JsonObject, Value } from '../../src/graph/json.js';
 import { unreachable } from '../../src/graph/unreachable.js';
-import { askPerson, awaitTime, launch } from './attempts.js';
+import { askPerson, awaitTime, standInLine } from './attempts.js';
 import { beginContainer } from './containers.js';
-import { end, failForGood, giveUp, succeed, takesPlace } from './endings.js';
+import { fail, giveUp, succeed, takesPlace } from './endings.js';
 import { goBack } from './loops.js';
 import type { Instance, Part, Run } from './run.js';
+import { end } from './stop.js';
 import { undoListed } from './undo.js';
 import { attempt, read, readText } from './values.js';
 
@@ -11,8 +13,7 @@ import { attempt, read, readText } from './values.js';
 export function begin(run: Run, instance: Instance): void {
   instance.again = false;
   if (takesPlace(instance)) {
-    instance.status = 'ready';
-    run.line.push(instance);
+    standInLine(run, instance);
   } else {
     attempt(
       () => act(run, instance),
@@ -21,17 +22,13 @@ export function begin(run: Run, instance: Instance): void {
   }
 }
 
-/** Lets those in line begin, as long as there are places. */
-export function admit(run: Run): void {
+/** Lets the first in line begin, if there is a place. Gives whether it did. */
+export function admit(run: Run): boolean {
   const places = run.rules.places(run.graph.maxConcurrency ?? 10);
-  while (run.running < places) {
-    const first = run.line.shift();
-    if (first === undefined) return;
-    attempt(
-      () => launch(run, first),
-      (fault) => giveUp(run, first, fault),
-    );
-  }
+  const first = run.running < places ? run.line.shift() : undefined;
+  if (first === undefined) return false;
+  first.begin();
+  return true;
 }
 
 function act(run: Run, instance: Instance): void {
@@ -43,7 +40,7 @@ function act(run: Run, instance: Instance): void {
     case 'set': {
       const values = node.updates.map(({ field, value }) => [field, read(run, part, value)] as const);
       for (const [field, value] of values) run.fields.set(field, value);
-      succeed(run, instance, Object.fromEntries(values.filter(([, value]) => value !== undefined)));
+      succeed(run, instance, withoutAbsent(values));
       break;
     }
     case 'return': {
@@ -56,8 +53,8 @@ function act(run: Run, instance: Instance): void {
     case 'error': {
       const fault = { code: node.id, message: readText(run, part, node.message), again: false };
       if (run.rules.errorWins) part.error = { ...fault, from: instance };
+      fail(run, instance, fault);
       end(run, part, 'error', 'run_ended');
-      failForGood(run, instance, fault);
       break;
     }
     case 'goto':
@@ -86,6 +83,10 @@ function act(run: Run, instance: Instance): void {
     default:
       unreachable(node);
   }
+}
+
+function withoutAbsent(values: readonly (readonly [string, Value])[]): JsonObject {
+  return Object.fromEntries(values.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
 }
 
 function rootOf(part: Part): Part {

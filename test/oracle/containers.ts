@@ -7,7 +7,7 @@ import type {
   Scope,
   WorkflowNode,
 } from '../../src/graph/model.js';
-import { abort, abortParts, alarm, cancel, failAttempt, select, stopParts, succeed } from './endings.js';
+import { alarm, cancel, failAttempt, select, succeed } from './endings.js';
 import {
   type Fault,
   type Frame,
@@ -18,7 +18,8 @@ import {
   partOf,
   type Run,
 } from './run.js';
-import { undoParts } from './undo.js';
+import { abort, stop } from './stop.js';
+import { partialFailure, undoParts } from './undo.js';
 import { attempt, holds, NoValue, read } from './values.js';
 
 const DEEPEST = 5;
@@ -28,15 +29,13 @@ export function beginContainer(run: Run, instance: Instance): void {
   const { node } = instance;
   instance.status = 'running';
   instance.attempts += 1;
-  instance.reached += 1;
   instance.parts = [];
   instance.open = [];
   instance.verdict = undefined;
   instance.rollback = undefined;
   if (node.timeoutMs !== undefined) {
     alarm(run, instance, node.timeoutMs, () => {
-      abortParts(run, instance, 'run_ended');
-      instance.stopped = false;
+      for (const part of instance.parts) abort(run, part, 'upstream_failed');
       failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true });
     });
   }
@@ -60,6 +59,7 @@ export function beginContainer(run: Run, instance: Instance): void {
     default:
       throw new Error(`${node.kind} holds nothing`);
   }
+  instance.reached += 1;
 }
 
 function inside(owner: Instance, body: Scope, names?: ReadonlyMap<string, Json>, index?: number): Part {
@@ -102,7 +102,7 @@ function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
   if (graph === undefined) throw new Error(`${node.workflow} is not there`);
   const given = read(run, instance.part, node.input) as JsonObject;
   const isUnknown = Object.keys(given).some((key) => !graph.inputs.some(({ name }) => name === key));
-  const isMissing = graph.inputs.some(({ name, required }) => required && !Object.hasOwn(given, name));
+  const isMissing = graph.inputs.some(({ name, required }) => required && (given[name] ?? null) === null);
   if (isUnknown || isMissing) throw new NoValue('E_INPUT');
   if (frame.depth + 1 > DEEPEST) throw new NoValue('E_DEPTH');
   const inputs = { ...(run.rules.defaults ? defaultsOf(graph.inputs) : {}), ...given };
@@ -125,23 +125,39 @@ export function defaultsOf(
   );
 }
 
-/** The next thing a container that runs can do: end a part, begin one, undo, or settle. Gives whether there was one. */
-export function goOn(run: Run, instance: Instance): boolean {
-  const ended = instance.parts.find((part) => part?.outcome === undefined && part?.nodes.every(isSettled));
-  if (ended !== undefined) {
-    ended.outcome = outcomeOf(run, ended);
-    if (ended.outcome.status === 'failed') partFailed(run, instance, ended, ended.outcome.fault);
-    return true;
-  }
-  const live = instance.parts.filter((part) => part !== undefined && part.outcome === undefined).length;
-  const next = instance.parts.length;
-  const open = instance.stopped || instance.verdict !== undefined ? undefined : instance.open[next];
-  if (open !== undefined && live < windowOf(run, instance)) {
-    instance.parts.push(open());
-    return true;
-  }
-  if (live > 0 || open !== undefined) return false;
-  return finish(run, instance);
+/** Begins the next part of a container, if there is room for it. Gives whether one began. */
+export function beginPart(run: Run, instance: Instance): boolean {
+  const open = nextOf(instance);
+  if (open === undefined || liveIn(instance) >= windowOf(run, instance)) return false;
+  const part = open();
+  instance.parts.push(part);
+  endPart(run, instance, part);
+  return true;
+}
+
+/** Ends a part of a container, if all of its nodes are settled. Gives whether it ended. */
+export function endPart(run: Run, instance: Instance, part: Part): boolean {
+  if (part.outcome !== undefined || !part.nodes.every(isSettled)) return false;
+  part.outcome = outcomeOf(run, part);
+  if (part.outcome.status === 'failed') partFailed(run, instance, part, part.outcome.fault);
+  return true;
+}
+
+/** Ends a container that was aborted, with what its parts came to. Gives whether that is an end. */
+export function conclude(run: Run, instance: Instance): boolean {
+  if (instance.status !== 'running' || instance.rollback !== undefined) return false;
+  for (const part of instance.parts) endPart(run, instance, part);
+  finish(run, instance, true);
+  return isSettled(instance);
+}
+
+/** How the part begins that comes next, where one may still begin. */
+function nextOf({ stopped, verdict, open, parts }: Instance): (() => Part) | undefined {
+  return stopped || verdict !== undefined ? undefined : open[parts.length];
+}
+
+function liveIn({ parts }: Instance): number {
+  return parts.filter(({ outcome }) => outcome === undefined).length;
 }
 
 function windowOf(run: Run, { node, open }: Instance): number {
@@ -160,7 +176,7 @@ export function outcomeOf(run: Run, part: Part): Outcome {
   const { returned } = part.frame;
   if (part.outer === undefined && returned !== undefined)
     return { status: 'succeeded', value: returned.value };
-  if (part.cut) return { status: 'cancelled' };
+  if (part.cut || part.nodes.some(({ status }) => status === 'cancelled')) return { status: 'cancelled' };
   if (part.value === undefined)
     return { status: 'succeeded', value: part.outer === undefined ? null : undefined };
   const { value } = part;
@@ -181,20 +197,19 @@ function partFailed(run: Run, instance: Instance, part: Part, fault: Fault): voi
   const index = instance.parts.indexOf(part);
   if (instance.verdict !== undefined) return;
   if (node.kind === 'parallel' && node.onPartialFailure === 'abort') {
-    for (const other of instance.parts) if (other !== undefined) abort(run, other, 'upstream_failed');
+    for (const other of instance.parts) abort(run, other, 'upstream_failed');
     const partial = valuesOf(instance, node);
-    instance.verdict = { ...fault, details: { ...detailsOf(fault), partial } };
+    instance.verdict = { ...fault, details: { partial, ...before(fault) } };
   }
   if (node.kind === 'foreach' && node.onItemError === 'fail') {
-    stopParts(run, instance, 'upstream_failed');
-    instance.verdict = { ...fault, details: { ...detailsOf(fault), index } };
+    for (const other of instance.parts) stop(run, other, 'upstream_failed');
+    instance.verdict = { ...fault, details: { index, ...before(fault) } };
   }
 }
 
-function detailsOf({ details }: Fault): JsonObject {
-  return typeof details === 'object' && details !== null && !Array.isArray(details)
-    ? (details as JsonObject)
-    : {};
+/** What the failure told before stands inside of what is told now. */
+function before({ details }: Fault): JsonObject {
+  return details === undefined ? {} : { details };
 }
 
 /** The values of branches that succeeded, absent ones left out. */
@@ -208,8 +223,9 @@ function valuesOf({ parts }: Instance, { branches }: ParallelNode): JsonObject {
   return Object.fromEntries(values);
 }
 
-/** All parts have ended. */
-function finish(run: Run, instance: Instance): boolean {
+/** Settles a container whose parts have all ended, or undoes what they did. Gives whether there was anything to do. */
+export function finish(run: Run, instance: Instance, isAborted = false): boolean {
+  if (liveIn(instance) > 0 || nextOf(instance) !== undefined) return false;
   const { node } = instance;
   if (instance.verdict !== undefined) {
     failAttempt(run, instance, withoutFrom(instance.verdict));
@@ -217,10 +233,9 @@ function finish(run: Run, instance: Instance): boolean {
   }
   const { rollback } = instance;
   if (rollback !== undefined) {
-    const { failed, report, target } = rollback;
+    const { failed, again, report, target } = rollback;
     if (target === undefined ? report === undefined : !isSettled(target)) return false;
-    const details = { failed, compensation: report ?? null };
-    instance.verdict = { code: 'E_PARTIAL_FAILURE', message: '', details, again: true };
+    instance.verdict = target?.fault ?? partialFailure(failed, again, report ?? null);
     return true;
   }
   const outcomes = instance.open.map(
@@ -229,7 +244,9 @@ function finish(run: Run, instance: Instance): boolean {
   const faults = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.fault] : []));
   if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') {
     if (faults.length > 0 || run.rules.happyUndoes) {
-      undoParts(run, instance, node, failedBranches(node, outcomes));
+      const again = faults[0]?.again ?? false;
+      if (isAborted) failAttempt(run, instance, partialFailure({}, again, null));
+      else undoParts(run, instance, node, failedBranches(node, outcomes), again);
       return true;
     }
   }

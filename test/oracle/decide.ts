@@ -7,9 +7,10 @@ import { attempt, holds } from './values.js';
 /** Decides a node that is pending, if it can be decided. Gives whether it was. */
 export function decide(run: Run, instance: Instance): boolean {
   const { node, part } = instance;
-  const { joined, all, routers } = waitsOf(instance);
+  const { joined, needed, all, loops, routers } = waitsOf(instance);
   const beside = (ids: Iterable<string>) => part.nodes.filter((each) => new Set(ids).has(each.node.id));
   const maySelect = beside(routers.map(({ id }) => id));
+  if (!beside(loops).every(isSettled)) return false;
   if (node.kind === 'compensate' || (routers.length > 0 && node.after.length === 0)) {
     if (instance.selected === undefined) {
       if (!maySelect.every(isSettled)) return false;
@@ -19,6 +20,11 @@ export function decide(run: Run, instance: Instance): boolean {
   } else if (maySelect.some((router) => router.node.kind === 'branch' && !isSettled(router))) return false;
   if (!beside(all).every(isSettled)) return false;
 
+  const collects = part.frame.graph.errorStrategy?.kind === 'collect';
+  if (collects && beside(needed).some((each) => countsAs(each) === 'failed')) {
+    skip(run, instance, 'upstream_failed');
+    return true;
+  }
   const counted = { succeeded: 0, failed: 0, skipped: 0 };
   for (const each of beside(joined)) counted[countsAs(each)] += 1;
   const verdict = run.rules.join(node.join, counted);

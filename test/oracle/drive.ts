@@ -1,12 +1,12 @@
-import type { Json, JsonObject } from '../../src/graph/json.js';
+import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { advance } from '../../src/runtime/engine/advance.js';
-import type { Advance, Command, Event, Fact, RunState, StartIds } from '../../src/runtime/engine/contract.js';
+import type { Advance, Command, Event, RunState, StartIds } from '../../src/runtime/engine/contract.js';
 import { outstanding } from '../../src/runtime/engine/outstanding.js';
 import { start } from '../../src/runtime/engine/start.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';
-import { type CallRecord, countOf } from './run.js';
+import { type CallRecord, countOf, type End } from './run.js';
 import { type Asker, reply, said, type World } from './world.js';
 
 /** The machine that is tested. */
@@ -40,27 +40,28 @@ export function drive(
   watch: (step: Step) => void = () => undefined,
 ): Story {
   const host = new Host(world);
-  const facts: Fact[] = [];
+  const ends: End[] = [];
+  const follow = (step: Step): void => {
+    watch(step);
+    ends.push(...endsIn(step.advance, host.agenda.now));
+    host.take(step.advance.commands);
+  };
   if (world.cancel !== undefined) {
     const { at, compensate } = world.cancel;
     const what: Happening = { kind: 'cancelled', reason: 'enough', ...(compensate ? { compensate } : {}) };
     host.agenda.add({ at, rank: 'cancellation', key: '', what });
   }
   let current = engine.start(graph, input, IDS);
-  watch({ advance: current });
-  facts.push(...current.facts);
-  host.take(current.commands);
+  follow({ advance: current });
   for (let steps = 0; current.state.run.status === 'running'; steps += 1) {
     const next = host.agenda.next();
     if (next === undefined) throw new Error('the run does not end: nothing is owed');
     if (steps > MOST_STEPS) throw new Error('the run does not end: it goes on and on');
     const event = { ...next.what, at: host.agenda.now } as Event;
     current = engine.advance(graph, current.state, event);
-    watch({ event, advance: current });
-    facts.push(...current.facts);
-    host.take(current.commands);
+    follow({ event, advance: current });
   }
-  return storyOf(current.state, facts, host);
+  return storyOf(current.state, ends, host);
 }
 
 /** The hands of a run: does what it is told and knows nothing of the graph. */
@@ -87,7 +88,7 @@ class Host {
           ...{ at: this.agenda.now, node, tool, input },
           ...{ identity: idempotencyKey, compensation: isCompensation },
         });
-        const who = isCompensation ? `${tool} ${JSON.stringify(input)}` : node;
+        const who = isCompensation ? tool : node;
         this.#call(command.id, { kind: isCompensation ? 'undo' : 'tool', who, tool, input });
         break;
       }
@@ -162,23 +163,42 @@ function happening(
   return { kind: 'toolReturned', command, value };
 }
 
-function storyOf({ run, nodes, outputs }: RunState, facts: readonly Fact[], host: Host): Story {
-  const last = facts.at(-1);
-  if (last?.kind !== 'finished') throw new Error('the last fact is not that the run has finished');
-  const statuses = Object.entries(nodes).map(([key, { status, reason }]): [string, string] => [
+/** What nodes came to in one step, as the facts tell it, with the values that are there behind it. */
+function endsIn({ facts, state }: Advance, at: number): End[] {
+  return facts.flatMap((fact): End[] => {
+    switch (fact.kind) {
+      case 'nodeSucceeded': {
+        const { node } = fact;
+        if (state.nodes[node]?.status !== 'succeeded')
+          return [{ at, node, status: 'succeeded', isUnknown: true }];
+        return [{ at, node, status: 'succeeded', value: state.outputs[node] }];
+      }
+      case 'nodeFailed':
+        return [{ at, node: fact.node, status: 'failed' }];
+      case 'nodeCancelled':
+        return [{ at, node: fact.node, status: 'cancelled' }];
+      case 'nodeSkipped':
+        return [{ at, node: fact.node, status: `skipped(${fact.reason})` }];
+      case 'handled':
+        return fact.fallbackNode === undefined ? [] : [{ at, node: fact.node, status: 'handled' }];
+      default:
+        return [];
+    }
+  });
+}
+
+function storyOf({ run, nodes }: RunState, ends: readonly End[], host: Host): Story {
+  const left = Object.entries(nodes).map(([key, { status, reason }]): [string, string] => [
     key,
     reason === undefined ? status : `${status}(${reason})`,
   ]);
-  const given: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(outputs))
-    if (nodes[key]?.status === 'succeeded') given[key] = value;
   const { status, result, failure, failedNode } = run;
   if (status === 'running') throw new Error('the run has not ended');
   return {
     status,
     ...(result === undefined ? {} : { result }),
     ...(status === 'failed' && failure !== undefined ? { failure } : {}),
-    ...(failedNode === undefined ? {} : { failedNode }),
-    ...{ nodes: Object.fromEntries(statuses), outputs: given, calls: host.calls, at: host.agenda.now },
+    ...(status === 'failed' && failedNode !== undefined ? { failedNode } : {}),
+    ...{ ends, left: Object.fromEntries(left), calls: host.calls, at: host.agenda.now },
   };
 }

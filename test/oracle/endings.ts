@@ -1,23 +1,23 @@
-import type { SkipReason } from '../../src/runtime/engine/contract.js';
-import { type Fault, type Instance, isSettled, type Part, type Run } from './run.js';
+import type { Value } from '../../src/graph/json.js';
+import type { NodeStatus, SkipReason } from '../../src/runtime/engine/contract.js';
+import { standInLine } from './attempts.js';
+import { type Fault, type Instance, type Part, type Run, toldStatus } from './run.js';
+import { end } from './stop.js';
 import { attempt, read } from './values.js';
 
 export function skip(run: Run, instance: Instance, reason: SkipReason): void {
-  settle(run, instance);
-  instance.status = 'skipped';
   instance.reason = reason;
+  settle(run, instance, 'skipped');
 }
 
-export function succeed(run: Run, instance: Instance, value: unknown): void {
-  settle(run, instance);
-  instance.status = 'succeeded';
-  instance.value = value as never;
+export function succeed(run: Run, instance: Instance, value: Value): void {
+  instance.value = value;
   instance.fault = undefined;
+  settle(run, instance, 'succeeded');
 }
 
 export function cancel(run: Run, instance: Instance): void {
-  settle(run, instance);
-  instance.status = 'cancelled';
+  settle(run, instance, 'cancelled');
 }
 
 /** An attempt failed: another one follows where there is one left and it may help, or else what `onError` says. */
@@ -25,8 +25,7 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
   release(run, instance);
   instance.fault = fault;
   const retry = retryOf(instance);
-  const isClosing =
-    instance.part.stopped || (instance.part.ended !== undefined && instance.part.ended !== 'return');
+  const isClosing = instance.stopped || mayNotStart(instance.part);
   const extra = run.rules.extraTries(retry?.extra ?? 0);
   if (retry === undefined || !fault.again || instance.attempts > extra || isClosing) {
     giveUp(run, instance, fault);
@@ -38,7 +37,7 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
   const goOn = (): void => {
     instance.status = 'ready';
     instance.again = true;
-    if (takesPlace(instance)) run.line.push(instance);
+    if (takesPlace(instance)) standInLine(run, instance);
   };
   if (delay === 0) goOn();
   else alarm(run, instance, delay, goOn);
@@ -56,9 +55,13 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
   if (node.onError === undefined || !run.rules.fallbacks) {
     failForGood(run, instance, fault);
   } else if ('fallbackNode' in node.onError) {
-    settle(run, instance);
-    instance.status = 'handled';
+    const target = beside(instance, node.onError.fallbackNode);
+    if (target?.status === 'skipped' || (target?.status === 'pending' && mayNotStart(instance.part))) {
+      failForGood(run, instance, fault);
+      return;
+    }
     instance.fault = fault;
+    settle(run, instance, 'handled');
     select(instance, node.onError.fallbackNode, fault);
   } else {
     const error = { code: fault.code, message: fault.message, attempts: instance.reached, node: node.id };
@@ -70,100 +73,37 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
   }
 }
 
-export function failForGood(run: Run, instance: Instance, fault: Fault): void {
-  settle(run, instance);
-  instance.status = 'failed';
+export function fail(run: Run, instance: Instance, fault: Fault): void {
   instance.fault = fault;
+  settle(run, instance, 'failed');
+}
+
+/** Nothing handles the failure: the scope fails with it. */
+export function failForGood(run: Run, instance: Instance, fault: Fault): void {
+  fail(run, instance, fault);
   const { graph } = instance.part.frame;
   const goesOn = graph.failFast === false || graph.errorStrategy?.kind === 'collect' || !run.rules.failFast;
-  if (!goesOn) end(run, instance.part, 'failure', 'upstream_failed');
+  // After a `return` no failure can be made good any more.
+  const { stopped, ended } = instance.part;
+  if (!stopped && (!goesOn || ended === 'return')) end(run, instance.part, 'failure', 'upstream_failed');
+}
+
+/** Whether a scope has been stopped, or fails: a `return` alone lets those go on that have begun. */
+function mayNotStart({ stopped, ended, nodes }: Part): boolean {
+  if (stopped) return true;
+  return ended !== undefined && (ended !== 'return' || nodes.some(({ status }) => status === 'failed'));
+}
+
+function beside({ part }: Instance, id: string): Instance | undefined {
+  return part.nodes.find(({ node }) => node.id === id);
 }
 
 /** Selects a node beside this one. Only the first selection counts. */
 export function select(by: Instance, id: string, fault?: Fault): Instance | undefined {
-  const target = by.part.nodes.find(({ node }) => node.id === id);
+  const target = beside(by, id);
   if (target?.status !== 'pending') return undefined;
   target.selected ??= { by, fault };
   return target;
-}
-
-/** From here on nothing new starts in a scope, because of something in it. */
-export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', reason: SkipReason): void {
-  if (part.ended === undefined || why !== 'return') part.ended = why;
-  part.reason ??= reason;
-  for (const instance of part.nodes) {
-    if (isSettled(instance)) continue;
-    if (isBetween(instance)) {
-      if (why === 'return') continue;
-      leaveLine(run, instance);
-      giveUp(run, instance, instance.fault as Fault);
-    } else if (instance.status === 'pending' || instance.status === 'ready') {
-      if (isAwaited(instance)) continue;
-      leaveLine(run, instance);
-      skip(run, instance, reason);
-    } else if (instance.status === 'waiting') cancel(run, instance);
-    else stopParts(run, instance, reason);
-  }
-}
-
-/** Nothing new starts in a scope because of something outside; what is in flight settles. */
-function stop(run: Run, part: Part, reason: SkipReason): void {
-  if (part.outcome !== undefined) return;
-  part.stopped = true;
-  part.reason ??= reason;
-  for (const instance of part.nodes) {
-    if (isSettled(instance)) continue;
-    if (isBetween(instance) || instance.status === 'waiting') {
-      leaveLine(run, instance);
-      cancel(run, instance);
-      part.cut = true;
-    } else if (instance.status === 'pending' || instance.status === 'ready') {
-      if (isAwaited(instance)) continue;
-      leaveLine(run, instance);
-      skip(run, instance, reason);
-      part.cut = true;
-    } else stopParts(run, instance, reason);
-  }
-}
-
-export function stopParts(run: Run, instance: Instance, reason: SkipReason): void {
-  instance.stopped = true;
-  for (const part of instance.parts) if (part !== undefined) stop(run, part, reason);
-}
-
-/** As stopped, and calls in flight are given up at once. */
-export function abort(run: Run, part: Part, reason: SkipReason): void {
-  if (part.outcome !== undefined) return;
-  if (run.rules.abortWaits) {
-    stop(run, part, reason);
-    return;
-  }
-  part.stopped = true;
-  part.reason ??= reason;
-  for (const instance of part.nodes) {
-    if (isSettled(instance)) continue;
-    part.cut = true;
-    abortParts(run, instance, reason);
-    leaveLine(run, instance);
-    if ((instance.status === 'pending' || instance.status === 'ready') && !isBetween(instance))
-      skip(run, instance, reason);
-    else cancel(run, instance);
-  }
-}
-
-export function abortParts(run: Run, instance: Instance, reason: SkipReason): void {
-  instance.stopped = true;
-  for (const part of instance.parts) if (part !== undefined) abort(run, part, reason);
-}
-
-/** It failed, and the next attempt has not begun. */
-function isBetween({ status, attempts, fault }: Instance): boolean {
-  return attempts > 0 && fault !== undefined && (status === 'waiting' || status === 'ready');
-}
-
-/** A `parallel` has selected it to undo, and waits for it. */
-function isAwaited({ selected }: Instance): boolean {
-  return selected?.by.rollback?.target !== undefined;
 }
 
 export function alarm(run: Run, instance: Instance, delay: number, then: () => void): void {
@@ -203,13 +143,12 @@ export function takesPlace({ node }: Instance): boolean {
   );
 }
 
-function leaveLine(run: Run, instance: Instance): void {
-  const place = run.line.indexOf(instance);
-  if (place >= 0) run.line.splice(place, 1);
-}
-
-function settle(run: Run, instance: Instance): void {
+function settle(run: Run, instance: Instance, status: NodeStatus): void {
   release(run, instance);
+  instance.status = status;
   run.settlements += 1;
   instance.settledAt = run.settlements;
+  const { key: node, value } = instance;
+  const end = { at: run.agenda.now, node, status: toldStatus(instance) };
+  run.ends.push(status === 'succeeded' ? { ...end, value } : end);
 }

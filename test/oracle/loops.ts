@@ -1,6 +1,5 @@
 import type { GotoNode } from '../../src/graph/model.js';
 import { release, succeed } from './endings.js';
-import { targetsOf } from './order.js';
 import type { Instance, Run } from './run.js';
 import { NoValue } from './values.js';
 
@@ -17,10 +16,10 @@ export function goBack(run: Run, instance: Instance, { target, max, onLimit }: G
   const again = nodes.slice(first, nodes.indexOf(instance) + 1);
   for (const each of again) startOver(run, each);
   // Whom they selected they select anew.
-  const targets = new Set(again.flatMap(({ node }) => targetsOf(node)));
   for (const each of nodes) {
-    if (!targets.has(each.node.id) || each.status !== 'pending') continue;
-    if (each.selected !== undefined && again.includes(each.selected.by)) each.selected = undefined;
+    const { status, selected } = each;
+    if (status === 'pending' && selected !== undefined && again.includes(selected.by))
+      each.selected = undefined;
   }
 }
 
@@ -31,7 +30,6 @@ function startOver(run: Run, instance: Instance): void {
   instance.reason = undefined;
   if (run.rules.jumpForgets) instance.value = undefined;
   instance.fault = undefined;
-  instance.selected = undefined;
   instance.attempts = 0;
   instance.reached = 0;
   instance.parts = [];

@@ -2,11 +2,21 @@ import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { Agenda } from './agenda.js';
 import { admit, begin } from './begin.js';
-import { defaultsOf, goOn, outcomeOf } from './containers.js';
+import { beginPart, defaultsOf, endPart, finish, outcomeOf } from './containers.js';
 import { decide } from './decide.js';
-import { abort } from './endings.js';
 import { RULES, type Rules } from './rules.js';
-import { type CallRecord, type Fault, type Instance, isSettled, type Part, partOf, type Run } from './run.js';
+import {
+  type CallRecord,
+  type End,
+  type Fault,
+  isContainer,
+  isSettled,
+  type Part,
+  partOf,
+  type Run,
+  toldStatus,
+} from './run.js';
+import { abort } from './stop.js';
 import { undoAll } from './undo.js';
 import type { World } from './world.js';
 
@@ -17,10 +27,10 @@ export interface Story {
   readonly failure?: { readonly code: string; readonly message: string; readonly details?: Json };
   /** The node at the top that the failure comes from. */
   readonly failedNode?: string;
-  /** By key: the status, with the reason of a skip. */
-  readonly nodes: Readonly<Record<string, string>>;
-  /** By key: what nodes that succeeded gave. */
-  readonly outputs: Readonly<Record<string, Json>>;
+  /** Every end that a node came to, in the order in which they did. */
+  readonly ends: readonly End[];
+  /** By key: the status of the nodes that are left, with the reason of a skip. */
+  readonly left: Readonly<Record<string, string>>;
   /** In the order in which they were made. */
   readonly calls: readonly CallRecord[];
   /** When it ended. */
@@ -70,43 +80,44 @@ function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run 
       line: [],
       asked: new Map(),
     },
-    ...{ calls: [], running: 0, settlements: 0 },
+    ...{ calls: [], ends: [], running: 0, settlements: 0 },
   };
 }
 
-/** Does what can be done now, one thing after the other. */
+/**
+ * Does what can be done now, one thing after the other: first what ends, and what has room in a container begins; then
+ * whoever is first in line takes a free place; then the next node is decided.
+ */
 function settle(run: Run): void {
-  do admit(run);
-  while (run.end === undefined && move(run, run.root));
+  while (run.end === undefined && (close(run, run.root) || admit(run) || decideNext(run, run.root)));
   if (run.end !== undefined || run.cancelling || !run.root.nodes.every(isSettled)) return;
-  const outcome = outcomeOf(run, run.root);
-  run.end = outcome;
+  run.end = outcomeOf(run, run.root);
 }
 
-/** Does the first thing that can be done in a scope. Gives whether there was one. */
-function move(run: Run, part: Part): boolean {
+/** Ends what has come to its end in a scope, and begins the parts there is room for. Gives whether it did one of that. */
+function close(run: Run, part: Part): boolean {
   return part.nodes.some((instance) => {
-    if (instance.status === 'pending') return decide(run, instance);
-    if (instance.status === 'ready' && instance.again && !run.line.includes(instance)) {
-      begin(run, instance);
-      return true;
-    }
     if (instance.status !== 'running' || !isContainer(instance)) return false;
-    if (
-      instance.parts.some((inner) => inner !== undefined && inner.outcome === undefined && move(run, inner))
-    )
-      return true;
-    return goOn(run, instance);
+    const isInside = instance.parts.some((inner) => endPart(run, instance, inner) || close(run, inner));
+    return isInside || beginPart(run, instance) || finish(run, instance);
   });
 }
 
-function isContainer({ node: { kind } }: Instance): boolean {
-  return kind === 'branch' || kind === 'parallel' || kind === 'foreach' || kind === 'workflow';
+/** Decides the first node of a scope that can be decided. Gives whether there was one. */
+function decideNext(run: Run, part: Part): boolean {
+  return part.nodes.some((instance) => {
+    if (instance.status === 'pending') return decide(run, instance);
+    if (instance.status === 'ready' && instance.again && run.line.every(({ who }) => who !== instance)) {
+      begin(run, instance);
+      return true;
+    }
+    return instance.status === 'running' && instance.parts.some((inner) => decideNext(run, inner));
+  });
 }
 
 function cancelRun(run: Run, compensate: boolean): void {
   run.cancelling = true;
-  abort(run, run.root, 'run_ended');
+  abort(run, run.root);
   const over = (): void => {
     run.end = { status: 'cancelled' };
   };
@@ -115,13 +126,11 @@ function cancelRun(run: Run, compensate: boolean): void {
 }
 
 function story(run: Run): Story {
-  const nodes: Record<string, string> = {};
-  const outputs: Record<string, Json> = {};
+  const left: Record<string, string> = {};
   const note = (part: Part): void => {
-    for (const { key, status, reason, value, parts } of part.nodes) {
-      nodes[key] = status === 'skipped' ? `${status}(${reason})` : status;
-      if (status === 'succeeded' && value !== undefined) outputs[key] = value;
-      for (const inner of parts) if (inner !== undefined) note(inner);
+    for (const instance of part.nodes) {
+      left[instance.key] = toldStatus(instance);
+      for (const inner of instance.parts) note(inner);
     }
   };
   note(run.root);
@@ -131,7 +140,7 @@ function story(run: Run): Story {
     status: end.status,
     ...(end.status === 'succeeded' && end.value !== undefined ? { result: end.value } : {}),
     ...(end.status === 'failed' ? told(end.fault) : {}),
-    ...{ nodes, outputs, calls: run.calls, at: run.agenda.now },
+    ...{ ends: run.ends, left, calls: run.calls, at: run.agenda.now },
   };
 }
 

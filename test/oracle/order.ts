@@ -15,6 +15,10 @@ export interface Waits {
   readonly joined: ReadonlySet<string>;
   /** Those that must be settled. */
   readonly all: ReadonlySet<string>;
+  /** The `goto` nodes that may start over what it waits for. */
+  readonly loops: ReadonlySet<string>;
+  /** Those it takes for granted, also in its condition: without them it does not run where all failures are collected. */
+  readonly needed: ReadonlySet<string>;
   /** Those that may select it. */
   readonly routers: readonly Node[];
 }
@@ -29,16 +33,16 @@ export function waitsIn(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
 }
 
 function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
-  const waits = new Map<string, { joined: Set<string>; all: Set<string>; routers: Node[] }>();
+  const waits = new Map<string, Waits & { readonly all: Set<string>; readonly loops: Set<string> }>();
   for (const node of nodes) {
     const routers = nodes.filter((other) => targetsOf(other).includes(node.id));
     // A `parallel` settles only after the node that undoes has, which therefore cannot wait for it.
     const mayWaitFor = nodes.filter(
       (o) => o !== node && !(o.kind === 'parallel' && o.compensateNode === node.id),
     );
-    const holders = (exprs: readonly Expr[], plain: boolean): string[] =>
+    const holders = (exprs: readonly (Expr | undefined)[], plain: boolean): string[] =>
       exprs
-        .flatMap((expr) => references(expr))
+        .flatMap((expr) => (expr === undefined ? [] : references(expr)))
         .filter(({ ref, guarded }) => ref.root === 'steps' && !(plain && guarded))
         .flatMap(({ ref }) =>
           mayWaitFor.filter((other) => nodesOf({ nodes: [other] }).some(({ id }) => id === ref.path[0])),
@@ -53,26 +57,24 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
       ...sideExpressions(each),
       ...compensationsOf(each).map(({ input }) => input),
     ]);
-    const joined = new Set([...node.after, ...holders(values, true)]);
-    waits.set(node.id, {
-      joined,
-      all: new Set([...joined, ...holders([...values, ...others], false)]),
-      routers,
-    });
+    const plain = holders(values, true);
+    const joined = new Set([...node.after, ...plain]);
+    const needed = new Set([...plain, ...holders([node.when], node.kind !== 'error')]);
+    const all = new Set([...joined, ...holders([...values, ...others], false)]);
+    waits.set(node.id, { joined, needed, all, loops: new Set(), routers });
   }
   nodes.forEach((node, index) => {
     if (node.kind !== 'goto') return;
-    const loop = nodes
-      .slice(
-        nodes.findIndex(({ id }) => id === node.target),
-        index,
-      )
-      .map(({ id }) => id);
+    const first = nodes.findIndex(({ id }) => id === node.target);
+    const loop = nodes.slice(first, index).map(({ id }) => id);
     for (const id of loop) waits.get(node.id)?.all.add(id);
     for (const { id } of nodes.slice(index + 1)) {
-      const { all, routers } = waits.get(id) ?? { all: new Set<string>(), routers: [] };
-      if (loop.some((each) => all.has(each) || routers.some((router) => router.id === each)))
-        all.add(node.id);
+      const own = waits.get(id);
+      if (own === undefined) throw new Error(`nothing is known of ${id}`);
+      if (!loop.some((each) => own.all.has(each) || own.routers.some((router) => router.id === each)))
+        continue;
+      own.all.add(node.id);
+      own.loops.add(node.id);
     }
   });
   return waits;

@@ -82,8 +82,8 @@ export interface Instance {
   pending: Due<() => void>[];
   /** It takes one of the run's places. */
   placed?: boolean;
-  /** The scopes of a container, by place: those that have begun. */
-  parts: (Part | undefined)[];
+  /** The scopes of a container that have begun, in the order in which they do. */
+  parts: Part[];
   /** How the parts of a container begin; as many as it has. */
   open: (() => Part)[];
   /** Nothing new begins in this container, because of something outside. */
@@ -91,10 +91,28 @@ export interface Instance {
   /** What the attempt of a container fails with. */
   verdict?: Fault | undefined;
   /** A `parallel` undoes what its branches did: it waits for the `target`, or for the report. */
-  rollback?: { readonly failed: JsonObject; readonly report?: Json; readonly target?: Instance } | undefined;
+  rollback?:
+    | {
+        readonly failed: JsonObject;
+        readonly again: boolean;
+        readonly report?: Json;
+        readonly target?: Instance;
+      }
+    | undefined;
   /** The tool really gave this value. */
   called?: boolean;
   undone?: boolean;
+}
+
+/** An end that a node came to. */
+export interface End {
+  readonly at: number;
+  readonly node: string;
+  /** With the reason of a skip. */
+  readonly status: string;
+  /** What it gave. The value of a node that is not there any more is `unknown`. */
+  readonly value?: Json | undefined;
+  readonly isUnknown?: true;
 }
 
 /** A call the run made. */
@@ -115,9 +133,11 @@ export interface Run {
   readonly rules: Rules;
   readonly agenda: Agenda<() => void>;
   readonly fields: Map<string, Value>;
-  readonly line: Instance[];
+  /** Who waits for a place, and what happens when there is one. */
+  readonly line: { readonly who: Instance; readonly begin: () => void }[];
   readonly asked: Map<string, number>;
   readonly calls: CallRecord[];
+  readonly ends: End[];
   running: number;
   settlements: number;
   root: Part;
@@ -159,4 +179,12 @@ export function partOf(
     });
   }
   return part;
+}
+
+export function toldStatus({ status, reason }: Pick<Instance, 'status' | 'reason'>): string {
+  return status === 'skipped' ? `${status}(${reason})` : status;
+}
+
+export function isContainer({ node: { kind } }: Instance): boolean {
+  return kind === 'branch' || kind === 'parallel' || kind === 'foreach' || kind === 'workflow';
 }

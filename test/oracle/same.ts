@@ -1,44 +1,70 @@
 import { canonicalJson } from '../../src/graph/canonical.js';
-import type { Json } from '../../src/graph/json.js';
+import type { Json, Value } from '../../src/graph/json.js';
 import type { Story } from './oracle.js';
-import type { CallRecord } from './run.js';
+import type { CallRecord, End } from './run.js';
+
+/** Two tellings of one run, in a form in which they are equal if they tell the same. */
+export function compared(
+  expected: Story,
+  actual: Story,
+): { readonly expected: object; readonly actual: object } {
+  const values = unknownIn(actual.ends);
+  return { expected: form(expected, values, actual.left), actual: form(actual, values, actual.left) };
+}
 
 /**
- * A story in a form in which equal ones are equal: sentences of the machine's own left out, identities numbered, calls
- * of one moment in one order. What is undone keeps the order in which it was.
+ * Sentences of the machine's own are left out, identities numbered; what happens at one moment stands in one order. Only
+ * what is undone keeps the order in which it was. Of the nodes that are left those count that the machine has kept.
  */
-export function comparable(story: Story): object {
+function form(story: Story, unknown: ReadonlySet<string>, kept: Story['left']): object {
   const calls = story.calls.filter(({ compensation }) => !compensation);
   const undone = story.calls.filter(({ compensation }) => compensation);
   const numbers = new Map<string, number>();
   const told = ({ at, node, tool, input, identity }: CallRecord): string => {
     if (!numbers.has(identity)) numbers.set(identity, numbers.size);
-    return `${at} ms: ${node} ${tool} ${canonicalJson(input)} as ${numbers.get(identity)}`;
+    return `${at} ms: ${node} ${tool} ${canonicalJson(plain(input))} as ${numbers.get(identity)}`;
   };
-  const order = (call: CallRecord): string =>
-    `${String(call.at).padStart(9, '0')} ${call.node} ${canonicalJson(call.input)}`;
-  const { failure, ...rest } = story;
+  const { failure, result, ends, left, ...rest } = story;
+  const isTop = (key: string): boolean => !/[/[]/.test(key);
   return {
     ...rest,
-    result: plain(story.result),
-    ...(failure === undefined ? {} : { failure: plain({ ...failure }) }),
-    outputs: Object.fromEntries(Object.entries(story.outputs).map(([key, value]) => [key, plain(value)])),
-    calls: [...calls].sort((a, b) => (order(a) < order(b) ? -1 : 1)).map(told),
-    undone: undone.map(({ at, tool, input }) => `${at} ms: ${tool} ${canonicalJson(input)}`),
+    result: plain(result),
+    failure: failure === undefined ? undefined : plain({ ...failure }),
+    ends: ends.map((end) => endOf(end, unknown)).sort(),
+    left: Object.fromEntries(Object.entries(left).filter(([key]) => isTop(key) || Object.hasOwn(kept, key))),
+    calls: [...calls].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)).map(told),
+    undone: undone.map(({ at, tool, input }) => `${at} ms: ${tool} ${canonicalJson(plain(input))}`),
   };
 }
 
+function orderOf({ at, node, input }: CallRecord): string {
+  return `${String(at).padStart(9, '0')} ${node} ${canonicalJson(plain(input))}`;
+}
+
+function placeOf({ at, node, status }: End): string {
+  return `${String(at).padStart(9, '0')} ms: ${node} ${status}`;
+}
+
+function endOf(end: End, unknown: ReadonlySet<string>): string {
+  const place = placeOf(end);
+  if (end.status !== 'succeeded' || unknown.has(place)) return place;
+  return `${place} with ${end.value === undefined ? 'nothing' : canonicalJson(plain(end.value))}`;
+}
+
+function unknownIn(ends: readonly End[]): ReadonlySet<string> {
+  return new Set(ends.filter(({ isUnknown }) => isUnknown).map(placeOf));
+}
+
 /** Without the sentences that only the machine makes: those of codes that begin with `E_`. */
-function plain(value: Json | undefined): unknown {
+function plain(value: Json | undefined): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map((item) => plain(item) ?? null);
   const entries = Object.entries(value);
+  const isInput = entries.some(([key, code]) => key === 'code' && code === 'E_INPUT');
   const isOurs = entries.some(
     ([key, code]) => key === 'code' && typeof code === 'string' && code.startsWith('E_'),
   );
-  return Object.fromEntries(
-    entries
-      .filter(([key]) => !isOurs || (key !== 'message' && key !== 'outcomeUnknown'))
-      .map(([key, each]) => [key, plain(each)]),
-  );
+  const ours = ['message', ...(isInput ? ['details'] : [])];
+  const kept = entries.filter(([key]) => key !== 'outcomeUnknown' && !(isOurs && ours.includes(key)));
+  return Object.fromEntries(kept.map(([key, each]) => [key, plain(each) ?? null]));
 }

@@ -1,7 +1,7 @@
 import { references } from '../../src/graph/expression/references.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { CompensateNode, Compensation, ParallelNode } from '../../src/graph/model.js';
-import { failForGood, later, select, succeed } from './endings.js';
+import { failForGood, later, release, select, succeed } from './endings.js';
 import { countOf, type Fault, type Instance, type Part, type Run } from './run.js';
 import { attempt, read, visible } from './values.js';
 import { reply } from './world.js';
@@ -38,25 +38,40 @@ export function undoListed(run: Run, instance: Instance, node: CompensateNode): 
     identity: `undo ${identity} ${index}`,
   }));
   undo(run, instance, steps, (report, halted) => {
-    if (selected?.fault !== undefined) failForGood(run, instance, { ...selected.fault, again: false });
+    const { rollback } = selected?.by ?? {};
+    if (rollback !== undefined)
+      failForGood(run, instance, partialFailure(rollback.failed, rollback.again, toJson(report)));
+    else if (selected?.fault !== undefined) failForGood(run, instance, { ...selected.fault, again: false });
     else if (halted) failForGood(run, instance, { code: 'E_COMPENSATION', message: '', again: false });
-    else succeed(run, instance, report);
+    else succeed(run, instance, toJson(report));
   });
 }
 
 /** Undoes what the branches of a `parallel` did, or selects the node that does. `failed` says which of them failed. */
-export function undoParts(run: Run, instance: Instance, node: ParallelNode, failed: JsonObject): void {
+export function undoParts(
+  run: Run,
+  instance: Instance,
+  node: ParallelNode,
+  failed: JsonObject,
+  again: boolean,
+): void {
+  // What it takes to undo is not bounded.
+  release(run, instance);
   if (node.compensateNode === undefined) {
-    instance.rollback = { failed };
-    const done = instance.parts.flatMap((part) => (part === undefined ? [] : callsIn(part)));
+    instance.rollback = { failed, again };
+    const done = instance.parts.flatMap((part) => callsIn(part));
     undo(run, instance, stepsFor(run, done), (report) => {
-      instance.rollback = { failed, report: report as unknown as Json };
+      instance.rollback = { failed, again, report: toJson(report) };
     });
     return;
   }
-  const why: Fault = { code: 'E_PARTIAL_FAILURE', message: '', again: false };
-  const target = select(instance, node.compensateNode, why);
-  instance.rollback = target === undefined ? { failed, report: null } : { failed, target };
+  const target = select(instance, node.compensateNode);
+  instance.rollback = target === undefined ? { failed, again, report: null } : { failed, again, target };
+}
+
+/** What a `parallel` fails with that has rolled back. */
+export function partialFailure(failed: JsonObject, again: boolean, compensation: Json): Fault {
+  return { code: 'E_PARTIAL_FAILURE', message: '', details: { failed, compensation }, again };
 }
 
 /** All calls in a run that can be undone, the last one first. */
@@ -79,7 +94,7 @@ function stepsFor(run: Run, calls: readonly Instance[]): Step[] {
 /** The calls in a scope that succeeded and say how they are undone, those of inner scopes too. */
 function callsIn(part: Part): Instance[] {
   return part.nodes.flatMap((instance) => {
-    const inner = instance.parts.flatMap((each) => (each === undefined ? [] : callsIn(each)));
+    const inner = instance.parts.flatMap((each) => callsIn(each));
     const { node, status, called, undone } = instance;
     const counts =
       node.kind === 'call' && node.compensate !== undefined && status === 'succeeded' && called && !undone;
@@ -111,30 +126,47 @@ function undo(
       goOn();
       return;
     }
-    report.not_run.push(...others.map(({ compensation }) => compensation.tool));
+    report.not_run.push(...others.filter(hasHappened).map(({ compensation }) => compensation.tool));
     then(report, true);
   };
-  attempt(() => {
-    const value = read(run, step.part, input) ?? null;
-    const who = `${tool} ${JSON.stringify(value)}`;
-    const before = countOf(run.asked, who);
-    const answer = reply(run.world, { kind: 'undo', who, tool, input: value, before });
-    if (answer.kind === 'hang') throw new Error('what undoes always comes back');
-    const call = { at: run.agenda.now, node: by?.key ?? '', tool, input: value };
-    run.calls.push({ ...call, identity: step.identity, compensation: true });
-    const what = (): void => {
-      if (answer.kind === 'failure') {
-        fail(answer.failure);
+  const call = (): void =>
+    attempt(() => {
+      const value = read(run, step.part, input) ?? null;
+      const before = countOf(run.asked, tool);
+      const answer = reply(run.world, { kind: 'undo', who: tool, tool, input: value, before });
+      if (answer.kind === 'hang') throw new Error('what undoes always comes back');
+      const { identity } = step;
+      run.calls.push({
+        ...{ at: run.agenda.now, node: by?.key ?? '', tool },
+        input: value,
+        identity,
+        compensation: true,
+      });
+      const what = (): void => {
+        if (by !== undefined) release(run, by);
+        if (answer.kind === 'failure') {
+          fail(answer.failure);
+          return;
+        }
+        report.done.push(tool);
+        if (step.of !== undefined) step.of.undone = true;
+        goOn();
+      };
+      const due = { at: run.agenda.now + answer.after, rank: 'answer', key: tool } as const;
+      if (by === undefined) {
+        run.agenda.add({ ...due, what });
         return;
       }
-      report.done.push(tool);
-      if (step.of !== undefined) step.of.undone = true;
-      goOn();
-    };
-    const due = { at: run.agenda.now + answer.after, rank: 'answer', key: who } as const;
-    if (by === undefined) run.agenda.add({ ...due, what });
-    else later(run, by, due, what);
-  }, fail);
+      by.placed = true;
+      run.running += 1;
+      later(run, by, due, what);
+    }, fail);
+  if (by === undefined) call();
+  else run.line.push({ who: by, begin: call });
+}
+
+function toJson({ done, failed, not_run }: Report): Json {
+  return { done, failed, not_run };
 }
 
 /** Whether every step it plainly refers to has succeeded. */

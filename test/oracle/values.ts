@@ -80,7 +80,7 @@ function within(part: Part, id: string): Instance | undefined {
     if (instance.node.id === id) return instance;
     if (instance.node.kind !== 'branch' && instance.node.kind !== 'parallel') continue;
     for (const inner of instance.parts) {
-      const found = inner === undefined ? undefined : within(inner, id);
+      const found = within(inner, id);
       if (found !== undefined) return found;
     }
   }

@@ -2,6 +2,7 @@ import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
 import type { TravelAgency } from '../agency.js';
 import { type CancelledBooking, cancelBooking, cancelledBooking } from '../bookings.js';
+import { ProcessRefund } from './process-refund.tool.js';
 
 @Tool({
   name: 'cancel_booking',
@@ -12,7 +13,7 @@ import { type CancelledBooking, cancelBooking, cancelledBooking } from '../booki
   output: cancelledBooking,
   // Only what is confirmed is cancelled, so a repeated call does nothing.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  hints: { category: 'cancellation' },
+  hints: { category: 'cancellation', next: [() => ProcessRefund] },
 })
 export class CancelBooking {
   readonly #agency: TravelAgency;

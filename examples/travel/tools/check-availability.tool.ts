@@ -2,6 +2,8 @@ import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
 import type { TravelAgency } from '../agency.js';
 import { findComingFlight, seatsLeft } from '../flights.js';
+import { AddToWaitlist } from './add-to-waitlist.tool.js';
+import { CreateBooking } from './create-booking.tool.js';
 import { SearchFlights } from './search-flights.tool.js';
 
 @Tool({
@@ -12,7 +14,11 @@ import { SearchFlights } from './search-flights.tool.js';
   }),
   output: z.object({ flight_id: z.string(), seats_available: z.int().nonnegative() }),
   annotations: { readOnlyHint: true, openWorldHint: false },
-  hints: { category: 'validation', requires: [() => SearchFlights] },
+  hints: {
+    category: 'validation',
+    requires: [() => SearchFlights],
+    next: [() => CreateBooking, () => AddToWaitlist],
+  },
 })
 export class CheckAvailability {
   readonly #agency: TravelAgency;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { TravelAgency } from '../agency.js';
 import { type ConfirmedBooking, confirmedBooking, makeBooking } from '../bookings.js';
 import { CheckAvailability } from './check-availability.tool.js';
+import { ProcessPayment } from './process-payment.tool.js';
 
 @Tool({
   name: 'create_booking',
@@ -14,7 +15,7 @@ import { CheckAvailability } from './check-availability.tool.js';
   output: confirmedBooking,
   // A second booking of one passenger on one flight is refused, so a repeated call does nothing.
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  hints: { category: 'booking', requires: [() => CheckAvailability] },
+  hints: { category: 'booking', requires: [() => CheckAvailability], next: [() => ProcessPayment] },
 })
 export class CreateBooking {
   readonly #agency: TravelAgency;

@@ -2,6 +2,7 @@ import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
 import type { TravelAgency } from '../agency.js';
 import { type Flight, flight, flightsOn } from '../flights.js';
+import { CheckAvailability } from './check-availability.tool.js';
 
 @Tool({
   name: 'search_flights',
@@ -13,7 +14,7 @@ import { type Flight, flight, flightsOn } from '../flights.js';
   }),
   output: z.object({ flights: z.array(flight) }),
   annotations: { readOnlyHint: true, openWorldHint: false },
-  hints: { category: 'search' },
+  hints: { category: 'search', next: [() => CheckAvailability] },
 })
 export class SearchFlights {
   readonly #agency: TravelAgency;

@@ -2,6 +2,7 @@ import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
 import type { TravelAgency } from '../agency.js';
 import { type Hotel, hotel, hotelsIn } from '../hotels.js';
+import { BookHotel } from './book-hotel.tool.js';
 
 @Tool({
   name: 'search_hotels',
@@ -13,7 +14,7 @@ import { type Hotel, hotel, hotelsIn } from '../hotels.js';
   }),
   output: z.object({ hotels: z.array(hotel) }),
   annotations: { readOnlyHint: true, openWorldHint: false },
-  hints: { category: 'search' },
+  hints: { category: 'search', next: [() => BookHotel] },
 })
 export class SearchHotels {
   readonly #agency: TravelAgency;

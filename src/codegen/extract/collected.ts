@@ -17,6 +17,7 @@ export type MutableDeclarations = {
     | 'resources'
     | 'workflows'
     | 'prompts'
+    | 'states'
     | 'faultyWorkflows'
     | 'faulty']: Declarations[K][number][];
 };

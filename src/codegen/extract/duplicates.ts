@@ -12,6 +12,7 @@ export function refuseDuplicates(
   const resources = splitBy('name', declarations.resources);
   const addresses = splitBy('uri', resources.firsts);
   const workflows = splitBy('name', declarations.workflows);
+  const states = splitBy('name', declarations.states);
 
   const prompts = splitBy('name', declarations.prompts);
   // A client knows workflows as prompts.
@@ -35,10 +36,12 @@ export function refuseDuplicates(
     sameName('workflow', pair);
     declarations.faultyWorkflows.push(pair.second);
   }
+  for (const pair of states.pairs) sameName('state', pair);
   for (const pair of [...prompts.pairs, ...shared]) sameName('prompt', pair);
   declarations.tools = tools.firsts;
   declarations.resources = addresses.firsts;
   declarations.workflows = workflows.firsts;
+  declarations.states = states.firsts;
   declarations.prompts = prompts.firsts.filter(({ name }) => !taken.has(name));
 }
 

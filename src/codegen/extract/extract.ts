@@ -7,16 +7,23 @@ import { type OwnDecorator, ownDecorators } from './decorators.js';
 import { refuseDuplicates } from './duplicates.js';
 import { readPrompt } from './prompts.js';
 import { readResource } from './resources.js';
+import { readState } from './states.js';
 import { readTool } from './tools.js';
 import { readWorkflow } from './workflows.js';
 
-const KINDS = { Tool: 'tool', Resource: 'resource', Workflow: 'workflow', Prompt: 'prompt' } as const;
+const KINDS = {
+  Tool: 'tool',
+  Resource: 'resource',
+  Workflow: 'workflow',
+  Prompt: 'prompt',
+  State: 'state',
+} as const;
 
 type ClassDecorator = keyof typeof KINDS;
 
 /**
- * Finds the tools, resources, workflows and prompts of a project. Every fault is reported, and only the declaration it makes
- * unusable is left out.
+ * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported, and only
+ * the declaration it makes unusable is left out.
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
   const diagnostics: Diagnostic[] = [];
@@ -25,6 +32,7 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     resources: [],
     workflows: [],
     prompts: [],
+    states: [],
     faultyWorkflows: [],
     faulty: [],
   };
@@ -76,12 +84,13 @@ function readClass(
   }
   const { exportName, name: className, place } = syntax;
   const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
-  if (!syntax.exported) report(diagnostic('SW1010', place, { className }));
+  // Nobody imports a field of state: its name and its type are all there is to it.
+  if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);
   const isConcrete = checkShape(syntax, first.name, report);
   const isComplete = declare(first.name, decorated, syntax.exported && isConcrete, into);
-  if (first.name === 'Tool' || first.name === 'Resource') refuseFieldsWithoutWorkflow(syntax, report);
+  if (first.name !== 'Workflow' && first.name !== 'Prompt') refuseFieldsWithoutWorkflow(syntax, report);
   if (!isComplete) into.faulty.push(faulty);
 }
 
@@ -133,6 +142,11 @@ function declare(
       const prompt = readPrompt(decorated);
       if (prompt !== undefined && isUsable) into.prompts.push(prompt);
       return prompt !== undefined && isUsable;
+    }
+    case 'State': {
+      const state = readState(decorated);
+      if (state !== undefined) into.states.push(state);
+      return state !== undefined;
     }
     default:
       return decorator satisfies never;

@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
+import { outcomeVerbs } from '../outcomes.js';
 import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
-import { outcomeVerbs } from '../verbs.js';
 import { readArg } from './args.js';
 import { ownDecorators } from './decorators.js';
 import { checkField, checkId } from './names.js';
@@ -95,7 +95,7 @@ function readStep(
   decorator: DecoratorSyntax | undefined,
   report: Report,
 ): StepDeclaration {
-  const { name, place, initializer } = field;
+  const { name, place, initializer, isAnnotated } = field;
   const options = decorator === undefined ? NO_OPTIONS : readOptions(decorator, 'Step', name, report);
   const { id } = textOptions(options, ['id']);
   const isIdentified = id === undefined || checkId(id, placeOfOption(options, 'id', place), report);
@@ -108,6 +108,7 @@ function readStep(
     options: options.values,
     optionSyntax: options.syntax,
     decorated: decorator !== undefined,
+    ...(isAnnotated ? { isAnnotated } : {}),
     initializer: initializer ?? { kind: 'undefined', place },
     ...(isSound ? {} : { isFaulty: true }),
   };

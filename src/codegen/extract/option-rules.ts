@@ -41,6 +41,11 @@ export const count: OptionRule = {
   expected: 'a whole number from 0 on',
 };
 
+export const positive: OptionRule = {
+  accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  expected: 'a whole number above 0',
+};
+
 export const pattern: OptionRule = {
   accepts: (value) => typeof value === 'string' && isPattern(value),
   expected: 'a regular expression, as of the flag `u`',

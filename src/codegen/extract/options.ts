@@ -2,9 +2,9 @@ import type { ArgOptions } from '../../decorators/arg.js';
 import type { ValueRules } from '../../decorators/arg-rules.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
+import type { StateOptions } from '../../decorators/state.js';
 import type { StepOptions } from '../../decorators/step.js';
 import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
-import type { CallOptions } from '../../decorators/verbs.js';
 import type { WorkflowOptions } from '../../decorators/workflow.js';
 import {
   anything,
@@ -18,6 +18,7 @@ import {
   object,
   oneOf,
   pattern,
+  positive,
   requiredText,
   retry,
   text,
@@ -26,9 +27,11 @@ import {
 
 export type { OptionRule, OptionRules } from './option-rules.js';
 
-type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
+/** A rule for each option of a type, so that none is missing. */
+export type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
 const schema: OptionRule = { expected: 'a schema' };
+const states: OptionRule = { expected: 'a list of state classes' };
 const toolReferences: OptionRule = { expected: 'a list of functions that name tools: `[() => SomeTool]`' };
 
 const annotationRules: Rules<ToolAnnotations> = {
@@ -55,6 +58,7 @@ const toolRules: Rules<ToolOptions> = {
   annotations: object('an object of hints', annotationRules),
   icons,
   hints: object('an object of hints', hintRules),
+  needsState: states,
   secret: texts,
 };
 
@@ -74,16 +78,25 @@ const workflowRules: Rules<WorkflowOptions> = {
   version: text,
   domain: text,
   instructions: { expected: 'a list of resource classes' },
+  needsState: states,
   expose: {
-    accepts: (value) => Array.isArray(value) && value.every((item) => item === 'prompt'),
-    expected: "`['prompt']`",
+    accepts: (value) =>
+      Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
+    expected: "a list of `'prompt'` and `'tool'`",
   },
   failFast: flag,
+  maxConcurrency: positive,
   errorStrategy: {
     ...oneOf('failFast', 'collect'),
     expected: "`'failFast'`, `'collect'` or `{ retry: { … } }`",
     inner: { retry: { ...retry, required: true } },
   },
+};
+
+const stateRules: Rules<StateOptions> = {
+  name: requiredText,
+  scope: oneOf('run', 'session'),
+  initial: anything,
 };
 
 const promptRules: Rules<PromptOptions> = {
@@ -125,6 +138,7 @@ const argRules: Rules<ArgOptions> = {
 const stepRules: Rules<StepOptions> = {
   id: text,
   after: texts,
+  join: oneOf('all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done'),
   title: text,
   guidance: text,
   timeoutMs: milliseconds,
@@ -133,19 +147,12 @@ const stepRules: Rules<StepOptions> = {
   summary: text,
 };
 
-/** What the third argument of `call` takes. */
-export const callRules: Rules<CallOptions> & OptionRules = {
-  id: text,
-  timeoutMs: milliseconds,
-  retry,
-  transform: { expected: 'a function' },
-};
-
 /** The decorators that codegen reads and what each takes; their option types keep this table complete. */
 export const optionRules = {
   Tool: toolRules,
   Resource: resourceRules,
   Workflow: workflowRules,
+  State: stateRules,
   Prompt: promptRules,
   Arg: argRules,
   Step: stepRules,

@@ -56,7 +56,13 @@ export function readVerbOptions(
   report: (diagnostic: Diagnostic) => void,
 ): ReadOptions {
   const { values, syntax, faulty } = readObject({ owner: verb, report }, object, rules, '');
-  return { values, syntax, complete: faulty.size === 0 };
+  const required = Object.keys(rules).filter((option) => rules[option]?.required);
+  const missing = required.filter((option) => !Object.hasOwn(syntax, option));
+  for (const option of missing) {
+    const hint = `add \`${option}\` to the options of \`${verb}\``;
+    report(diagnostic('SW1005', object.place, { name: verb, option }, { hint }));
+  }
+  return { values, syntax, complete: faulty.size === 0 && missing.length === 0 };
 }
 
 interface Reader {

@@ -1,6 +1,7 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { ToolDeclaration } from '../declarations.js';
 import { unwrap } from '../verbs.js';
+import { readClasses } from './class-lists.js';
 import type { DecoratedClass } from './collected.js';
 import { readHints } from './hints.js';
 import { checkName } from './names.js';
@@ -17,6 +18,7 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
   const execute = syntax.methods.find((method) => method.name === 'execute');
   const parameter = execute?.parameters[0];
   const hints = readHints(options, report);
+  const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
     ...handle,
     name,
@@ -30,6 +32,7 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
     ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),
+    ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax,
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),

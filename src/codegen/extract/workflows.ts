@@ -1,14 +1,13 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { WorkflowDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { symbolOf } from '../verbs.js';
+import { readClasses } from './class-lists.js';
 import type { DecoratedClass } from './collected.js';
 import { readFields } from './fields.js';
 import { checkName } from './names.js';
 import { readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
-
-type Report = (diagnostic: Diagnostic) => void;
 
 /** Reads a class under @Workflow; it is not sound when its name or description is missing or has a fault. */
 export function readWorkflow(decorated: DecoratedClass): {
@@ -25,36 +24,28 @@ export function readWorkflow(decorated: DecoratedClass): {
     const params = { decorator: 'Workflow', what: 'a class that extends another' };
     report(diagnostic('SW1016', syntax.base, params, { hint }));
   }
-  const instructions = readInstructions(options.syntax.instructions, report);
+  const instructions = readClasses('Workflow', 'instructions', options.syntax.instructions, report);
+  const needsState = readClasses('Workflow', 'needsState', options.syntax.needsState, report);
   const fields = readFields(syntax, report);
   if (fields.steps.length === 0 && fields.faultyFields.length === 0) {
     report(diagnostic('SW1009', syntax.place, { workflow: name ?? syntax.name }));
   }
-  const handles = instructions?.map((item) => ({ $class: className(item) }));
   const workflow: WorkflowDeclaration = {
     ...handle,
     name: name ?? '',
     namePlace,
-    options: { ...options.values, ...(handles === undefined ? {} : { instructions: handles }) },
+    options: {
+      ...options.values,
+      ...(instructions === undefined ? {} : { instructions: instructions.map(classHandle) }),
+      ...(needsState === undefined ? {} : { needsState: needsState.map(classHandle) }),
+    },
     instructions: instructions ?? [],
+    needsState: needsState ?? [],
     ...fields,
   };
   return { workflow, isSound: name !== undefined && description !== undefined && isNamed };
 }
 
-/** The classes of the option, or nothing where it was not given. */
-function readInstructions(
-  syntax: ExpressionSyntax | undefined,
-  report: Report,
-): readonly ExpressionSyntax[] | undefined {
-  if (syntax === undefined) return undefined;
-  if (syntax.kind !== 'array' || syntax.items.some((item) => item.spread)) {
-    report(diagnostic('SW1003', syntax.place, { decorator: 'Workflow', option: 'instructions' }));
-    return undefined;
-  }
-  return syntax.items.map((item) => item.value);
-}
-
-function className(handle: ExpressionSyntax): string {
-  return symbolOf(handle)?.name ?? '';
+function classHandle(handle: ExpressionSyntax): { readonly $class: string } {
+  return { $class: symbolOf(handle)?.name ?? '' };
 }

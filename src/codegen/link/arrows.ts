@@ -5,7 +5,13 @@ import { symbolOf, unwrap } from '../verbs.js';
 import { describe } from './describe.js';
 import type { ExpressionScope, Local } from './expressions.js';
 
-type Arrow = Extract<ExpressionSyntax, { kind: 'arrow' }>;
+type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
+
+/** The names of an arrow's parameters, and its body. */
+export interface Arrow {
+  readonly names: readonly string[];
+  readonly body: ExpressionSyntax;
+}
 
 /** No name of an author, so that it hides none. */
 const UNNAMED = '(item)';
@@ -41,7 +47,7 @@ export function readArrow(
   taker: string,
   most: number,
   report: (diagnostic: Diagnostic) => void,
-): { readonly names: readonly string[]; readonly body: ExpressionSyntax } | undefined {
+): Arrow | undefined {
   const arrow = unwrap(syntax);
   const refuse = (at: ExpressionSyntax['place'], what: string, hint: string): undefined => {
     report(diagnostic('SW2001', at, { what }, { hint }));
@@ -57,11 +63,11 @@ export function readArrow(
 }
 
 function checkArrow(
-  { parameters, body, isAsync, place }: Arrow,
+  { parameters, body, isAsync, place }: ArrowSyntax,
   taker: string,
   most: number,
   refuse: (at: ExpressionSyntax['place'], what: string, hint: string) => undefined,
-): { readonly names: readonly string[]; readonly body: ExpressionSyntax } | undefined {
+): Arrow | undefined {
   const faults = parameters.filter(({ unsupported }) => unsupported !== undefined);
   for (const { place: at, unsupported, instead } of faults) refuse(at, unsupported ?? '', instead ?? '');
   if (faults.length > 0) return undefined;

@@ -117,19 +117,14 @@ export function conditionHint(syntax: ExpressionSyntax, what: 'list' | 'object')
 /** What to write instead of a verb inside an expression, where that is more than the table's own advice. */
 export function hintForVerb(verb: Verb): string | undefined {
   switch (verb) {
-    case 'call':
-    case 'read':
-      return undefined;
     case 'fail':
       return 'give it a step of its own: `@Step() name = value ?? fail(…)`';
     case 'done':
       return 'give it a field of its own: `output = done(…)`';
-    case 'chain':
-    case 'attempt':
-    case 'link':
-      return undefined;
+    case 'goto':
+      return 'give it a step of its own: `@Step() again = condition ? goto(…) : undefined`';
     default:
-      return verb satisfies never;
+      return undefined;
   }
 }
 

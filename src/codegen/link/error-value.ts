@@ -4,7 +4,7 @@ import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 
 /** What is known of a failure. */
-const FIELDS = ['code', 'message', 'attempts', 'node'];
+export const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
 
 /** `error.code`: what the fallback of `attempt` is given. */
 export function lowerErrorField(
@@ -13,14 +13,14 @@ export function lowerErrorField(
   at: Span,
   report: (diagnostic: Diagnostic) => void,
 ): Expr | undefined {
-  if (FIELDS.includes(name)) return field(name, at);
-  report(diagnostic('SW3001', place, { name: `error.${name}`, suggestion: nearestName(name, FIELDS) }));
+  if (ERROR_FIELDS.includes(name)) return field(name, at);
+  report(diagnostic('SW3001', place, { name: `error.${name}`, suggestion: nearestName(name, ERROR_FIELDS) }));
   return undefined;
 }
 
 /** All of it, as an object. */
 export function lowerWholeError(at: Span): Expr {
-  return { kind: 'dict', at, entries: FIELDS.map((key) => ({ key, value: field(key, at) })) };
+  return { kind: 'dict', at, entries: ERROR_FIELDS.map((key) => ({ key, value: field(key, at) })) };
 }
 
 function field(name: string, at: Span): Expr {

@@ -27,6 +27,8 @@ export interface ExpressionScope {
   readonly report: (diagnostic: Diagnostic) => void;
   /** The names that arrows around the expression bind. */
   readonly locals?: ReadonlyMap<string, Local>;
+  /** The values of parts that were linked before. */
+  readonly given?: ReadonlyMap<ExpressionSyntax, Expr>;
   /** Gives a `read(…)` inside an expression a node of its own; without it, reads are refused here. */
   readonly hoist?: Hoist;
 }
@@ -37,6 +39,16 @@ export type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Ex
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {
   return new Lowering(scope).lower(syntax, []);
+}
+
+/** What is read from the value of a step: `run(…).a.b`. */
+export function lowerAccess(
+  syntax: ExpressionSyntax,
+  step: ExpressionSyntax,
+  value: Expr,
+  scope: ExpressionScope,
+): Expr | undefined {
+  return lowerExpression(syntax, { ...scope, given: new Map([[step, value]]) });
 }
 
 /** A condition as a boolean, which is what a node's `when` must be. */
@@ -75,6 +87,8 @@ class Lowering {
 
   #lowerKind(syntax: ExpressionSyntax, path: Path): Expr | undefined {
     const at = syntax.place.span;
+    const given = this.#scope.given?.get(syntax);
+    if (given !== undefined) return { ...given, at };
     switch (syntax.kind) {
       case 'literal':
         return { kind: 'literal', at, value: syntax.value };
@@ -323,6 +337,7 @@ class Lowering {
 
   #call(syntax: CallSyntax, path: Path): Expr | undefined {
     const verb = verbOf(syntax);
+    if (verb === 'get') return this.#state(syntax);
     if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
     if (verb !== undefined) {
       if (verb === 'read' && this.#maybe === 0 && this.#scope.hoist !== undefined)
@@ -339,6 +354,12 @@ class Lowering {
     if (method === undefined || !isOfValue || syntax.optional)
       return this.#refuse(syntax, undefined, isOfValue ? hintForMethod(callee.name) : undefined);
     return this.#method(syntax, callee, method, path);
+  }
+
+  /** `get(State)`: what the field holds when the expression is evaluated. */
+  #state({ args: [handle], callee, place }: CallSyntax): Expr | undefined {
+    const state = this.#scope.handles.state(handle, 'get', callee.place);
+    return state && { kind: 'ref', at: place.span, root: 'state', path: [state.name] };
   }
 
   #method(

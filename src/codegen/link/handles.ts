@@ -6,7 +6,9 @@ import type {
   Declarations,
   FaultyClass,
   ResourceDeclaration,
+  StateDeclaration,
   ToolDeclaration,
+  WorkflowDeclaration,
 } from '../declarations.js';
 import type { ExpressionSyntax, ImportedModule, SymbolSyntax } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
@@ -17,6 +19,8 @@ export interface Handles {
   /** Nothing where the class is no tool; that has been reported. */
   tool(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ToolDeclaration | undefined;
   resource(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ResourceDeclaration | undefined;
+  workflow(syntax: ExpressionSyntax | undefined, verb: string, at: Place): WorkflowDeclaration | undefined;
+  state(syntax: ExpressionSyntax | undefined, verb: string, at: Place): StateDeclaration | undefined;
   /** What stands for a class in text: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax): string | undefined;
   /** True for a name whose module has a fault of its own: what it means is not known, and no further fault. */
@@ -27,6 +31,8 @@ export interface Handles {
 export function handlesOf(declarations: Declarations, report: (diagnostic: Diagnostic) => void): Handles {
   const tools = indexByPlace(declarations.tools);
   const resources = indexByPlace(declarations.resources);
+  const states = indexByPlace(declarations.states);
+  const runnable = indexByPlace(declarations.workflows);
   const workflows = indexByPlace([...declarations.workflows, ...declarations.faultyWorkflows]);
   const faulty = new Set(declarations.faulty.map(faultyKey));
   const files = new Set(declarations.files);
@@ -52,13 +58,13 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
 
   const find = <T>(
     index: ReadonlyMap<string, T & Known>,
-    expected: 'tool' | 'resource',
+    expected: 'tool' | 'resource' | 'workflow' | 'state',
     syntax: ExpressionSyntax | undefined,
     verb: string,
     at: Place,
   ): T | undefined => {
     if (syntax === undefined) {
-      const hint = `give \`${verb}\` the class of a ${expected}`;
+      const hint = `give \`${verb}\` the class of a ${expected === 'state' ? 'field of state' : expected}`;
       report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
       return undefined;
     }
@@ -72,6 +78,8 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     isExcused,
     tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
+    workflow: (syntax, verb, at) => find(runnable, 'workflow', syntax, verb, at),
+    state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
     text: (syntax) => {
       const known = [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, known);

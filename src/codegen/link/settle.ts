@@ -1,8 +1,8 @@
 import { childrenOf } from '../../graph/expression/children.js';
 import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Node } from '../../graph/model.js';
-import { sideExpressions, valueExpressions } from '../../graph/node-expressions.js';
+import type { Node, Scope } from '../../graph/model.js';
+import { bodiesOf, expressionsOf } from '../../graph/node-expressions.js';
 import type { Place } from '../../graph/place.js';
 import { boundToNode, type StepNode, type StepOutcome } from './outcome.js';
 
@@ -10,15 +10,17 @@ import { boundToNode, type StepNode, type StepOutcome } from './outcome.js';
 const MAX_PARTS = 32;
 
 /**
- * An outcome whose name stands for little. Every use of a name repeats what it stands for, so that names which stand
- * for expressions of each other would double a graph with every step: a large expression gets a node of its own, which
+ * An outcome whose name stands for little, and for the same wherever it is used. Every use of a name repeats what it
+ * stands for, so that names which stand for expressions of each other would double a graph with every step, and a
+ * field of state might be another one by then: a large expression, and one over state, gets a node of its own, which
  * the name stands for instead.
  *
- * @param id of that node.
+ * @param nextId gives the id of that node.
  */
-export function settle(outcome: StepOutcome, id: string, source: Place): StepOutcome {
+export function settle(outcome: StepOutcome, nextId: () => string, source: Place): StepOutcome {
   const bound = outcome.bind([]);
-  if (bound.kind !== 'value' || isSmall(bound.expr)) return outcome;
+  if (bound.kind !== 'value' || (isSmall(bound.expr) && !readsState(bound.expr))) return outcome;
+  const id = nextId();
   const node: StepNode = {
     id,
     core: { kind: 'compute', value: bound.expr },
@@ -27,6 +29,11 @@ export function settle(outcome: StepOutcome, id: string, source: Place): StepOut
     settled: true,
   };
   return { nodes: [...outcome.nodes, node], bind: boundToNode(id) };
+}
+
+/** Whether an expression may have another value later on, because a step in between sets a field of state. */
+export function readsState(expr: Expr): boolean {
+  return references(expr).some(({ ref }) => ref.root === 'state');
 }
 
 function isSmall(expr: Expr): boolean {
@@ -45,20 +52,51 @@ export function withoutIdle(nodes: readonly Node[], settled: ReadonlySet<string>
   if (settled.size === 0) return nodes;
   const used = new Set<string>();
   const before = new Map<string, readonly string[]>();
+  const use = (expr: Expr): void => {
+    for (const { ref } of references(expr)) if (ref.root === 'steps') used.add(String(ref.path[0]));
+  };
   // A value is used by what comes after it, which is known by the time it is looked at.
-  for (const node of [...nodes].reverse()) {
-    if (settled.has(node.id) && !used.has(node.id)) {
-      before.set(node.id, node.after);
-      continue;
+  const visit = ({ nodes: inside, value }: Scope): void => {
+    if (value !== undefined) use(value);
+    for (const node of [...inside].reverse()) {
+      if (settled.has(node.id) && !used.has(node.id)) {
+        before.set(node.id, node.after);
+        continue;
+      }
+      expressionsOf(node).forEach(use);
+      for (const { scope } of bodiesOf(node).reverse()) visit(scope);
     }
-    const summary = node.summary === undefined ? [] : [node.summary];
-    for (const { ref } of [...valueExpressions(node), ...sideExpressions(node), ...summary].flatMap(
-      references,
-    ))
-      if (ref.root === 'steps') used.add(String(ref.path[0]));
-  }
+  };
+  visit({ nodes });
   const waitedFor = (id: string): readonly string[] => before.get(id)?.flatMap(waitedFor) ?? [id];
-  return nodes
-    .filter(({ id }) => !before.has(id))
-    .map((node) => ({ ...node, after: node.after.flatMap(waitedFor) }));
+  const prune = (inside: readonly Node[]): readonly Node[] =>
+    inside
+      .filter(({ id }) => !before.has(id))
+      .map((node) => ({
+        ...withBodies(node, (scope) => ({ ...scope, nodes: prune(scope.nodes) })),
+        after: node.after.flatMap(waitedFor),
+      }));
+  return before.size === 0 ? nodes : prune(nodes);
+}
+
+/** A node with other bodies. */
+function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
+  switch (node.kind) {
+    case 'branch': {
+      const { cases, else: otherwise } = node;
+      return {
+        ...node,
+        cases: cases.map((arm) => ('body' in arm ? { ...arm, body: change(arm.body) } : arm)),
+        ...(otherwise !== undefined && 'body' in otherwise
+          ? { else: { ...otherwise, body: change(otherwise.body) } }
+          : {}),
+      };
+    }
+    case 'parallel':
+      return { ...node, branches: node.branches.map(({ id, body }) => ({ id, body: change(body) })) };
+    case 'foreach':
+      return { ...node, body: change(node.body) };
+    default:
+      return node;
+  }
 }

@@ -29,6 +29,8 @@ function readClass(
       node.members.some((member) => ts.canHaveDecorators(member) && hasDecorators(member)));
   const base = node.heritageClauses?.find((clause) => clause.token === ts.SyntaxKind.ExtendsKeyword)
     ?.types[0];
+  const decorators = readDecorators(context, node);
+  const isState = decorators.some(({ callee }) => callee.kind === 'stepwright' && callee.name === 'State');
   return {
     name: node.name?.text ?? '',
     place: classPlace(context, node),
@@ -36,12 +38,12 @@ function readClass(
     ...(exportName === undefined ? {} : { exportName }),
     ...(base === undefined ? {} : { base: placeOf(context, base) }),
     ...readShape(context, node),
-    decorators: readDecorators(context, node),
+    decorators,
     fields: isDecorated
       ? node.members
           .filter(ts.isPropertyDeclaration)
           .filter((field) => !isDecoratedAccessor(field))
-          .map((field) => readField(context, field))
+          .map((field) => readField(context, field, isState))
       : [],
     methods: isDecorated ? node.members.flatMap((member) => readMethod(context, member) ?? []) : [],
     others: node.members.flatMap((member) => readOthers(context, member)),
@@ -117,17 +119,19 @@ function calleeSymbol(context: HostContext, callee: ts.Expression): DecoratorSyn
   return member ?? { kind: 'other', name: callee.getText() };
 }
 
-function readField(context: HostContext, node: ts.PropertyDeclaration): FieldSyntax {
+function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState: boolean): FieldSyntax {
   const decorators = readDecorators(context, node);
   const { initializer } = node;
+  // Arguments are asked for their type, and have no initializer; so are the fields of state.
+  const isAsked = isOfState || (decorators.length > 0 && initializer === undefined);
   return {
     name: propertyName(node.name) ?? node.name.getText(),
     place: placeOf(context, node.name),
     isStatic: node.modifiers?.some((m) => m.kind === ts.SyntaxKind.StaticKeyword) ?? false,
     optional: node.questionToken !== undefined,
     decorators,
-    // Only arguments are asked for their type, and they have no initializer.
-    ...(decorators.length > 0 && initializer === undefined ? { type: typeOfDeclaration(context, node) } : {}),
+    ...(isAsked ? { type: typeOfDeclaration(context, node) } : {}),
+    ...(node.type === undefined ? {} : { isAnnotated: true }),
     ...(initializer === undefined ? {} : { initializer: readExpression(context, initializer) }),
   };
 }

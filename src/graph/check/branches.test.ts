@@ -16,14 +16,14 @@ function anyOf(...items: Expr[]): Expr {
 
 const inputs = [argument('mode', { type: 'string', enum: ['a', 'b', 'c'] })];
 const mode = ref('inputs', 'mode');
-const flag = ref('inputs', 'mode', 'flag');
+const flag = ref('steps', 'asked', 'flag');
 
 function arms(...conditions: Expr[]): BranchCase[] {
   return conditions.map((when, index) => arm(`arm${index}`, body([], literal(index)), when));
 }
 
 function found(cases: readonly BranchCase[], before: readonly Node[] = [], more = {}): string[] {
-  return findings([...before, branches(3, 'b', cases, more)], { inputs });
+  return findings([step(1, 'asked', 'put'), ...before, branches(3, 'b', cases, more)], { inputs });
 }
 
 describe('SW4022: no case may hold', () => {

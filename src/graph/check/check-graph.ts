@@ -46,7 +46,7 @@ export function checkGraph(
   const waitsOf = waitsIn(subject);
   const routersOf = routersIn(subject);
   const namesIn = namesOf(subject, environment);
-  const references = checkReferences(subject);
+  const references = checkReferences(subject, routersOf);
   const cycles = checkOrder(subject, waitsOf, routersOf);
   return [
     ...checkNames(subject),

@@ -10,7 +10,10 @@ import type { Subject } from './subject.js';
 import type { Names } from './type-of.js';
 import type { NamesIn } from './values.js';
 
-/** SW4005 and SW3013: paths that no output, item or field of the state, or no argument, they read from can have. */
+/**
+ * SW4005 and SW3013: paths that no output of the step, or no value of the argument, they read from can have. Items of
+ * loops and fields of the state are SW4005 as well.
+ */
 export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic[] {
   const { graph } = subject;
   const ofNodes = subject.placed.flatMap(({ node, scope }) => {
@@ -26,22 +29,24 @@ export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic
 }
 
 function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
-  return dataPaths(expr).flatMap(({ ref: { root, path }, segments }) => {
+  return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
     if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
-    const name = String(path[0]);
-    const missing = missingIn(segments, names[root](name));
+    const step = String(start[0]);
+    const missing = missingIn(segments, names[root](step));
     if (missing === undefined) return [];
     const place = placeOfExpr(missing.segment, source);
-    const { path: whole, suggestion } = missing;
+    const { path, suggestion } = missing;
     switch (root) {
       case 'inputs':
-        return [diagnostic('SW3013', place, { argument: name, path: whole, suggestion })];
+        return diagnostic('SW3013', place, { argument: step, path, suggestion });
       case 'steps':
-        return [diagnostic('SW4005', place, { step: name, path: whole, suggestion })];
-      default: {
-        const of = root === 'item' ? 'item' : 'state field';
-        return [diagnostic('SW4005', place, { step: name, of, path: whole, suggestion })];
-      }
+        return diagnostic('SW4005', place, { step, path, suggestion });
+      case 'item':
+        return diagnostic('SW4005', place, { step, of: 'item', path, suggestion });
+      case 'state':
+        return diagnostic('SW4005', place, { step, of: 'state field', path, suggestion });
+      default:
+        return root satisfies never;
     }
   });
 }

@@ -1,13 +1,15 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { references, unboundLocals } from '../expression/references.js';
 import type { Expr, RefExpr } from '../expression/tree.js';
+import type { Node } from '../model.js';
 import { expressionsOf, fallbackValue } from '../node-expressions.js';
 import type { Place } from '../place.js';
 import { nearestName } from '../suggest.js';
 import { placeOfExpr, placeOfNode, relatedPlace } from './places.js';
+import type { RoutersOf } from './routes.js';
 import { loopsAround, type Reader, type Subject, sightOf } from './subject.js';
 
-/** What is known of a failure, as `error` in the value that stands in for it. */
+/** What is known of a failure, as `error` in the value that stands in for it and in the node that takes over. */
 const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
 
 /**
@@ -15,14 +17,15 @@ const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
  * use, SW3012 failures named where there is none, SW4018 steps that stand where they cannot be read, SW4031 unknown
  * fields of the state, SW4033 fields that a step does not say it reads.
  */
-export function checkReferences(subject: Subject): Diagnostic[] {
+export function checkReferences(subject: Subject, routersOf: RoutersOf): Diagnostic[] {
   const { graph } = subject;
   const ofNodes = subject.placed.flatMap((placed) => {
     const { node, scope } = placed;
     const source = placeOfNode(node, graph);
     const fallback = fallbackValue(node);
+    const takesOver = routersOf(placed).some((router) => isFallbackOf(node.id, router.node));
     return expressionsOf(node).flatMap((expr) =>
-      checkExpression(subject, expr, { scope, node: placed }, source, expr === fallback),
+      checkExpression(subject, expr, { scope, node: placed }, source, takesOver || expr === fallback),
     );
   });
   const ofScopes = subject.scopes.flatMap((scope) => {
@@ -33,19 +36,23 @@ export function checkReferences(subject: Subject): Diagnostic[] {
   return [...ofNodes, ...ofScopes];
 }
 
+function isFallbackOf(id: string, { onError }: Node): boolean {
+  return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
+}
+
 function checkExpression(
   subject: Subject,
   expr: Expr,
   reader: Reader,
   source: Place | undefined,
-  isFallback: boolean,
+  knowsError: boolean,
 ): Diagnostic[] {
   const refs = references(expr).map(({ ref }) => ref);
   const unbound = unboundLocals(expr).map((ref) =>
     diagnostic('SW3001', placeOfExpr(ref, source), { name: String(ref.path[0]) }),
   );
   return [
-    ...refs.flatMap((ref) => checkReference(subject, ref, reader, placeOfExpr(ref, source), isFallback)),
+    ...refs.flatMap((ref) => checkReference(subject, ref, reader, placeOfExpr(ref, source), knowsError)),
     ...unbound,
   ];
 }
@@ -55,7 +62,7 @@ function checkReference(
   { root, path }: RefExpr,
   reader: Reader,
   place: Place | undefined,
-  isFallback: boolean,
+  knowsError: boolean,
 ): Diagnostic[] {
   const name = String(path[0]);
   switch (root) {
@@ -79,7 +86,7 @@ function checkReference(
     }
     case 'error': {
       const step = (reader.node ?? reader.scope.owner)?.node.id ?? 'output';
-      if (!isFallback) return [diagnostic('SW3012', place, { step })];
+      if (!knowsError) return [diagnostic('SW3012', place, { step })];
       if (ERROR_FIELDS.includes(name)) return [];
       const suggestion = nearestName(name, ERROR_FIELDS);
       return [diagnostic('SW3001', place, { name: `error.${name}`, suggestion })];

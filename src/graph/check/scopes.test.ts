@@ -150,6 +150,18 @@ describe('routes', () => {
     `SW4017 ${line}:1 \`${option}\` of step ${why} | ${hint}`;
   const inList = 'name a step that stands in the same list of steps';
 
+  test('SW3012: a step that takes over knows the failure, and no other does', () => {
+    const stop = (id: string, line: number): Node => fails(line, at(line, ref('error', 'message')), { id });
+    const nodes = [put(3, 'a', { onError: { fallbackNode: 'stop' } }), stop('stop', 4), stop('other', 5)];
+    expect(findings(nodes)).toEqual([
+      'SW3012 5:20 step `other` names the failure of a step outside of its fallback | only the function that `attempt` takes knows the failure: use it there',
+    ]);
+    const misspelt = fails(4, at(4, ref('error', 'mesage')));
+    expect(findings([put(3, 'a', { onError: { fallbackNode: 'stop' } }), misspelt])).toEqual([
+      'SW3001 4:20 nothing here is bound to `error.mesage` | did you mean `message`?',
+    ]);
+  });
+
   test('SW3005 and SW4017: a step waits for those beside it', () => {
     const nodes = [
       put(3, 'a'),

@@ -168,5 +168,6 @@ function printText({ parts }: TextExpr): string {
 
 function printEach(expr: EachExpr): string {
   const names = expr.indexAs === undefined ? expr.as : `(${expr.as}, ${expr.indexAs})`;
-  return `${link(expr.in, expr.optional)}${expr.mode}(${names} => ${operand(expr.body)})`;
+  const body = expr.body.kind === 'dict' ? `(${printExpr(expr.body)})` : printExpr(expr.body);
+  return `${link(expr.in, expr.optional)}${expr.mode}(${names} => ${body})`;
 }

@@ -130,10 +130,12 @@ function describeDetails({ node }: Placed): string[] {
   ];
 }
 
+/** Bodies stand in the order of the arms that have one. */
 function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
-  const bodyOf = (arm: string): PlacedScope | undefined => bodies.find((body) => body.arm === arm);
+  const left = [...bodies];
+  const next = (title: string): string[] => printBody(title, left.shift(), outline);
   const armLines = (title: string, arm: Arm): string[] =>
-    'goto' in arm ? [`${title}: go to ${arm.goto}`] : printBody(`${title}:`, bodyOf(arm.id), outline);
+    'goto' in arm ? [`${title}: go to ${arm.goto}`] : next(`${title}:`);
   switch (node.kind) {
     case 'branch':
       return [
@@ -141,9 +143,9 @@ function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
         ...(node.else === undefined ? [] : armLines(`else ${node.else.id}`, node.else)),
       ];
     case 'parallel':
-      return node.branches.flatMap(({ id }) => printBody(`branch ${id}:`, bodyOf(id), outline));
+      return node.branches.flatMap(({ id }) => next(`branch ${id}:`));
     case 'foreach':
-      return printBody('each:', bodies[0], outline);
+      return next('each:');
     default:
       return [];
   }

@@ -1,23 +1,9 @@
-import { unreachable } from '../../graph/unreachable.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
 import type { NodeInstance } from './instances.js';
 import { type JoinVerdict, join } from './join.js';
-import { beginAsk } from './nodes/ask.js';
-import { beginBranch } from './nodes/branch.js';
-import { beginCall } from './nodes/call.js';
-import { beginCompensate } from './nodes/compensate.js';
-import { beginCompute } from './nodes/compute.js';
-import { beginError } from './nodes/error.js';
-import { beginForeach } from './nodes/foreach.js';
-import { beginGoto } from './nodes/goto.js';
-import { beginParallel } from './nodes/parallel.js';
-import { beginRead } from './nodes/resource.js';
-import { beginReturn } from './nodes/return.js';
-import { beginSet } from './nodes/set.js';
-import { beginWait } from './nodes/wait.js';
-import { beginWorkflow } from './nodes/workflow.js';
+import { beginNode } from './nodes/begin.js';
 import type { PlannedNode } from './plan.js';
 import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.js';
 import { skip } from './settle.js';
@@ -38,7 +24,7 @@ function startFromLine(turn: Turn): boolean {
   const node = nextInLine(turn);
   if (node === undefined) return false;
   if (turn.recorder.tables.undoing.get(node.key) === undefined) begin(turn, node);
-  else goOnUndoing(turn, node);
+  else goOnUndoing(turn, node, true);
   return true;
 }
 
@@ -93,40 +79,8 @@ function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
 
 /** Starts a node, or its next attempt. */
 function begin(turn: Turn, node: NodeInstance): void {
-  const model = node.planned.node;
   if (turn.recorder.tables.nodes.need(node.key).attempt === 0 && !start(turn, node)) return;
-  switch (model.kind) {
-    case 'call':
-      return beginCall(turn, node, model);
-    case 'resource':
-      return beginRead(turn, node, model);
-    case 'compute':
-      return beginCompute(turn, node, model);
-    case 'branch':
-      return beginBranch(turn, node, model);
-    case 'parallel':
-      return beginParallel(turn, node, model);
-    case 'foreach':
-      return beginForeach(turn, node, model);
-    case 'workflow':
-      return beginWorkflow(turn, node, model);
-    case 'ask':
-      return beginAsk(turn, node, model);
-    case 'wait':
-      return beginWait(turn, node, model);
-    case 'set':
-      return beginSet(turn, node, model);
-    case 'return':
-      return beginReturn(turn, node, model);
-    case 'goto':
-      return beginGoto(turn, node, model);
-    case 'error':
-      return beginError(turn, node, model);
-    case 'compensate':
-      return beginCompensate(turn, node);
-    default:
-      unreachable(model);
-  }
+  beginNode(turn, node);
 }
 
 /** Tells that a node starts. False, and a failed node, where the run has started too many. */

@@ -3,8 +3,8 @@ import { abandonTimer, attemptId, delayId, timerId, withdraw } from './commands.
 import type { Command, Fact, Failure } from './contract.js';
 import { failures } from './failures.js';
 import type { NodeInstance } from './instances.js';
-import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './nodes/attempt.js';
 import { fits } from './nodes/ask.js';
+import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './nodes/attempt.js';
 import { succeed } from './settle.js';
 import { stopContainer } from './stop.js';
 import type { Turn } from './turn.js';
@@ -122,7 +122,12 @@ function reportReturned(
   recorder.report({ kind: 'callReturned', node: key, command, attempted, outcome });
 }
 
-function lateness({ recorder }: Turn, { planned: { node } }: NodeInstance, timer: Timer, command: Command): Failure {
+function lateness(
+  { recorder }: Turn,
+  { planned: { node } }: NodeInstance,
+  timer: Timer,
+  command: Command,
+): Failure {
   const byDeadline = timer.dueAt === recorder.run.deadlineAt;
   const limit = node.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   switch (command.kind) {

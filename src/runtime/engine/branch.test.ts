@@ -1,6 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { ask, body, branch, compensate, isMore, undo } from './constructs.fixture.js';
-import { again, broken, call, done, error, graph, input, lit, Run, step, stop, text } from './graph.fixture.js';
+import {
+  again,
+  broken,
+  call,
+  done,
+  error,
+  graph,
+  input,
+  lit,
+  Run,
+  step,
+  stop,
+  text,
+} from './graph.fixture.js';
 
 describe('a branch with bodies', () => {
   const choose = branch('choose', [
@@ -11,7 +24,12 @@ describe('a branch with bodies', () => {
 
   test('G6: takes the first case that holds, and ends as its body does', () => {
     const run = new Run(graph([choose], { returns: step('choose') }), { n: 20 });
-    expect(run.kinds()).toEqual(['nodeStarted choose', 'branchTaken choose', 'nodeStarted big', 'callIssued big']);
+    expect(run.kinds()).toEqual([
+      'nodeStarted choose',
+      'branchTaken choose',
+      'nodeStarted big',
+      'callIssued big',
+    ]);
     expect(run.returns('big', 7).state.run).toMatchObject({ status: 'succeeded', result: 7 });
     expect(run.state.nodes.small).toBeUndefined();
   });
@@ -23,13 +41,31 @@ describe('a branch with bodies', () => {
   });
 
   test('G6: conditions behind the one that holds are not evaluated', () => {
-    const run = new Run(graph([branch('b', [[lit(true), body([])], [broken, body([])]])]));
+    const run = new Run(
+      graph([
+        branch('b', [
+          [lit(true), body([])],
+          [broken, body([])],
+        ]),
+      ]),
+    );
     expect(run.state.run.status).toBe('succeeded');
   });
 
   test('G8: without a match and without else it fails', () => {
-    const run = new Run(graph([branch('b', [[lit(false), body([])], [lit(null), body([])]])]));
-    expect(run.state.run).toMatchObject({ status: 'failed', failedNode: 'b', failure: { code: 'E_NO_MATCH' } });
+    const run = new Run(
+      graph([
+        branch('b', [
+          [lit(false), body([])],
+          [lit(null), body([])],
+        ]),
+      ]),
+    );
+    expect(run.state.run).toMatchObject({
+      status: 'failed',
+      failedNode: 'b',
+      failure: { code: 'E_NO_MATCH' },
+    });
   });
 
   test('a condition that is no boolean fails it; its fallback stands in', () => {
@@ -70,7 +106,11 @@ describe('a branch with bodies', () => {
 });
 
 describe('a branch that selects', () => {
-  const decide = (when: boolean) => branch('decide', [[lit(when), 'yes'], [undefined, 'no']]);
+  const decide = (when: boolean) =>
+    branch('decide', [
+      [lit(when), 'yes'],
+      [undefined, 'no'],
+    ]);
 
   test('G1: the node it names runs, the other one is skipped as not selected', () => {
     const run = new Run(graph([decide(true), call('yes'), call('no')]));
@@ -87,7 +127,9 @@ describe('a branch that selects', () => {
 
   test('G2: a target with `after` runs all the same, behind the branch', () => {
     const total = call('no', {}, { after: ['cart'] });
-    const run = new Run(graph([call('cart'), { ...decide(true), after: ['slow'] }, call('yes'), total, call('slow')]));
+    const run = new Run(
+      graph([call('cart'), { ...decide(true), after: ['slow'] }, call('yes'), total, call('slow')]),
+    );
     run.returns('cart');
     expect(run.inFlight).toEqual(['slow']);
     expect(run.returns('slow').inFlight).toEqual(['yes', 'no']);
@@ -104,8 +146,18 @@ describe('a branch that selects', () => {
   });
 
   test('G5: it is given up only when all who could select it have settled', () => {
-    const first = branch('first', [[undefined, body([])], [lit(false), 'shared']]);
-    const second = branch('second', [[lit(false), 'shared'], [undefined, body([])]], { after: ['gate'] });
+    const first = branch('first', [
+      [undefined, body([])],
+      [lit(false), 'shared'],
+    ]);
+    const second = branch(
+      'second',
+      [
+        [lit(false), 'shared'],
+        [undefined, body([])],
+      ],
+      { after: ['gate'] },
+    );
     const run = new Run(graph([first, call('gate'), second, call('shared')]));
     expect(run.status('shared')).toBe('pending');
     expect(run.returns('gate').status('shared')).toBe('skipped(not_selected)');
@@ -128,7 +180,10 @@ describe('a branch that selects', () => {
 
   test('G9: a target the branch waits for is a cycle', () => {
     const run = new Run(graph([{ ...decide(true), after: ['yes'] }, call('yes'), call('no')]));
-    expect(run.state.run.failure).toMatchObject({ code: 'E_GRAPH', message: expect.stringContaining('wait') });
+    expect(run.state.run.failure).toMatchObject({
+      code: 'E_GRAPH',
+      message: expect.stringContaining('wait'),
+    });
   });
 });
 
@@ -164,7 +219,11 @@ describe('E6: a fallback node', () => {
     const onError = { fallbackNode: 'other' };
     const run = new Run(graph([call('a', {}, { onError }), call('b', {}, { onError }), call('other')]));
     run.fails('a').returns('other').fails('b');
-    expect([run.status('a'), run.status('b'), run.state.run.status]).toEqual(['handled', 'handled', 'succeeded']);
+    expect([run.status('a'), run.status('b'), run.state.run.status]).toEqual([
+      'handled',
+      'handled',
+      'succeeded',
+    ]);
   });
 
   test('for the node it belongs to is a cycle', () => {
@@ -183,7 +242,9 @@ describe('ends inside a body', () => {
 
   test('a return ends the workflow, and what runs elsewhere settles first', () => {
     const inner = body([done('out', lit(5)), call('rest', {}, { after: ['out'] })]);
-    const run = new Run(graph([call('slow'), branch('b', [[undefined, inner]]), call('next', {}, { after: ['b'] })]));
+    const run = new Run(
+      graph([call('slow'), branch('b', [[undefined, inner]]), call('next', {}, { after: ['b'] })]),
+    );
     expect(run.inFlight).toEqual(['slow']);
     expect([run.status('rest'), run.status('next')]).toEqual(['skipped(run_ended)', 'skipped(run_ended)']);
     expect(run.status('b')).toBe('cancelled');
@@ -192,9 +253,18 @@ describe('ends inside a body', () => {
 
   test('a return cancels who waits for a person, and a failure in flight fails the run all the same', () => {
     const inner = body([ask('sure'), call('slow')]);
-    const nodes = [branch('b', [[undefined, inner]]), ask('other'), call('a'), done('out', lit(1), { after: ['a'] })];
+    const nodes = [
+      branch('b', [[undefined, inner]]),
+      ask('other'),
+      call('a'),
+      done('out', lit(1), { after: ['a'] }),
+    ];
     const run = new Run(graph(nodes)).returns('a');
-    expect([run.status('sure'), run.status('other'), run.inFlight]).toEqual(['cancelled', 'cancelled', ['slow']]);
+    expect([run.status('sure'), run.status('other'), run.inFlight]).toEqual([
+      'cancelled',
+      'cancelled',
+      ['slow'],
+    ]);
     expect(run.fails('slow').state.run).toMatchObject({ status: 'failed', failedNode: 'b' });
   });
 
@@ -230,7 +300,10 @@ describe('E2: a container that is tried again', () => {
   });
 
   test.each([
-    ['an input that was refused', (run: Run) => run.fails('a', { code: 'E_INPUT_INVALID', message: '' }, false)],
+    [
+      'an input that was refused',
+      (run: Run) => run.fails('a', { code: 'E_INPUT_INVALID', message: '' }, false),
+    ],
     ['the deadline', (run: Run) => run.fails('a', { code: 'E_DEADLINE', message: '' })],
   ])('E4: not for %s', (_name, fails) => {
     expect(fails(new Run(graph([outer]))).state.run.status).toBe('failed');

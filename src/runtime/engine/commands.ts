@@ -58,7 +58,9 @@ export function idempotencyKey(turn: Turn, node: NodeInstance, ...more: readonly
   const parts = parseNodeKey(node.key);
   const path = parts.map(({ id }) => id).join('/');
   const indices = parts.flatMap((part) => part.indices);
-  return sha256Hex(canonicalJson([turn.recorder.run.id, path, indices, visitsIn(roundOf(turn, node)), ...more]));
+  return sha256Hex(
+    canonicalJson([turn.recorder.run.id, path, indices, visitsIn(roundOf(turn, node)), ...more]),
+  );
 }
 
 /** The jumps counted in a round: attempts do not tell calls apart. */

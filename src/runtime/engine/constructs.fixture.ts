@@ -101,7 +101,11 @@ export function wait(id: string, options: Options<WaitNode>): WaitNode {
   return { ...base, kind: 'wait', id, ...options };
 }
 
-export function set(id: string, values: Readonly<Record<string, Expr>>, options: Options<SetNode> = {}): SetNode {
+export function set(
+  id: string,
+  values: Readonly<Record<string, Expr>>,
+  options: Options<SetNode> = {},
+): SetNode {
   const updates = Object.entries(values).map(([name, value]) => ({ field: name, value }));
   return { ...base, kind: 'set', id, updates, ...options };
 }

@@ -47,7 +47,12 @@ export function isOver(row: ContainerRow): boolean {
 }
 
 /** Takes note that a part has ended. Gives the container's row as it stands then. */
-export function closePart(turn: Turn, node: NodeInstance, scope: ScopeInstance, outcome: Outcome): ContainerRow {
+export function closePart(
+  turn: Turn,
+  node: NodeInstance,
+  scope: ScopeInstance,
+  outcome: Outcome,
+): ContainerRow {
   const { containers } = turn.recorder.tables;
   const { running, ...row } = containers.need(node.key);
   const cut = outcome.status === 'cancelled' ? { cut: true as const } : {};

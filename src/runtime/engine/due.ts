@@ -6,6 +6,11 @@ export class DueNodes {
   #next = 0;
 
   add(node: NodeInstance): void {
+    const last = this.#nodes.at(-1);
+    if (last === undefined || !isBefore(node, last)) {
+      this.#nodes.push(node);
+      return;
+    }
     let low = this.#next;
     let high = this.#nodes.length;
     while (low < high) {
@@ -19,7 +24,11 @@ export class DueNodes {
 
   take(): NodeInstance | undefined {
     const node = this.#nodes[this.#next];
-    if (node !== undefined) this.#next += 1;
+    this.#next += 1;
+    if (this.#next < this.#nodes.length) return node;
+    // All were handed out: the next ones begin from the front.
+    this.#nodes.length = 0;
+    this.#next = 0;
     return node;
   }
 }
@@ -31,6 +40,9 @@ function isBefore(one: NodeInstance, other: NodeInstance): boolean {
     const difference = (one.scope.order[place] ?? 0) - (other.scope.order[place] ?? 0);
     if (difference !== 0) return difference < 0;
   }
-  const [left, right] = [one.scope.order[depth] ?? one.planned.index, other.scope.order[depth] ?? other.planned.index];
+  const [left, right] = [
+    one.scope.order[depth] ?? one.planned.index,
+    other.scope.order[depth] ?? other.planned.index,
+  ];
   return left < right || (left === right && one.scope.order.length < other.scope.order.length);
 }

@@ -1,6 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
-import { attemptId, delayId, abandonTimer } from './commands.js';
+import { abandonTimer, attemptId, delayId } from './commands.js';
 import type { Failure, ScopeRow, SkipReason } from './contract.js';
 import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
@@ -129,7 +129,10 @@ function settleFailed(turn: Turn, node: NodeInstance, failure: Failure): void {
   turn.recorder.report({ kind: 'nodeFailed', ...named(node), failure });
 }
 
-function failureOf(node: NodeInstance, { failure, final }: Pick<Failed, 'failure' | 'final'>): Partial<ScopeRow> {
+function failureOf(
+  node: NodeInstance,
+  { failure, final }: Pick<Failed, 'failure' | 'final'>,
+): Partial<ScopeRow> {
   return { failure, failedNode: node.key, ...(final ? { final } : {}) };
 }
 

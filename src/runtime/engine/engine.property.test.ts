@@ -2,14 +2,25 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Json, JsonObject } from '../../graph/json.js';
+import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Node, Retry } from '../../graph/model.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, RunState } from './contract.js';
-import { type Answer, type Behaviour, BROKE, linearOutcome } from './linear-oracle.fixture.js';
+import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
 import { outstanding } from './outstanding.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
-import { answer, begin, INPUT, type Move, moves, type Played, play, settle } from './random-run.fixture.js';
+import {
+  answer,
+  apply,
+  begin,
+  INPUT,
+  type Move,
+  moves,
+  type Played,
+  play,
+  settle,
+  tablesOf,
+} from './random-run.fixture.js';
 
 const RUNS = { numRuns: 500 };
 
@@ -317,18 +328,6 @@ describe('outcomes', () => {
   });
 });
 
-/** Decides beforehand what each node's tool does: two in three succeed at once, some after a failure or two. */
-function behaviourOf(graph: Graph, luck: Iterator<number>): Behaviour {
-  const results: readonly Json[] = [null, true, 'text', { ok: true }, { ok: false }];
-  const decided = new Map(graph.nodes.map(({ id }) => [id, luck.next().value as number]));
-  return (node, attempt): Answer => {
-    const number = decided.get(node) ?? 0;
-    if (number === 9) return 'refuses';
-    if (number === 8 || number - 5 > attempt) return 'fails';
-    return { value: results[number % results.length] ?? null };
-  };
-}
-
 /** Answers every call, lets no limit be reached; `order` picks who is answered first. */
 function answerAll(graph: Graph, behaviour: Behaviour, order: readonly number[]): RunState {
   let current: Advance = begin(graph);
@@ -391,24 +390,6 @@ function waitsOf(node: Node): string[] {
     ...node.after,
     ...refs.filter(({ ref }) => ref.root === 'steps').map(({ ref }) => String(ref.path[0])),
   ];
-}
-
-function apply(shadow: Map<string, string>, change: Advance['changes'][number]): void {
-  const key = `${change.table} ${change.key}`;
-  if (change.op === 'put') {
-    shadow.set(key, bytes(change.row));
-    return;
-  }
-  expect(shadow.delete(key)).toBe(true);
-}
-
-function* tablesOf(state: RunState): Generator<[string, string]> {
-  yield [`run ${state.run.id}`, bytes(state.run)];
-  yield [`input ${state.run.id}`, bytes(state.input)];
-  const { run: _run, input: _input, ...tables } = state;
-  for (const [table, rows] of Object.entries(tables)) {
-    for (const [key, row] of Object.entries(rows)) yield [`${table} ${key}`, bytes(row)];
-  }
 }
 
 function sorted(table: object): [string, unknown][] {

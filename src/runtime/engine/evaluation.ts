@@ -1,4 +1,9 @@
-import { type Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
+import {
+  type Budget,
+  type EvaluationScope,
+  ExpressionError,
+  evaluate,
+} from '../../graph/expression/evaluate.js';
 import { inlineText } from '../../graph/expression/inline.js';
 import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
@@ -102,7 +107,13 @@ export class Evaluation {
   }
 }
 
-function lookup(state: RunState, place: ScopeInstance, error: JsonObject, root: RefRoot, name: string): Value {
+function lookup(
+  state: RunState,
+  place: ScopeInstance,
+  error: JsonObject,
+  root: RefRoot,
+  name: string,
+): Value {
   switch (root) {
     case 'inputs':
       return ownProperty(inputsOf(state, place), name);
@@ -149,7 +160,11 @@ function loopValue(state: RunState, place: ScopeInstance, root: 'item' | 'index'
 
 /** A field nobody has written reads as its workflow declares it. */
 function initialOf({ workflow }: ScopeInstance, name: string): Value {
-  for (let each: WorkflowInstance | undefined = workflow; each !== undefined; each = each.node?.scope.workflow) {
+  for (
+    let each: WorkflowInstance | undefined = workflow;
+    each !== undefined;
+    each = each.node?.scope.workflow
+  ) {
     const field = each.plan.graph.state?.find((declared) => declared.name === name);
     if (field !== undefined) return field.initial;
   }

@@ -1,10 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
 import { ask, body, foreach, isMore, item, place, undo } from './constructs.fixture.js';
-import { again, broken, call, compute, done, graph, input, list, lit, Run, step, stop } from './graph.fixture.js';
+import {
+  again,
+  broken,
+  call,
+  compute,
+  done,
+  graph,
+  input,
+  list,
+  lit,
+  Run,
+  step,
+  stop,
+} from './graph.fixture.js';
 
 const each = (options: Parameters<typeof foreach>[3] = {}, value = step('line')) =>
-  foreach('lines', input('items'), body([call('line', { it: item('item'), at: place('index') })], value), options);
+  foreach(
+    'lines',
+    input('items'),
+    body([call('line', { it: item('item'), at: place('index') })], value),
+    options,
+  );
 
 const result = (node = each()) => graph([node], { returns: step('lines') });
 
@@ -33,7 +51,9 @@ describe('N3: a loop', () => {
 
   test('its items each have idempotency keys of their own', () => {
     const run = new Run(result(each({ concurrency: 3 })), { items: [1, 1, 1] });
-    const keys = run.commands.flatMap((command) => (command.kind === 'callTool' ? [command.idempotencyKey] : []));
+    const keys = run.commands.flatMap((command) =>
+      command.kind === 'callTool' ? [command.idempotencyKey] : [],
+    );
     expect(new Set(keys).size).toBe(3);
   });
 
@@ -54,9 +74,21 @@ describe('N3: a loop', () => {
 
   test('N5: what a body names is its own item’s; outside, and in another loop, it is absent', () => {
     const first = foreach('first', input('items'), body([compute('x', item('item'))], step('x')));
-    const second = foreach('second', input('items'), body([compute('y', list(step('x'), item('item')))], step('y')));
-    const run = new Run(graph([first, second], { returns: list(step('x'), step('second')) }), { items: [1, 2] });
-    expect(run.state.run.result).toEqual([null, [[null, 1], [null, 2]]]);
+    const second = foreach(
+      'second',
+      input('items'),
+      body([compute('y', list(step('x'), item('item')))], step('y')),
+    );
+    const run = new Run(graph([first, second], { returns: list(step('x'), step('second')) }), {
+      items: [1, 2],
+    });
+    expect(run.state.run.result).toEqual([
+      null,
+      [
+        [null, 1],
+        [null, 2],
+      ],
+    ]);
   });
 
   test.each<[string, Json]>([
@@ -81,14 +113,18 @@ describe('N3: a loop', () => {
   });
 
   test('over items without a value fails', () => {
-    expect(new Run(result(foreach('lines', broken, body([])))).state.run.failure?.code).toBe('E_NOT_AN_OBJECT');
+    expect(new Run(result(foreach('lines', broken, body([])))).state.run.failure?.code).toBe(
+      'E_NOT_AN_OBJECT',
+    );
   });
 });
 
 describe('an item that fails', () => {
   test('ends the loop: nothing further begins, what runs is stopped, and its place is told', () => {
     const nodes = body([call('a'), call('b', {}, { after: ['a'] }), ask('sure')]);
-    const run = new Run(result(foreach('lines', input('items'), nodes, { concurrency: 2 })), { items: [1, 2, 3] });
+    const run = new Run(result(foreach('lines', input('items'), nodes, { concurrency: 2 })), {
+      items: [1, 2, 3],
+    });
     run.fails('a[1]');
     expect([run.status('b[0]'), run.status('sure[0]'), run.inFlight]).toEqual([
       'skipped(upstream_failed)',
@@ -104,7 +140,11 @@ describe('an item that fails', () => {
   });
 
   test('keeps the details it had', () => {
-    const run = new Run(result(), { items: [1] }).fails('line[0]', { code: 'E', message: '', details: { x: 1 } });
+    const run = new Run(result(), { items: [1] }).fails('line[0]', {
+      code: 'E',
+      message: '',
+      details: { x: 1 },
+    });
     expect(run.state.run.failure?.details).toEqual({ index: 0, details: { x: 1 } });
   });
 
@@ -120,7 +160,9 @@ describe('an item that fails', () => {
   });
 
   test('makes the loop begin anew where it is retried', () => {
-    const run = new Run(result(each({ retry: again(1) })), { items: [1, 2] }).returns('line[0]', 1).fails('line[1]');
+    const run = new Run(result(each({ retry: again(1) })), { items: [1, 2] })
+      .returns('line[0]', 1)
+      .fails('line[1]');
     expect(run.inFlight).toEqual(['line[0]']);
     expect(Object.keys(run.state.commands)[0]).toBe('line[0]@1~2.1#1');
     expect(run.returns('line[0]', 5).returns('line[1]', 6).state.run.result).toEqual([5, 6]);
@@ -130,7 +172,11 @@ describe('an item that fails', () => {
 describe('ends from inside a loop', () => {
   test('a return ends the workflow, and no further item begins', () => {
     const when = isMore(item('item'), 1);
-    const loop = foreach('lines', input('items'), body([done('out', item('item'), { when }), compute('x', lit(1))]));
+    const loop = foreach(
+      'lines',
+      input('items'),
+      body([done('out', item('item'), { when }), compute('x', lit(1))]),
+    );
     const run = new Run(result(loop), { items: [1, 2, 3] });
     expect(run.state.run).toMatchObject({ status: 'succeeded', result: 2, endedBy: 'out[1]' });
     expect(run.facts.filter(({ kind }) => kind === 'partStarted')).toHaveLength(2);
@@ -155,7 +201,10 @@ describe('rows', () => {
     expect(Object.keys(run.state.nodes)).toEqual(['lines', 'line[2]']);
     expect(run.state.outputs).toEqual({ 'lines[0]': 'a', 'lines[1]': 'b' });
     run.returns('line[2]', 'c');
-    expect([Object.keys(run.state.nodes), run.state.outputs]).toEqual([['lines'], { lines: ['a', 'b', 'c'] }]);
+    expect([Object.keys(run.state.nodes), run.state.outputs]).toEqual([
+      ['lines'],
+      { lines: ['a', 'b', 'c'] },
+    ]);
     const kept = foreach('lines', input('items'), body([call('line', {}, { compensate: undo('u') })]));
     expect(new Run(result(kept), { items: [1] }).returns('line[0]').state.nodes['line[0]']).toMatchObject({
       completed: 1,
@@ -174,7 +223,9 @@ describe('rows', () => {
   });
 
   test('a thousand items that need no answer are no thousand calls deep', () => {
-    const loop = foreach('lines', input('items'), body([compute('x', item('item'))], step('x')), { max: 20_000 });
+    const loop = foreach('lines', input('items'), body([compute('x', item('item'))], step('x')), {
+      max: 20_000,
+    });
     const items = Array.from({ length: 20_000 }, (_, index) => index);
     expect(new Run(result(loop), { items }).state.run.result).toEqual(items);
   });

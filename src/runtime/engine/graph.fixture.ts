@@ -133,7 +133,7 @@ export class Run {
       ...(random === undefined ? {} : { random }),
     };
     this.last = start(of, values, ids);
-    this.facts.push(...this.last.facts);
+    for (const fact of this.last.facts) this.facts.push(fact);
   }
 
   get state(): RunState {
@@ -147,7 +147,7 @@ export class Run {
 
   send(event: Event): this {
     this.last = advance(this.#graph, this.state, event);
-    this.facts.push(...this.last.facts);
+    for (const fact of this.last.facts) this.facts.push(fact);
     return this;
   }
 

@@ -188,3 +188,15 @@ function askedSteps({ kind, when }: Node): string[] {
     .filter(({ ref, guarded }) => ref.root === 'steps' && (kind === 'error' || !guarded))
     .map(({ ref }) => String(ref.path[0]));
 }
+
+/** Decides beforehand what each node's tool does: two in three succeed at once, some after a failure or two. */
+export function behaviourOf(graph: Graph, luck: Iterator<number>): Behaviour {
+  const results: readonly Json[] = [null, true, 'text', { ok: true }, { ok: false }];
+  const decided = new Map(graph.nodes.map(({ id }) => [id, luck.next().value as number]));
+  return (node, attempt): Answer => {
+    const number = decided.get(node) ?? 0;
+    if (number === 9) return 'refuses';
+    if (number === 8 || number - 5 > attempt) return 'fails';
+    return { value: results[number % results.length] ?? null };
+  };
+}

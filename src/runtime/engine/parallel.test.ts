@@ -95,18 +95,17 @@ describe('E14: the first branch that fails', () => {
   });
 
   test('aborts loops and workflows inside of the others', () => {
-    const inner = foreach('loop', input('items'), body([call('one'), runs('sub', 'task')]), { concurrency: 2 });
+    const inner = foreach('loop', input('items'), body([call('one'), runs('sub', 'task')]), {
+      concurrency: 2,
+    });
     const node = parallel('both', { bad: body([call('bad')]), deep: body([inner]) });
     const of = withTasks(graph([node]), graph([call('inside')], { name: 'task' }));
     const run = new Run(of, { items: [1, 2, 3] });
     expect(run.inFlight).toEqual(['bad', 'one[0]', 'sub[0]/inside', 'one[1]', 'sub[1]/inside']);
     run.fails('bad');
-    expect(run.last.commands.flatMap((command) => (command.kind === 'cancelCall' ? [command.call] : []))).toEqual([
-      'one[0]#1',
-      'sub[0]/inside#1',
-      'one[1]#1',
-      'sub[1]/inside#1',
-    ]);
+    expect(
+      run.last.commands.flatMap((command) => (command.kind === 'cancelCall' ? [command.call] : [])),
+    ).toEqual(['one[0]#1', 'sub[0]/inside#1', 'one[1]#1', 'sub[1]/inside#1']);
     expect([run.status('loop'), run.state.run.status, run.inFlight]).toEqual(['cancelled', 'failed', []]);
   });
 
@@ -199,7 +198,10 @@ describe('E12: rollback', () => {
   });
 
   test('has a limit of its own for each call, which the deadline does not shorten', () => {
-    const run = new Run(graph([trip()]), { items: [] }, 5_000).returns('l1', { id: 1 }).fails('bad').fails('l2');
+    const run = new Run(graph([trip()]), { items: [] }, 5_000)
+      .returns('l1', { id: 1 })
+      .fails('bad')
+      .fails('l2');
     run.at = 6_000;
     expect(run.state.commands['both#1:undo:0:timer']).toMatchObject({ dueAt: 61_000 });
     run.fires('both');
@@ -211,15 +213,36 @@ describe('E12: rollback', () => {
     });
   });
 
-  test('takes a place as every call does', () => {
-    const run = new Run(graph([trip(), call('other')], { maxConcurrency: 1, failFast: false }), { items: [] });
-    run.returns('l1', { id: 1 }).fails('bad').returns('other').returns('l2', { id: 2 });
-    expect(run.inFlight).toEqual(['both']);
-    const busy = new Run(graph([trip(), call('other'), call('more')], { maxConcurrency: 1, failFast: false }), {
-      items: [],
+  test('G13: takes a place as every call does, behind those who have waited longer', () => {
+    const node = parallel(
+      'both',
+      { left: body([undone('l1'), { ...undone('l2'), after: ['l1'] }]), bad: body([call('bad')]) },
+      { onPartialFailure: 'rollback' },
+    );
+    const of = graph([node, call('c'), call('d')], { maxConcurrency: 1, failFast: false });
+    const run = new Run(of).returns('l1', { id: 1 }).fails('bad').returns('c');
+    expect(run.inFlight).toEqual(['d']);
+    run.returns('d').returns('l2', { id: 2 });
+    expect([run.inFlight, run.state.run.running]).toEqual([['both'], 1]);
+    const busy = new Run(graph([...of.nodes, call('e')], { maxConcurrency: 1, failFast: false }));
+    busy.returns('l1', { id: 1 }).fails('bad').returns('c').returns('d');
+    expect([busy.inFlight, busy.status('l2')]).toEqual([['e'], 'ready']);
+  });
+
+  test('G13: stands in line for each call it makes', () => {
+    const left = body([undone('l1'), { ...undone('l2'), after: ['l1'] }]);
+    const bad = body([call('bad', {}, { after: [] })]);
+    const node = parallel('both', { left, bad }, { onPartialFailure: 'rollback' });
+    const of = graph([node, call('c'), call('d', {}, { after: ['c'] })], {
+      maxConcurrency: 2,
+      failFast: false,
     });
-    busy.returns('l1', { id: 1 }).fails('bad').returns('other').returns('more').returns('l2');
-    expect([busy.inFlight, busy.state.run.running]).toEqual([['both'], 1]);
+    const run = new Run(of).returns('l1', { id: 1 }).fails('bad');
+    expect(run.inFlight).toEqual(['c', 'l2']);
+    run.returns('l2', { id: 2 });
+    expect(run.inFlight).toEqual(['c', 'both']);
+    run.returns('c').returns('both').returns('both');
+    expect([run.inFlight, run.status('both')]).toEqual([['d'], 'failed']);
   });
 
   test('without a failure nothing is undone', () => {
@@ -237,7 +260,11 @@ describe('E12: rollback', () => {
   test('once aborted, what it undoes is given up', () => {
     const run = played().cancel();
     expect(run.commands.map(({ kind }) => kind)).toEqual(['cancelCall', 'cancelTimer']);
-    expect([run.state.run.status, run.status('both'), run.state.undoing]).toEqual(['cancelled', 'cancelled', {}]);
+    expect([run.state.run.status, run.status('both'), run.state.undoing]).toEqual([
+      'cancelled',
+      'cancelled',
+      {},
+    ]);
   });
 
   test('a failure elsewhere stops the branches and leaves the undoing alone', () => {
@@ -250,9 +277,15 @@ describe('E12: rollback', () => {
 
 test('a branch that failed in a stopped parallel fails it; one that was stopped cancels it', () => {
   const inner = branch('b', [[lit(true), body([call('one'), call('two', {}, { after: ['one'] })])]]);
-  const node = parallel('both', { left: body([inner]), right: body([call('r')]) }, { onPartialFailure: 'continue' });
+  const node = parallel(
+    'both',
+    { left: body([inner]), right: body([call('r')]) },
+    { onPartialFailure: 'continue' },
+  );
   const stopped = new Run(graph([node, call('bad')])).fails('bad').returns('one').returns('r');
   expect([stopped.status('b'), stopped.status('both')]).toEqual(['cancelled', 'cancelled']);
-  const failed = new Run(graph([{ ...node, onPartialFailure: 'abort' }, call('bad')])).fails('bad').fails('one');
+  const failed = new Run(graph([{ ...node, onPartialFailure: 'abort' }, call('bad')]))
+    .fails('bad')
+    .fails('one');
   expect([failed.status('both'), failed.inFlight]).toEqual(['failed', []]);
 });

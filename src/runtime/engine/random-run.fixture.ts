@@ -124,3 +124,23 @@ export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'val
       throw new Error(`${command.kind} wants no answer`);
   }
 }
+
+/** Brings rows that were rebuilt from changes alone up to date. */
+export function apply(shadow: Map<string, string>, change: Advance['changes'][number]): void {
+  const key = `${change.table} ${change.key}`;
+  if (change.op === 'put') {
+    shadow.set(key, JSON.stringify(change.row));
+    return;
+  }
+  if (!shadow.delete(key)) throw new Error(`${key} is deleted and was not there`);
+}
+
+/** Every row of a state by its table and key. */
+export function* tablesOf(state: RunState): Generator<[string, string]> {
+  yield [`run ${state.run.id}`, JSON.stringify(state.run)];
+  yield [`input ${state.run.id}`, JSON.stringify(state.input)];
+  const { run: _run, input: _input, ...tables } = state;
+  for (const [table, rows] of Object.entries(tables)) {
+    for (const [key, row] of Object.entries(rows)) yield [`${table} ${key}`, JSON.stringify(row)];
+  }
+}

@@ -4,7 +4,11 @@ import type { Turn } from './turn.js';
 
 /** Whether an attempt of a node takes one of the run's places. Nothing else is in flight while it runs. */
 export function takesPlace(node: RunnableNode): boolean {
-  return node.kind === 'call' || node.kind === 'resource' || (node.kind === 'compute' && node.function !== undefined);
+  return (
+    node.kind === 'call' ||
+    node.kind === 'resource' ||
+    (node.kind === 'compute' && node.function !== undefined)
+  );
 }
 
 /** Whether another call, read or evaluation may be in flight. */
@@ -18,7 +22,11 @@ export function changePlaces({ recorder }: Turn, by: 1 | -1): void {
 }
 
 /** Puts a node at the end of the line for a free place. The line lives in the rows, so no step scans the graph. */
-export function standInLine({ recorder }: Turn, { key }: NodeInstance, status: 'ready' | 'running' = 'ready'): void {
+export function standInLine(
+  { recorder }: Turn,
+  { key }: NodeInstance,
+  status: 'ready' | 'running' = 'ready',
+): void {
   const { run, tables } = recorder;
   const { readyTail } = run;
   const row = { ...tables.nodes.need(key), status };

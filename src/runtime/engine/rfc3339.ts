@@ -1,5 +1,4 @@
-const TIME =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
  * The time an RFC 3339 text names, in ms since the epoch; none for other text, and for days and hours that do not
@@ -12,7 +11,11 @@ export function parseTime(text: string): number | undefined {
     ...[number, number, number],
     ...[number, number, number],
   ];
-  const offset = { hours: Number(match[9] ?? 0), minutes: Number(match[10] ?? 0), sign: match[8] === '-' ? -1 : 1 };
+  const offset = {
+    hours: Number(match[9] ?? 0),
+    minutes: Number(match[10] ?? 0),
+    sign: match[8] === '-' ? -1 : 1,
+  };
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 60 || offset.hours > 23 || offset.minutes > 59) return undefined;
   const local = ((daysSinceEpoch(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
@@ -33,5 +36,7 @@ function isLeap(year: number): boolean {
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const from = month > 2 ? year : year - 1;
   const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
-  return from * 365 + Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400) + dayOfYear - 719_468;
+  return (
+    from * 365 + Math.floor(from / 4) - Math.floor(from / 100) + Math.floor(from / 400) + dayOfYear - 719_468
+  );
 }

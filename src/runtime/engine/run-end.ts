@@ -60,7 +60,11 @@ function finishByOutcome(turn: Turn): void {
   const { endedBy, failedNode } = recorder.tables.scopes.need(instances.root.key);
   const run = { ...recorder.run, ...(endedBy === undefined ? {} : { endedBy }) };
   if (outcome.status === 'succeeded') {
-    finish(turn, { ...run, status: 'succeeded', ...(outcome.value === undefined ? {} : { result: outcome.value }) });
+    finish(turn, {
+      ...run,
+      status: 'succeeded',
+      ...(outcome.value === undefined ? {} : { result: outcome.value }),
+    });
   } else if (outcome.status === 'failed') {
     const { failure } = outcome;
     const from = failedNode === undefined ? {} : { failedNode };

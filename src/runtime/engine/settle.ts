@@ -109,7 +109,12 @@ function isRollbackOf({ node }: PlannedNode, { node: { id } }: PlannedNode): boo
 }
 
 /** Selects a node of the same scope. The first selection counts; one that needs none, or is settled, is left alone. */
-export function select(turn: Turn, by: NodeInstance, target: string, why: 'goto' | 'fallback' | 'rollback'): void {
+export function select(
+  turn: Turn,
+  by: NodeInstance,
+  target: string,
+  why: 'goto' | 'fallback' | 'rollback',
+): void {
   const { recorder, due } = turn;
   const node = neighbour(turn, by, target);
   const row = recorder.tables.nodes.need(node.key);

@@ -134,6 +134,8 @@ export interface ContainerRow {
   readonly running: number;
   /** No further part begins because of something outside. */
   readonly stopped?: true;
+  /** And what it did is not undone. */
+  readonly aborted?: true;
   /** A part was cancelled. */
   readonly cut?: true;
   /** No further part begins, and this is what the attempt fails with once those that run have ended. */

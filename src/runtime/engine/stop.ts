@@ -1,5 +1,5 @@
-import type { ContainerRow, Failure, NodeRow, SkipReason } from './contract.js';
 import { attemptId, delayId, undoId, withdraw } from './commands.js';
+import type { ContainerRow, Failure, NodeRow, SkipReason } from './contract.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { takesPlace } from './ready-line.js';
 import { cancel, neighbour, skip } from './settle.js';
@@ -72,7 +72,8 @@ function stopRunning(turn: Turn, node: NodeInstance, row: NodeRow, stop: Stop): 
 export function stopContainer(turn: Turn, node: NodeInstance, stop: Stop): void {
   const { containers, nodes } = turn.recorder.tables;
   const container = containers.need(node.key);
-  containers.put(node.key, { ...container, stopped: true });
+  const aborted = stop.how === 'stop' ? {} : { aborted: true as const };
+  containers.put(node.key, { ...container, stopped: true, ...aborted });
   stopParts(turn, node, container, stop);
   if (stop.how === 'stop') return;
   const row = nodes.need(node.key);
@@ -83,7 +84,12 @@ export function stopContainer(turn: Turn, node: NodeInstance, stop: Stop): void 
 }
 
 /** Stops the parts of a container that run. */
-export function stopParts(turn: Turn, node: NodeInstance, { first, next, running }: ContainerRow, stop: Stop): void {
+export function stopParts(
+  turn: Turn,
+  node: NodeInstance,
+  { first, next, running }: ContainerRow,
+  stop: Stop,
+): void {
   if (running === 0) return;
   const { scopes } = turn.recorder.tables;
   for (let part = first; part < next; part += 1) {

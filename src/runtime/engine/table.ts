@@ -25,7 +25,13 @@ export class Table<T> {
     this.#touch(key);
     if (key !== '__proto__') this.#rows[key] = row;
     // The one key that is not a plain property.
-    else Object.defineProperty(this.#rows, key, { value: row, writable: true, enumerable: true, configurable: true });
+    else
+      Object.defineProperty(this.#rows, key, {
+        value: row,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
   }
 
   delete(key: string): void {

@@ -2,7 +2,7 @@ import { Budget } from '../../graph/expression/evaluate.js';
 import type { CompensationReport, RunState } from './contract.js';
 import { DueNodes } from './due.js';
 import { Evaluation } from './evaluation.js';
-import { type NodeInstance, Instances, type ScopeInstance } from './instances.js';
+import { Instances, type NodeInstance, type ScopeInstance } from './instances.js';
 import type { Plan } from './plan.js';
 import { Recorder } from './recorder.js';
 

@@ -60,8 +60,12 @@ export function beginUndoing(turn: Turn, owner: Owner, keys?: readonly string[],
   goOnUndoing(turn, owner);
 }
 
-/** Makes the next compensation that has something to undo, as soon as there is a place for it. */
-export function goOnUndoing(turn: Turn, owner: Owner): void {
+/**
+ * Makes the next compensation that has something to undo, as soon as there is a place for it.
+ *
+ * @param hasTurn it has stood in line for the place there is now.
+ */
+export function goOnUndoing(turn: Turn, owner: Owner, hasTurn = false): void {
   const { undoing } = turn.recorder.tables;
   for (;;) {
     const row = undoing.need(keyOf(owner));
@@ -74,7 +78,8 @@ export function goOnUndoing(turn: Turn, owner: Owner): void {
       leaveOut(turn, owner, row, step);
       continue;
     }
-    if (owner !== undefined && !hasFreePlace(turn)) {
+    const isFree = hasFreePlace(turn) && (hasTurn || turn.recorder.run.readyHead === undefined);
+    if (owner !== undefined && !isFree) {
       standInLine(turn, owner, 'running');
       return;
     }
@@ -97,7 +102,12 @@ function issue(turn: Turn, owner: Owner, index: number, step: UndoStep, input: U
     ...(undoes === undefined ? {} : { undoes }),
     isCompensation: true as const,
   };
-  const key = idempotencyKey(turn, node, 'undo', owner?.planned.node.kind === 'compensate' ? index : (undoes ?? index));
+  const key = idempotencyKey(
+    turn,
+    node,
+    'undo',
+    owner?.planned.node.kind === 'compensate' ? index : (undoes ?? index),
+  );
   changePlaces(turn, 1);
   recorder.expect({ kind: 'callTool', id, ...call, idempotencyKey: key });
   recorder.expect({ kind: 'startTimer', id: timerId(id), node: node.key, dueAt: at + TIMEOUT_MS });
@@ -105,11 +115,18 @@ function issue(turn: Turn, owner: Owner, index: number, step: UndoStep, input: U
 }
 
 /** A compensation came back: `failure` says how it failed. */
-export function undoAnswered(turn: Turn, call: UndoCall, value: Value, failure?: Failure, attempted = true): void {
+export function undoAnswered(
+  turn: Turn,
+  call: UndoCall,
+  value: Value,
+  failure?: Failure,
+  attempted = true,
+): void {
   const { recorder } = turn;
   const owner = recorder.run.cancelling === undefined ? turn.instances.find(call.node) : undefined;
   changePlaces(turn, -1);
-  const outcome = failure === undefined ? ({ ok: true, value: value ?? null } as const) : ({ ok: false, failure } as const);
+  const outcome =
+    failure === undefined ? ({ ok: true, value: value ?? null } as const) : ({ ok: false, failure } as const);
   recorder.report({ kind: 'callReturned', node: call.node, command: call.id, attempted, outcome });
   const row = recorder.tables.undoing.need(keyOf(owner));
   const step = stepAt(turn, owner, row.next);
@@ -139,7 +156,11 @@ function noteFailure({ recorder }: Turn, owner: Owner, { compensation }: UndoSte
 }
 
 function leaveOut({ recorder }: Turn, owner: Owner, row: UndoRow, { compensation, undoes }: UndoStep): void {
-  recorder.tables.undoing.put(keyOf(owner), { ...row, next: row.next + 1, skipped: [...row.skipped, row.next] });
+  recorder.tables.undoing.put(keyOf(owner), {
+    ...row,
+    next: row.next + 1,
+    skipped: [...row.skipped, row.next],
+  });
   recorder.report({
     kind: 'compensationSkipped',
     ...(owner === undefined ? {} : { node: owner.key }),
@@ -156,7 +177,10 @@ function hasSomethingToUndo(turn: Turn, step: UndoStep): boolean {
   });
 }
 
-function stepsNamedBy({ compensation, scope }: Pick<UndoStep, 'compensation' | 'scope'>): (string | undefined)[] {
+function stepsNamedBy({
+  compensation,
+  scope,
+}: Pick<UndoStep, 'compensation' | 'scope'>): (string | undefined)[] {
   return references(compensation.input)
     .filter(({ ref, guarded }) => ref.root === 'steps' && !guarded)
     .map(({ ref }) => visibleKey(scope, String(ref.path[0])));

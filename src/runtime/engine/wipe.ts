@@ -1,5 +1,5 @@
-import type { NodeInstance, ScopeInstance } from './instances.js';
 import { topOf } from './ending.js';
+import type { NodeInstance, ScopeInstance } from './instances.js';
 import type { Turn } from './turn.js';
 
 /** Deletes every row of a scope that is over, and of those inside it. The value it gave its container stays. */

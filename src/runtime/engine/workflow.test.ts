@@ -3,7 +3,8 @@ import type { Graph } from '../../graph/model.js';
 import { body, foreach, item, optional, required, runs, withTasks } from './constructs.fixture.js';
 import { again, call, done, error, graph, input, list, lit, Run, step, stop } from './graph.fixture.js';
 
-const task = (nodes: Graph['nodes'], options: Partial<Graph> = {}) => graph(nodes, { name: 'task', ...options });
+const task = (nodes: Graph['nodes'], options: Partial<Graph> = {}) =>
+  graph(nodes, { name: 'task', ...options });
 
 const sub = (options = {}, given = {}) => runs('sub', 'task', given, options);
 
@@ -17,18 +18,23 @@ describe('N6: a workflow inside of another', () => {
     const run = new Run(withTasks(outer, inner), { x: 'outer' }).returns('a', 'mine');
     expect(run.inFlight).toEqual(['sub/b']);
     run.returns('sub/b', 'theirs');
-    expect(run.state.commands['sub/a#1']).toMatchObject({ node: 'sub/a', input: { x: 'mine', other: 'theirs' } });
+    expect(run.state.commands['sub/a#1']).toMatchObject({
+      node: 'sub/a',
+      input: { x: 'mine', other: 'theirs' },
+    });
     expect(run.returns('sub/a', 7).state.run.result).toEqual(['mine', 7]);
     expect(Object.keys(run.state.nodes)).toEqual(['a', 'sub']);
   });
 
   test('G14: ends with what it returned, also from inside a loop; without either with null', () => {
     const loop = foreach('loop', lit([1, 2]), body([done('out', item('item'))]));
-    const returned = new Run(withTasks(graph([sub()], { returns: step('sub') }), task([loop, call('slow')])));
+    const returned = new Run(withTasks(graph([sub()], { returns: step('sub') }), task([call('slow'), loop])));
     expect(returned.inFlight).toEqual(['sub/slow']);
     expect(returned.returns('sub/slow').state.run.result).toBe(1);
     expect(returned.state.outputs).toEqual({ sub: 1 });
-    expect(new Run(withTasks(graph([sub()], { returns: step('sub') }), task([]))).state.run.result).toBeNull();
+    expect(
+      new Run(withTasks(graph([sub()], { returns: step('sub') }), task([]))).state.run.result,
+    ).toBeNull();
   });
 
   test('a return inside leaves the workflow around it alone', () => {
@@ -41,7 +47,9 @@ describe('N6: a workflow inside of another', () => {
     const inner = task([call('a', { x: input('x'), y: input('y') })], {
       inputs: [{ ...optional('x'), default: 5 }, optional('y')],
     });
-    expect(new Run(withTasks(graph([sub()]), inner)).state.commands['sub/a#1']).toMatchObject({ input: { x: 5 } });
+    expect(new Run(withTasks(graph([sub()]), inner)).state.commands['sub/a#1']).toMatchObject({
+      input: { x: 5 },
+    });
   });
 
   test.each([
@@ -50,13 +58,18 @@ describe('N6: a workflow inside of another', () => {
   ])('%s is refused, and not tried again', (_name, given, message) => {
     const inner = task([call('a')], { inputs: [required('x')] });
     const run = new Run(withTasks(graph([sub({ retry: again(2) }, given)]), inner));
-    expect(run.state.run.failure).toMatchObject({ code: 'E_INPUT', message: expect.stringContaining(message) });
+    expect(run.state.run.failure).toMatchObject({
+      code: 'E_INPUT',
+      message: expect.stringContaining(message),
+    });
     expect(run.commands).toEqual([]);
   });
 
   test('a failure inside becomes the node’s, and may be handled there', () => {
     const inner = task([call('a'), stop('full', lit('no seats'), { after: ['a'] })]);
-    const outer = graph([sub({ onError: { value: list(error('code'), error('node')) } })], { returns: step('sub') });
+    const outer = graph([sub({ onError: { value: list(error('code'), error('node')) } })], {
+      returns: step('sub'),
+    });
     expect(new Run(withTasks(outer, inner)).returns('sub/a').state.run.result).toEqual(['full', 'sub']);
   });
 
@@ -69,7 +82,9 @@ describe('N6: a workflow inside of another', () => {
 
   test('in a loop, each has its own', () => {
     const inner = task([call('a', { x: input('x') })], { inputs: [required('x')], returns: step('a') });
-    const loop = foreach('loop', lit([1, 2]), body([sub({}, { x: item('item') })], step('sub')), { concurrency: 2 });
+    const loop = foreach('loop', lit([1, 2]), body([sub({}, { x: item('item') })], step('sub')), {
+      concurrency: 2,
+    });
     const run = new Run(withTasks(graph([loop], { returns: step('loop') }), inner));
     expect(run.inFlight).toEqual(['sub[0]/a', 'sub[1]/a']);
     const [one, other] = run.commands.flatMap((command) => (command.kind === 'callTool' ? [command] : []));
@@ -99,6 +114,10 @@ describe('N6: a workflow inside of another', () => {
       expect(run.inFlight).toEqual([`${path}a`]);
       run.returns(`${path}a`);
     }
-    expect(run.state.run).toMatchObject({ status: 'failed', failedNode: 'sub', failure: { code: 'E_DEPTH' } });
+    expect(run.state.run).toMatchObject({
+      status: 'failed',
+      failedNode: 'sub',
+      failure: { code: 'E_DEPTH' },
+    });
   });
 });

@@ -19,7 +19,12 @@ export function beginAsk(turn: Turn, node: NodeInstance, model: AskNode): void {
     fail(turn, node, { failure: action.failure, reached: attempt.number - 1, final: true });
     return;
   }
-  waitFor(turn, node, attempt, { kind: 'requestAction', id: attempt.id, node: node.key, action: action.value });
+  waitFor(turn, node, attempt, {
+    kind: 'requestAction',
+    id: attempt.id,
+    node: node.key,
+    action: action.value,
+  });
   turn.recorder.report({
     kind: 'waiting',
     node: node.key,

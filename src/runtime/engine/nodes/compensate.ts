@@ -1,5 +1,5 @@
-import { fail, failForGood } from '../ending.js';
 import type { CompensationReport } from '../contract.js';
+import { fail, failForGood } from '../ending.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
@@ -19,7 +19,12 @@ export function beginCompensate(turn: Turn, node: NodeInstance): void {
  * All is undone that could be. One that was selected because of a failure passes that on; one that a branch chose has
  * done its work, unless that failed.
  */
-export function compensated(turn: Turn, node: NodeInstance, report: CompensationReport, hasHalted: boolean): void {
+export function compensated(
+  turn: Turn,
+  node: NodeInstance,
+  report: CompensationReport,
+  hasHalted: boolean,
+): void {
   const { attempt: reached } = turn.recorder.tables.nodes.need(node.key);
   const cause = causeOf(turn, node, report);
   if (cause !== undefined) failForGood(turn, node, { ...cause, reached });

@@ -1,12 +1,20 @@
 import { describeKind } from '../../../graph/expression/value.js';
 import type { Json } from '../../../graph/json.js';
 import type { ForeachNode } from '../../../graph/model.js';
-import { beginParts, closeContainer, closePart, failedWith, isOver, openContainer, succeededWith } from '../containers.js';
+import {
+  beginParts,
+  closeContainer,
+  closePart,
+  failedWith,
+  isOver,
+  openContainer,
+  succeededWith,
+} from '../containers.js';
 import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
-import { outcomeOf, type Outcome } from '../scopes.js';
+import { type Outcome, outcomeOf } from '../scopes.js';
 import { stopParts } from '../stop.js';
 import { readerOf, type Turn } from '../turn.js';
 

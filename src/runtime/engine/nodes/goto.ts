@@ -36,7 +36,7 @@ function startOver(turn: Turn, node: NodeInstance, jumps: number): void {
     outputs.delete(each.key);
     const row = startedOver(turn, scope, member, members);
     nodes.put(each.key, member === planned ? { ...row, jumps } : row);
-    turn.due.add(each);
+    if (mayBeDue(row)) turn.due.add(each);
   }
 }
 
@@ -53,13 +53,20 @@ function startedOver(
   return {
     status: 'pending',
     waitingFor: member.orders.filter((before) => members.has(before)).length,
-    ...(member.needsSelection ? { routers: member.routers.filter((router) => members.has(router)).length } : {}),
+    ...(member.needsSelection
+      ? { routers: member.routers.filter((router) => members.has(router)).length }
+      : {}),
     ...(isSelected ? { selectedBy } : {}),
     ...(isSelected && selectedFor !== undefined ? { selectedFor } : {}),
     attempt: 0,
     visits: visits + 1,
     ...(jumps === undefined ? {} : { jumps }),
   };
+}
+
+/** Waits for nothing, or can no longer be selected. */
+function mayBeDue({ waitingFor, routers, selectedBy }: NodeRow): boolean {
+  return routers === undefined || selectedBy !== undefined ? waitingFor === 0 : routers === 0;
 }
 
 /** Those outside of the loop that have not started wait for its nodes once more. */

@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
 import { abandonTimer, attemptId, timerId } from '../commands.js';
-import { beginParts, closeContainer, closePart, failedWith, isOver, openContainer, succeededWith } from '../containers.js';
+import {
+  beginParts,
+  closeContainer,
+  closePart,
+  failedWith,
+  isOver,
+  openContainer,
+  succeededWith,
+} from '../containers.js';
 import type { CompensationReport, Failure } from '../contract.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
@@ -36,13 +44,15 @@ function goOnWithBranches(turn: Turn, node: NodeInstance, model: ParallelNode): 
   beginParts(turn, node, model.concurrency ?? Number.POSITIVE_INFINITY);
   const row = containers.need(node.key);
   if (!isOver(row)) return;
-  const failed = failedBranches(turn, node);
-  if (model.onPartialFailure === 'rollback' && failed.length > 0 && row.failure === undefined) {
+  const isPartial = model.onPartialFailure === 'rollback' && failedBranches(turn, node).length > 0;
+  if (!isPartial || row.failure !== undefined) {
+    closeContainer(turn, node, outcomeOfBranches(turn, node, model));
+  } else if (row.aborted) {
+    closeContainer(turn, node, failedWith(partialFailure(turn, node), isFinal(turn, node)));
+  } else {
     containers.put(node.key, { ...row, undoing: true });
     rollBack(turn, node, model);
-    return;
   }
-  closeContainer(turn, node, outcomeOfBranches(turn, node, model));
 }
 
 function outcomeOfBranches(turn: Turn, node: NodeInstance, model: ParallelNode): Outcome {
@@ -120,6 +130,7 @@ export function rolledBack(turn: Turn, node: NodeInstance, report?: Compensation
   const by = model.kind === 'parallel' ? model.compensateNode : undefined;
   const undone = by === undefined ? undefined : nodes.need(neighbour(turn, node, by).key);
   const isSame = undone?.selectedBy === node.key && undone.failure?.code === 'E_PARTIAL_FAILURE';
-  const failure = isSame && undone.failure !== undefined ? undone.failure : partialFailure(turn, node, report);
+  const failure =
+    isSame && undone.failure !== undefined ? undone.failure : partialFailure(turn, node, report);
   closeContainer(turn, node, failedWith(failure, isFinal(turn, node)));
 }

@@ -18,7 +18,9 @@ export function beginSet(turn: Turn, node: NodeInstance, { updates }: SetNode): 
     }
     written.set(field, evaluated.value);
   }
-  const given = [...written].flatMap(([field, value]) => (value === undefined ? [] : [[field, value] as const]));
+  const given = [...written].flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, value] as const],
+  );
   for (const [field, value] of written) {
     const row = value === undefined ? {} : { value };
     recorder.tables.fields.put(field, row);

@@ -38,7 +38,9 @@ function endOf(at: number, reader: Evaluation, { durationMs, until }: WaitNode):
   const isDuration = durationMs !== undefined;
   const time = isDuration || typeof value !== 'string' ? value : parseTime(value);
   if (typeof time !== 'number' || !Number.isFinite(time)) {
-    return failures.wait(`${JSON.stringify(value ?? null)} is no ${isDuration ? 'number of milliseconds' : 'time'}`);
+    return failures.wait(
+      `${JSON.stringify(value ?? null)} is no ${isDuration ? 'number of milliseconds' : 'time'}`,
+    );
   }
   if (isDuration && time < 0) return failures.wait(`${time} ms is less than nothing`);
   const end = Math.ceil(isDuration ? at + time : time);

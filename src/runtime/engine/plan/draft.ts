@@ -70,12 +70,7 @@ function draftScope(
   return scope;
 }
 
-function draftNode(
-  scope: DraftScope,
-  node: RunnableNode,
-  index: number,
-  surroundings: Surroundings,
-): Draft {
+function draftNode(scope: DraftScope, node: RunnableNode, index: number, surroundings: Surroundings): Draft {
   const parts: DraftScope[] = [];
   const retry = retryOf(node, scope.workflow.graph);
   const draft: Draft = {

@@ -18,7 +18,8 @@ function faultOf(node: Node, { names }: Surroundings): Failure | undefined {
   const { id, kind } = node;
   if (kind === 'shell' || kind === 'delegate') return failures.nodeKind(id, kind);
   if (node.executor === 'client') return failures.unsupported(`Node '${id}'`, 'executor: client');
-  if (node.onError !== undefined && (kind === 'error' || kind === 'return')) return failures.onError(id, kind);
+  if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
+    return failures.onError(id, kind);
   if (kind === 'workflow' && !names.has(node.workflow)) return failures.unknownWorkflow(id, node.workflow);
   const arms = armsOf(node);
   const twice = arms.find((arm, index) => arms.indexOf(arm) !== index);

@@ -61,7 +61,7 @@ export function freeRollbacks(nodes: readonly Draft[]): void {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (behind.has(next) || next === undoes) continue;
       behind.add(next);
-      open.push(...next.successors, ...next.routes);
+      open.push(...next.successors, ...next.routes, ...undoneBy(next));
     }
     for (const before of undoes.orders) {
       if (behind.has(before)) before.successors = before.successors.filter((each) => each !== undoes);
@@ -69,4 +69,12 @@ export function freeRollbacks(nodes: readonly Draft[]): void {
     undoes.orders = undoes.orders.filter((before) => !behind.has(before));
     undoes.joins = undoes.joins.filter((before) => !behind.has(before));
   }
+}
+
+/** The `parallel` nodes that may have to wait for this node, because it undoes for them. */
+function undoneBy({ node, routers }: Draft): Draft[] {
+  if (node.kind !== 'compensate') return [];
+  return routers.filter(
+    (router) => 'compensateNode' in router.node && router.node.compensateNode === node.id,
+  );
 }

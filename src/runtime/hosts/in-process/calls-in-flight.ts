@@ -9,7 +9,9 @@ import type { Clock } from './clock.js';
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
-export type SharedContext = Pick<CallContext, 'requestId' | 'auth' | 'progress'>;
+export interface SharedContext extends Pick<CallContext, 'requestId' | 'progress'> {
+  readonly auth?: CallContext['auth'] | undefined;
+}
 
 /** The run the calls belong to. */
 export interface CallingRun {

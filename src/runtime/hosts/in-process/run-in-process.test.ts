@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
+import { ask, body, parallel, undo } from '../../engine/constructs.fixture.js';
 import type { Fact } from '../../engine/contract.js';
 import {
   again,
@@ -220,6 +221,30 @@ describe('a run', () => {
   test('a graph that cannot run is an outcome', async () => {
     const outcome = await new Setup().run(graph([call('a', {}, { after: ['x'] })]), {});
     expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_GRAPH' } });
+  });
+
+  test('a question has nobody to answer it: the step fails, or its fallback stands in', async () => {
+    const outcome = await new Setup().run(graph([ask('sure')]), {});
+    expect(outcome).toMatchObject({ status: 'failed', node: 'sure', failure: { code: 'E_NOBODY_TO_ASK' } });
+    const handled = ask('sure', 'confirm', { onError: { value: lit('yes') } });
+    const other = await new Setup().run(graph([handled], { returns: step('sure') }), {});
+    expect(other).toMatchObject({ status: 'succeeded', result: 'yes' });
+  });
+
+  test('branches run side by side, and what they did is undone where one fails', async () => {
+    const made: string[] = [];
+    const left = call('left', {}, { compensate: undo('cancel-left', { id: step('left', 'id') }) });
+    const both = parallel(
+      'both',
+      { left: body([left]), right: body([call('right')]) },
+      { onPartialFailure: 'rollback' },
+    );
+    const outcome = await new Setup().run(graph([both]), {
+      'tool-left': () => ok({ id: 7 }),
+      'tool-right': () => ({ ok: false, attempted: true, failure: { code: 'FULL', message: 'full' } }),
+      'cancel-left': (given) => ok(made.push(`cancelled ${String(given.id)}`)),
+    });
+    expect([outcome.failure?.code, made]).toEqual(['E_PARTIAL_FAILURE', ['cancelled 7']]);
   });
 
   test('a tool that changes its input or keeps the run’s does not change the state', async () => {

@@ -1,36 +1,12 @@
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
-import { unreachable } from '../../../graph/unreachable.js';
-import type { CallPort } from '../../catalogue/port.js';
+import type { Json } from '../../../graph/json.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import { advance } from '../../engine/advance.js';
-import type { Advance, Command, Event, Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
-import { start } from '../../engine/start.js';
-import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
-import { type Clock, callAt, processClock } from './clock.js';
+import type { Failure, RunState, RunStatus } from '../../engine/contract.js';
+import { LiveRun, type LiveRunOptions } from './live-run.js';
 
 /** A run to carry out in this process, from its start to its end. */
-export interface InProcessRun {
-  /** Must not change while the run lasts, nor afterwards. */
-  readonly graph: Graph;
-  /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
-  readonly input: JsonObject;
-  /** Unique: idempotency keys are made from it. */
-  readonly runId: string;
-  /** How tools and resources are reached. */
-  readonly calls: CallPort;
-  /** What every call of the run is given. */
-  readonly context: SharedContext;
+export interface InProcessRun extends LiveRunOptions {
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: AbortSignal;
-  /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
-  readonly deadlineMs?: number;
-  /** Told every fact, in order. What it throws does not change the run. */
-  readonly observe?: (fact: Fact) => void;
-  /** Told what `observe` threw. Without it a process warning says so. */
-  readonly onObserverError?: (error: unknown, fact: Fact) => void;
-  /** Default: the process's own clock. */
-  readonly clock?: Clock;
 }
 
 /** How a run ended. */
@@ -45,190 +21,67 @@ export interface RunOutcome {
 }
 
 /**
- * Carries out a run: takes the engine's commands, makes the calls, keeps the timers and feeds the answers back.
- * What runs next is the engine's decision alone.
+ * Carries out a run that lives in one call, so that there is nobody to put a question to: one that it asks all the same
+ * fails with `E_NOBODY_TO_ASK`.
  *
  * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine.
  * When the promise settles, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
-export function runInProcess(run: InProcessRun): Promise<RunOutcome> {
+export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunOutcome> {
   return new Promise((resolve, reject) => {
-    new Hands(run, resolve, reject).begin();
+    const onAbort = (): void => run.cancel(thrownText(signal?.reason));
+    const leave = (): void => signal?.removeEventListener('abort', onAbort);
+    const declineQuestions = decliner();
+    const run = new LiveRun(options, {
+      changed() {
+        const outcome = outcomeOf(run.state);
+        if (outcome === undefined) {
+          declineQuestions(run);
+          return;
+        }
+        leave();
+        resolve(outcome);
+      },
+      broken(fault) {
+        leave();
+        reject(fault);
+      },
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    run.go();
   });
 }
 
-/** A run under way: its inbox of events, the commands still to be carried out, and what is in flight. */
-class Hands {
-  readonly #run: InProcessRun;
-  readonly #clock: Clock;
-  readonly #resolve: (outcome: RunOutcome) => void;
-  readonly #reject: (fault: unknown) => void;
-  readonly #inbox: Event[] = [];
-  readonly #toDo: Command[] = [];
-  readonly #calls: CallsInFlight;
-  readonly #timers = new Map<string, () => void>();
-  #state: RunState | undefined;
-  #isBusy = false;
-  #isOver = false;
-
-  constructor(run: InProcessRun, resolve: (outcome: RunOutcome) => void, reject: (fault: unknown) => void) {
-    this.#run = run;
-    this.#clock = run.clock ?? processClock;
-    const calling = { id: run.runId, workflow: run.graph.name, secrets: secretsOf(run) };
-    this.#calls = new CallsInFlight(run.calls, calling, run.context, this.#clock);
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  begin(): void {
-    const { graph, input, runId, deadlineMs, signal } = this.#run;
-    const at = this.#clock.now();
-    const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-    const ids = { runId, at, random: Math.random(), ...deadline };
-    this.#accept(start(graph, structuredClone(input), ids));
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (signal?.aborted) this.#onAbort();
-    this.#work();
-  }
-
-  readonly #onAbort = (): void => {
-    const reason: unknown = this.#run.signal?.reason;
-    this.#feed({ kind: 'cancelled', at: this.#clock.now(), reason: thrownText(reason) });
+/** Declines what a run asks, one question after the other: declining one may lead to the next. */
+function decliner(): (run: LiveRun) => void {
+  const failure = {
+    code: 'E_NOBODY_TO_ASK',
+    message: 'Nobody can be asked here: the run ends with the call.',
   };
-
-  /** Takes an event in. A call may answer, or the caller abort, in the middle of the work: then it waits its turn. */
-  #feed(event: Event): void {
-    if (this.#isOver) return;
-    this.#inbox.push(event);
-    this.#work();
-  }
-
-  #work(): void {
-    if (this.#isBusy || this.#isOver) return;
-    this.#isBusy = true;
-    try {
-      while (this.#takeEvent() || this.#takeCommand());
-      this.#endIfDone();
-    } catch (fault) {
-      this.#letGo();
-      this.#reject(fault);
+  let isDeclining = false;
+  return (run) => {
+    if (isDeclining) return;
+    isDeclining = true;
+    for (let question = openQuestion(run); question !== undefined; question = openQuestion(run)) {
+      run.refuse(question, failure);
     }
-    this.#isBusy = false;
-  }
-
-  #takeEvent(): boolean {
-    const event = this.#inbox.shift();
-    if (event === undefined || this.#state === undefined) return false;
-    this.#accept(advance(this.#run.graph, this.#state, event));
-    return true;
-  }
-
-  #takeCommand(): boolean {
-    const command = this.#toDo.shift();
-    if (command === undefined) return false;
-    this.#carryOut(command);
-    return true;
-  }
-
-  #accept({ state, commands, facts }: Advance): void {
-    this.#state = state;
-    this.#toDo.push(...commands);
-    for (const fact of facts) this.#tell(fact);
-  }
-
-  #tell(fact: Fact): void {
-    const { observe, onObserverError = warn } = this.#run;
-    try {
-      observe?.(fact);
-    } catch (error) {
-      try {
-        onObserverError(error, fact);
-      } catch (second) {
-        warn(second);
-      }
-    }
-  }
-
-  #carryOut(command: Command): void {
-    switch (command.kind) {
-      case 'callTool':
-      case 'readResource':
-      case 'evaluate':
-        if (this.#isOutstanding(command)) void this.#call(command);
-        return;
-      case 'requestAction':
-        this.#decline(command.id);
-        return;
-      case 'startTimer':
-        this.#startTimer(command.id, command.dueAt);
-        return;
-      case 'cancelTimer':
-        this.#timers.get(command.timer)?.();
-        this.#timers.delete(command.timer);
-        return;
-      case 'cancelCall':
-        this.#calls.abort(command.call);
-        return;
-      default:
-        unreachable(command);
-    }
-  }
-
-  /** False when an event that came in meanwhile has given the command up. */
-  #isOutstanding(command: Command): boolean {
-    return this.#state !== undefined && Object.hasOwn(this.#state.commands, command.id);
-  }
-
-  /** A run that lives in one call has nobody to put a question to. */
-  #decline(command: string): void {
-    const failure = { code: 'E_NOBODY_TO_ASK', message: 'Nobody can be asked here: the run ends with the call.' };
-    this.#feed({ kind: 'actionFailed', at: this.#clock.now(), command, failure });
-  }
-
-  async #call(command: Call): Promise<void> {
-    this.#feed(await this.#calls.make(command));
-  }
-
-  #startTimer(id: string, dueAt: number): void {
-    const cancel = callAt(this.#clock, dueAt, () => {
-      this.#timers.delete(id);
-      this.#feed({ kind: 'timerFired', at: this.#clock.now(), command: id });
-    });
-    this.#timers.set(id, cancel);
-  }
-
-  #endIfDone(): void {
-    const state = this.#state;
-    if (state === undefined || state.run.status === 'running') return;
-    const { status, result, failure, failedNode } = state.run;
-    this.#letGo();
-    this.#resolve({
-      status,
-      ...(result === undefined ? {} : { result }),
-      ...(failure === undefined ? {} : { failure }),
-      ...(failedNode === undefined ? {} : { node: failedNode }),
-      state,
-    });
-  }
-
-  /** Nothing of the run outlives it. */
-  #letGo(): void {
-    this.#isOver = true;
-    this.#run.signal?.removeEventListener('abort', this.#onAbort);
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
-    this.#calls.abortAll();
-  }
+    isDeclining = false;
+  };
 }
 
-/** What tools and validators may repeat, and nobody else may show. */
-function secretsOf({ graph, input }: InProcessRun): Json[] {
-  return graph.inputs.flatMap(({ name, secret }) => {
-    const value = secret === true ? ownProperty(input, name) : undefined;
-    return value === undefined ? [] : [value];
-  });
+function openQuestion({ state }: LiveRun): string | undefined {
+  return Object.values(state.commands).find(({ kind }) => kind === 'requestAction')?.id;
 }
 
-function warn(error: unknown): void {
-  process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
+function outcomeOf(state: RunState): RunOutcome | undefined {
+  const { status, result, failure, failedNode } = state.run;
+  if (status === 'running') return undefined;
+  return {
+    status,
+    ...(result === undefined ? {} : { result }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(failedNode === undefined ? {} : { node: failedNode }),
+    state,
+  };
 }

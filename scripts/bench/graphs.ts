@@ -1,0 +1,106 @@
+import type { DictExpr, Expr } from '../../src/graph/expression/tree.js';
+import type { Json } from '../../src/graph/json.js';
+import type { CallNode, ForeachNode, Graph, Node } from '../../src/graph/model.js';
+
+/** The one tool of the benchmark: gives one more than it was given. */
+export const TOOL = 'increment';
+
+const common = { after: [], join: 'none_failed', executor: 'server' } as const;
+
+/** `count` calls, each of which is given the result of the one before. The result is `count`. */
+export function line(count: number): Graph {
+  const nodes: Node[] = [];
+  for (let place = 0; place < count; place += 1) {
+    nodes.push(place === 0 ? call('s0', constant(0)) : call(`s${place}`, result(`s${place - 1}`), [`s${place - 1}`]));
+  }
+  return graphOf(nodes, result(`s${count - 1}`));
+}
+
+/** One call, `count - 2` that are given its result, and one behind all of them. The result is 2. */
+export function fan(count: number): Graph {
+  const middle = Array.from({ length: count - 2 }, (_, place) => call(`m${place}`, result('first')));
+  const last = call('last', result('first'), middle.map(({ id }) => id));
+  return graphOf([call('first', constant(0)), ...middle, last], result('last'));
+}
+
+/** A call for each item of the input `items`. The result is the list of theirs. */
+export function loop(concurrency: number): Graph {
+  const each: ForeachNode = {
+    ...common,
+    kind: 'foreach',
+    id: 'each',
+    items: ref('inputs', 'items'),
+    as: 'item',
+    body: { nodes: [call('one', ref('item', 'item'))], value: result('one') },
+    concurrency,
+    max: 1_000,
+    onItemError: 'fail',
+  };
+  return graphOf([each], ref('steps', 'each'), {
+    inputs: [{ name: 'items', description: 'Numbers', schema: { type: 'array' }, required: true }],
+    maxConcurrency: concurrency,
+  });
+}
+
+/** Some value in the run's state, then `count` calls as in `line` that do not look at it. The result is `count`. */
+export function lineBesideField(value: Json, count: number): Graph {
+  const set: Node = { ...common, kind: 'set', id: 'set', updates: [{ field: 'kept', value: constant(value) }] };
+  return withFirst(set, line(count), { state: [{ name: 'kept', scope: 'run', schema: {} }] });
+}
+
+/** A step that gives `value`, then `count` calls that are all given its part `n` as well. */
+export function lineBehindOutput(value: Json, count: number): Graph {
+  const first: Node = { ...common, kind: 'compute', id: 'big', value: constant(value) };
+  const graph = withFirst(first, line(count));
+  const beside = { key: 'beside', value: ref('steps', 'big', 'n') };
+  const nodes = graph.nodes.map((node) =>
+    node.kind === 'call' ? { ...node, input: { ...node.input, entries: [...node.input.entries, beside] } } : node,
+  );
+  return { ...graph, nodes };
+}
+
+/** Two calls, then a question to a person, then two more: what a run that waits looks like. */
+export function question(): Graph {
+  const ask: Node = {
+    ...common,
+    kind: 'ask',
+    id: 'sure',
+    after: ['s1'],
+    mode: 'confirm',
+    message: { kind: 'text', style: 'display', parts: ['Go on with ', result('s1'), '?'] },
+  };
+  const { nodes } = line(4);
+  return graphOf([...nodes.slice(0, 2), ask, ...nodes.slice(2).map((node) => behind(node, ['sure']))], result('s3'));
+}
+
+export function ref(root: 'inputs' | 'steps' | 'item', ...path: (string | number)[]): Expr {
+  return { kind: 'ref', root, path };
+}
+
+function constant(value: Json): Expr {
+  return { kind: 'literal', value };
+}
+
+function result(id: string): Expr {
+  return ref('steps', id, 'n');
+}
+
+function call(id: string, n: Expr, after: readonly string[] = []): CallNode {
+  const input: DictExpr = { kind: 'dict', entries: [{ key: 'n', value: n }] };
+  return { ...common, kind: 'call', id, tool: TOOL, input, after };
+}
+
+function behind(node: Node, after: readonly string[]): Node {
+  return { ...node, after: [...node.after, ...after] };
+}
+
+function withFirst(first: Node, graph: Graph, options: Partial<Graph> = {}): Graph {
+  const [second, ...rest] = graph.nodes;
+  const nodes = second === undefined ? [first] : [first, behind(second, [first.id]), ...rest];
+  return { ...graph, ...options, nodes };
+}
+
+function graphOf(nodes: readonly Node[], returns: Expr, options: Partial<Graph> = {}): Graph {
+  const description = 'A workflow of the benchmark';
+  return { graphVersion: 1, name: 'bench', description, inputs: [], instructions: [], nodes, returns, ...options };
+}

@@ -1,0 +1,54 @@
+import { hashGraph } from '../../../src/graph/canonical.js';
+import { Budget, type EvaluationScope, evaluate } from '../../../src/graph/expression/evaluate.js';
+import type { Expr } from '../../../src/graph/expression/tree.js';
+import type { JsonObject } from '../../../src/graph/json.js';
+import { planOf } from '../../../src/runtime/engine/plan.js';
+import { line, ref } from '../graphs.js';
+import { inTurns, timed } from '../measure.js';
+import { lineMachine } from '../peers/machines.js';
+import { type Row, row } from '../row.js';
+import { type Sizes, timesFor } from '../sizes.js';
+
+/** What it costs to make a graph ready: once for each graph, not for each run. */
+export async function planning(sizes: Sizes): Promise<Row[]> {
+  const [count] = sizes.nodes;
+  const graph = line(count);
+  const times = timesFor(sizes, count);
+  const { plan, hash, xstate } = await inTurns(
+    {
+      plan: timed(count, times, () => planOf({ ...graph })),
+      hash: timed(count, times, () => hashGraph(graph)),
+      xstate: timed(count, times, () => lineMachine(count)),
+    },
+    sizes.rounds,
+  );
+  return [
+    row({ name: 'plan, for each node', unit: 'µs', ours: plan, peer: { name: 'XState', value: xstate } }),
+    row({ name: 'hash in it, for each node', unit: 'µs', ours: hash, peer: { name: 'the whole plan', value: plan } }),
+  ];
+}
+
+const REFERENCES = 10;
+
+/** What a reference costs in an expression, against the same one in JavaScript. */
+export async function references(sizes: Sizes): Promise<Row[]> {
+  const outputs: Record<string, JsonObject> = {};
+  for (let place = 0; place < REFERENCES; place += 1) outputs[`s${place}`] = { page: { title: `t${place}` } };
+  const scope: EvaluationScope = { lookup: (_, name) => outputs[name] };
+  const names = Object.keys(outputs);
+  const expr: Expr = {
+    kind: 'list',
+    items: names.map((name) => ({ value: ref('steps', name, 'page', 'title') })),
+  };
+  const read = () => names.map((name) => (outputs[name]?.page as JsonObject | undefined)?.title);
+  const times = timesFor(sizes, 1);
+  const { ours, plain } = await inTurns(
+    {
+      ours: timed(REFERENCES, times, () => evaluate(expr, scope, new Budget(1_000))),
+      plain: timed(REFERENCES, times, read),
+    },
+    sizes.rounds,
+  );
+  const peer = { name: 'JavaScript', value: plain };
+  return [row({ name: 'reference in an expression', unit: 'µs', ours, peer })];
+}

@@ -1,0 +1,132 @@
+import type { Expr } from '../../../graph/expression/tree.js';
+import { endsAtOnce, isOneNode, makesSteps, optionOf, uses } from '../../outcomes.js';
+import type { ExpressionSyntax } from '../../syntax.js';
+import { type CallSyntax, stepVerbOf, unwrap } from '../../verbs.js';
+import { type Arrow, readArrow } from '../arrows.js';
+import { ERROR_FIELDS } from '../error-value.js';
+import type { Local } from '../expressions.js';
+import { fallbackFault, withFallback } from '../fallback.js';
+import { boundTo, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
+import { ALWAYS } from './branch.js';
+import type { Linker } from './linker.js';
+import { refuse } from './refuse.js';
+
+/** `attempt(step, (error) => …)`: a value, or other steps, in the place of a step that has failed for good. */
+export function linkAttempt(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const [step, fallback] = args;
+  const hint = 'write `attempt(call(…), (error) => …)`';
+  if (step === undefined) return refuse(linker, callee.place, 'an `attempt` without a step', hint);
+  const fault = fallbackFault(step);
+  if (fault !== undefined) linker.scope.report(fault);
+  const arrow = fallback && readArrow(fallback, 'attempt', 1, linker.scope.report);
+  if (fallback === undefined) return refuse(linker, callee.place, 'an `attempt` without a fallback', hint);
+  if (arrow === undefined || fault !== undefined) {
+    tried(linker, step);
+    return undefined;
+  }
+  if (!makesSteps(arrow.body)) return withValue(linker, step, arrow);
+  return endsAtOnce(arrow.body) ? withEnd(linker, step, arrow) : withSteps(linker, step, arrow);
+}
+
+/** What is tried, as one node: as it is, or as the body of one. */
+function tried(
+  linker: Linker,
+  step: ExpressionSyntax,
+  id = linker.scope.id,
+  prefix = linker.prefix,
+): StepOutcome | undefined {
+  return isOneNode(step) ? linker.part(step, { id, prefix }) : linker.wrapped(step, 'try', id);
+}
+
+function withValue(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {
+  const outcome = tried(linker, step);
+  const value = linker.inside(arrow, { kind: 'error' });
+  return outcome && value && withFallback(outcome, value);
+}
+
+/** The run, or what it stands in, ends where the step fails: nothing else changes for what comes after. */
+function withEnd(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {
+  const outcome = tried(linker, step);
+  const end = takeOver(linker, arrow);
+  return outcome && end && { ...outcome, nodes: [...selecting(outcome.nodes, end.entry), ...end.nodes] };
+}
+
+/** One node with both in it, whose value is that of the step, or else of what took over. */
+function withSteps(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {
+  const { scope, prefix } = linker;
+  const outcome = tried(linker, step, scope.ids.next(`${prefix}.try`), `${prefix}.try`);
+  const other = takeOver(linker, arrow);
+  if (outcome === undefined || other === undefined) return undefined;
+  const first = ownNode(outcome.nodes);
+  const nodes = inSequence([...selecting(outcome.nodes, other.entry), ...other.nodes]);
+  const value = first && eitherOf(first.id, outcome, other);
+  const body = { nodes, ...(value === undefined ? {} : { value }) };
+  return linker.outcome({ kind: 'branch', cases: [{ id: 'try', when: ALWAYS, body }] });
+}
+
+/** A node that failed has no value, and one that did not run has none either. */
+function eitherOf(id: string, step: StepOutcome, other: StepOutcome): Expr | undefined {
+  const nothing: Expr = { kind: 'literal' };
+  const isThere: Expr = {
+    kind: 'compare',
+    left: nodeValue(id),
+    ops: [{ op: 'ne.strict', right: nothing }],
+  };
+  const [given, instead] = [step.bind([]), other.bind([ALWAYS])];
+  if (given.kind !== 'value') return undefined;
+  if (instead.kind !== 'value') return given.expr;
+  return { kind: 'conditional', truth: 'boolean', test: isThere, then: given.expr, else: instead.expr };
+}
+
+/** The step's own node selects the other one when it fails. */
+function selecting(nodes: readonly StepNode[], fallbackNode: string): readonly StepNode[] {
+  const own = ownNode(nodes);
+  return nodes.map((node) => (node === own ? { ...node, onError: { fallbackNode } } : node));
+}
+
+interface TakeOver extends StepOutcome {
+  /** The node that is selected. */
+  readonly entry: string;
+}
+
+/** What takes over. Only the node that is selected knows the failure: where there are more, it hands it on. */
+function takeOver(linker: Linker, arrow: Arrow): TakeOver | undefined {
+  const { scope, prefix } = linker;
+  const id = scope.ids.next(`${prefix}.fallback`);
+  const part = (error: Local) =>
+    ({ id, prefix: `${prefix}.fallback`, locals: linker.withLocals(arrow.names, error) }) as const;
+  if (isPlain(arrow.body)) {
+    const outcome = linker.part(arrow.body, part({ kind: 'error' }));
+    const [node] = outcome?.nodes ?? [];
+    if (outcome === undefined || node === undefined) return undefined;
+    return { ...outcome, nodes: [{ ...node, selected: true }], entry: node.id };
+  }
+  const entry = scope.ids.next(`${prefix}.error`);
+  const at = arrow.body.place.span;
+  const fields = ERROR_FIELDS.map((key) => ({ key, value: errorField(key) }));
+  const core = { kind: 'compute', value: { kind: 'dict', at, entries: fields } } as const;
+  const source = arrow.body.place;
+  const failure: StepNode = { id: entry, core, conditions: [], source, selected: true };
+  const { locals } = part({ kind: 'value', expr: nodeValue(entry) });
+  const body = linker.body(arrow.body, 'fallback', { locals, keepsOptions: true });
+  if (body === undefined) return undefined;
+  const steps: StepNode = {
+    ...{ id, conditions: [], source },
+    core: { kind: 'branch', cases: [{ id: 'then', when: ALWAYS, body }] },
+    order: { after: [entry], join: 'all_success' },
+  };
+  return { nodes: [failure, steps], bind: boundTo(nodeValue(id)), entry };
+}
+
+function errorField(key: string): Expr {
+  return { kind: 'ref', root: 'error', path: [key] };
+}
+
+/** Whether a step is one node that says no more than what it does itself. */
+function isPlain(syntax: ExpressionSyntax): boolean {
+  const inner = unwrap(syntax);
+  if (inner.kind !== 'call' || uses(inner, 'read') || optionOf(inner, 'compensate') !== undefined) return false;
+  const verb = stepVerbOf(inner);
+  if (verb === 'fail' || verb === 'done' || verb === 'wait') return true;
+  return isOneNode(inner) && verb !== 'match' && verb !== 'parallel' && verb !== 'forEach';
+}

@@ -1,0 +1,48 @@
+import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import type { Place } from '../../../graph/place.js';
+import type { ExpressionSyntax } from '../../syntax.js';
+import { unwrap } from '../../verbs.js';
+import { describe } from '../describe.js';
+import type { Linker } from './linker.js';
+
+/** Reports what a verb is not given, or not in this form. */
+export function refuse({ scope }: Pick<Linker, 'scope'>, at: Place, what: string, hint: string): undefined {
+  scope.report(diagnostic('SW2001', at, { what }, { hint }));
+  return undefined;
+}
+
+/** A key of an object that is written out, and what stands under it. */
+export interface Entry {
+  readonly key: string;
+  readonly keyPlace: Place;
+  readonly value: ExpressionSyntax;
+}
+
+/**
+ * The entries of an object that is written out; nothing where it is another expression. Spreads and methods in it are
+ * reported, and left out.
+ *
+ * @param role what it is to the verb, after "in the place of".
+ * @param example what to write.
+ */
+export function readEntries(
+  linker: Linker,
+  syntax: ExpressionSyntax | undefined,
+  at: Place,
+  role: string,
+  example: string,
+): { readonly entries: readonly Entry[]; readonly isWhole: boolean } | undefined {
+  const object = syntax && unwrap(syntax);
+  const hint = `write them one by one: \`${example}\``;
+  if (object === undefined) return refuse(linker, at, `a call without ${role}`, `write \`${example}\``);
+  if (object.kind !== 'object')
+    return refuse(linker, object.place, `${describe(object)} in the place of ${role}`, hint);
+  const entries: Entry[] = [];
+  for (const entry of object.entries) {
+    if ('value' in entry && entry.key !== '__proto__') entries.push(entry);
+    else if ('value' in entry) refuse(linker, entry.keyPlace, 'the key `__proto__`', 'choose another key');
+    else if ('spread' in entry) refuse(linker, entry.spread.place, `a spread among ${role}`, hint);
+    else refuse(linker, entry.place, entry.unsupported, entry.instead ?? hint);
+  }
+  return { entries, isWhole: entries.length === object.entries.length };
+}

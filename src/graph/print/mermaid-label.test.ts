@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { label } from './mermaid-label.js';
+
+describe('a label of Mermaid', () => {
+  test.each([
+    [['a', 'b'], '"a<br/>b"'],
+    [['say "hi"'], '"say #34;hi#34;"'],
+    [['#quot; <b> & `x` \\n'], '"#35;quot; #60;b#62; #38; #96;x#96; #92;n"'],
+    [['two\nlines'], '"two#92;u000alines"'],
+    [
+      ['1. first', '- second', '* third', '1.5', '-5'],
+      '"1#46; first<br/>#45; second<br/>#42; third<br/>1.5<br/>-5"',
+    ],
+    [['x'.repeat(80)], `"${'x'.repeat(80)}"`],
+    [['x'.repeat(81)], `"${'x'.repeat(79)}…"`],
+  ])('of %j', (lines, written) => {
+    expect(label(lines)).toBe(written);
+  });
+
+  test('ends where it ends, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (lines) => {
+        expect(label(lines)).toMatch(/^"[^"`\n\r\\]*"$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import type { Node } from '../../graph/model.js';
+import { ask, back, body, branch, field, foreach, isMore, set } from './constructs.fixture.js';
+import { call, compute, error, graph, lit, not, Run, step, text } from './graph.fixture.js';
+
+const score = (id: string) => step(id, 'score');
+
+/** Improve and review until the score is above 90, at most `max` times again. */
+const loop = (max: number, options = {}): Node[] => [
+  call('improve'),
+  call('review', {}, { after: ['improve'] }),
+  back('again', 'improve', max, { when: not(isMore(score('review'), 90)), ...options }),
+  call('publish', {}, { after: ['review'] }),
+];
+
+describe('Q14: a goto', () => {
+  test('starts over from its target, with ids never used, until it is not needed', () => {
+    const run = new Run(graph(loop(3), { returns: step('publish') }));
+    run.returns('improve').returns('review', { score: 50 });
+    expect(run.last.facts).toContainEqual({
+      ...{ kind: 'jumped', node: 'again', target: 'improve', visit: 1, max: 3 },
+    });
+    expect([run.inFlight, run.status('review')]).toEqual([['improve'], 'pending']);
+    const second = run.state.commands['improve@2#1'];
+    expect(second).toMatchObject({ node: 'improve', attempt: 1 });
+    run.returns('improve').returns('review', { score: 95 });
+    expect([run.status('again'), run.inFlight]).toEqual(['skipped(condition_false)', ['publish']]);
+    expect(run.returns('publish', 1).state.run.result).toBe(1);
+  });
+
+  test('E5: each visit has an idempotency key of its own', () => {
+    const run = new Run(graph(loop(3)));
+    const first = run.state.commands['improve#1'];
+    run.returns('improve').returns('review', { score: 0 });
+    const second = run.state.commands['improve@2#1'];
+    expect((first as { idempotencyKey: string }).idempotencyKey).not.toBe(
+      (second as { idempotencyKey: string }).idempotencyKey,
+    );
+  });
+
+  test('what is declared behind it waits for it', () => {
+    const run = new Run(graph(loop(1))).returns('improve').returns('review', { score: 0 });
+    expect(run.status('publish')).toBe('pending');
+    run.returns('improve').returns('review', { score: 91 });
+    expect(run.inFlight).toEqual(['publish']);
+  });
+
+  test('fails when it has jumped as often as it may', () => {
+    const run = new Run(graph(loop(1))).returns('improve').returns('review', { score: 0 });
+    run.returns('improve').returns('review', { score: 0 });
+    expect(run.state.run).toMatchObject({ failedNode: 'again', failure: { code: 'E_LOOP_LIMIT' } });
+    expect(run.status('publish')).toBe('skipped(upstream_failed)');
+  });
+
+  test('or goes on, with `continue`', () => {
+    const run = new Run(graph(loop(0, { onLimit: 'continue' })))
+      .returns('improve')
+      .returns('review', { score: 0 });
+    expect([run.status('again'), run.inFlight]).toEqual(['succeeded', ['publish']]);
+  });
+
+  test('keeps the state, and forgets outputs and failures', () => {
+    const nodes = [
+      set('count', { n: text(field('n'), 'x') }),
+      call('a', {}, { onError: { value: error('message') } }),
+      compute('seen', step('a'), { after: ['a'] }),
+      back('again', 'count', 2, { onLimit: 'continue' }),
+    ];
+    const run = new Run(graph(nodes, { returns: text(field('n'), step('seen')) })).fails('a');
+    expect(run.state.outputs).toEqual({ count: { n: 'xx' } });
+    run.returns('a', '1').returns('a', '2');
+    expect(run.state.run.result).toBe('xxx2');
+  });
+
+  test('starts skipped nodes, branches and loops over as well', () => {
+    const nodes = [
+      ask('sure'),
+      branch('b', [
+        [step('sure', 'confirmed'), body([call('yes')])],
+        [undefined, body([call('no')])],
+      ]),
+      foreach('each', lit([1, 2]), body([call('item')])),
+      call('rare', {}, { when: step('sure', 'confirmed') }),
+      back('again', 'sure', 1, { onLimit: 'continue' }),
+    ];
+    const run = new Run(graph(nodes)).returns('item[0]').answers('sure', { confirmed: false });
+    run.returns('no').returns('item[1]');
+    expect(run.status('rare')).toBe('pending');
+    expect(Object.keys(run.state.nodes)).not.toContain('no');
+    run.answers('sure', { confirmed: true });
+    expect(run.inFlight).toEqual(['item[0]', 'yes', 'rare']);
+    expect(Object.keys(run.state.commands)).toContain('item[0]@2.1#1');
+    run.returns('item[0]').returns('item[1]').returns('yes').returns('rare');
+    expect(run.state.run.status).toBe('succeeded');
+  });
+
+  test('may be selected by a branch, which decides anew on each visit', () => {
+    const nodes = [
+      call('try'),
+      branch('decide', [
+        [isMore(score('try'), 90), 'finish'],
+        [undefined, 'again'],
+      ]),
+      back('again', 'try', 5),
+      call('finish'),
+      call('last', {}, { after: ['finish'], join: 'none_failed_min_one_success' }),
+    ];
+    const run = new Run(graph(nodes)).returns('try', { score: 1 });
+    expect([run.status('finish'), run.inFlight]).toEqual(['pending', ['try']]);
+    run.returns('try', { score: 99 });
+    expect([run.status('again'), run.inFlight]).toEqual(['skipped(not_selected)', ['finish']]);
+    run.returns('finish').returns('last');
+    expect(run.state.run.status).toBe('succeeded');
+  });
+
+  test('in a loop that goes through items, counts for each item', () => {
+    const nodes = body([call('a'), back('again', 'a', 1, { onLimit: 'continue' })]);
+    const run = new Run(graph([foreach('each', lit([1, 2]), nodes)]));
+    for (const id of ['a[0]', 'a[0]', 'a[1]', 'a[1]']) {
+      expect(run.inFlight).toEqual([id]);
+      run.returns(id);
+    }
+    expect(run.state.run.status).toBe('succeeded');
+  });
+
+  test('inside of another one is started over with it', () => {
+    const nodes = [
+      call('outer'),
+      call('inner', {}, { after: ['outer'] }),
+      back('short', 'inner', 2, { onLimit: 'continue' }),
+      back('long', 'outer', 1, { onLimit: 'continue' }),
+    ];
+    const run = new Run(graph(nodes));
+    const ids: string[] = [];
+    while (run.state.run.status === 'running') {
+      const [id = ''] = Object.keys(run.state.commands);
+      ids.push(id);
+      run.returns(run.inFlight[0] ?? '');
+    }
+    expect(ids).toEqual(['outer#1', 'inner#1', 'inner@2#1', 'inner@3#1', 'outer@2#1', 'inner@4#1']);
+  });
+
+  test.each(['later', 'again', 'elsewhere', 'inside'])('to %s is a fault of the graph', (target) => {
+    const nodes = [
+      branch('b', [[undefined, body([call('inside')])]]),
+      back('again', target, 1),
+      call('later'),
+    ];
+    expect(new Run(graph(nodes)).state.run.failure?.code).toBe('E_GRAPH');
+  });
+
+  test('without end comes to the limit of steps', () => {
+    const nodes = [compute('a', lit(1)), back('again', 'a', 1_000_000_000)];
+    const run = new Run(graph(nodes));
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_STEP_LIMIT' } });
+    expect(run.state.run.started).toBe(100_000);
+  });
+
+  test('costs the same on every visit', () => {
+    const run = new Run(graph([call('a'), back('again', 'a', 10_000)]));
+    const changes = () => run.returns('a').last.changes.length;
+    for (let visit = 0; visit < 10; visit += 1) run.returns('a');
+    const early = changes();
+    for (let visit = 0; visit < 2_000; visit += 1) run.returns('a');
+    expect(changes()).toBe(early);
+  });
+});

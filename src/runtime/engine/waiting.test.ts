@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../graph/json.js';
+import type { AskNode, WaitNode } from '../../graph/model.js';
+import { ask, body, branch, field, set, wait } from './constructs.fixture.js';
+import { again, broken, call, error, graph, list, lit, Run, step, text } from './graph.fixture.js';
+import { outstanding } from './outstanding.js';
+import { parseTime } from './rfc3339.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+describe('N7: a question', () => {
+  test('waits for an answer that fits, which is its value', () => {
+    const question = ask('sure', 'confirm', { message: text('Book ', lit(3), '?') });
+    const run = new Run(graph([question], { returns: step('sure', 'confirmed') }));
+    const action = {
+      ...{ type: 'ask', mode: 'confirm', message: 'Book 3?' },
+      schema: {
+        ...{ type: 'object', properties: { confirmed: { type: 'boolean' } } },
+        ...{ required: ['confirmed'], additionalProperties: false },
+      },
+    };
+    expect(run.commands).toEqual([{ kind: 'requestAction', id: 'sure#1', node: 'sure', action }]);
+    expect([run.status('sure'), outstanding(run.state)]).toEqual(['waiting', run.commands]);
+    expect(run.last.facts.at(-1)).toEqual({
+      ...{ kind: 'waiting', node: 'sure', nodeKind: 'ask', command: 'sure#1', action },
+    });
+    expect(run.answers('sure', { confirmed: false }).state.run.result).toBe(false);
+    expect(run.facts).toContainEqual({
+      ...{ kind: 'answered', node: 'sure', command: 'sure#1', value: { confirmed: false } },
+    });
+  });
+
+  const options = list(lit('red'), lit('blue'));
+  const expects = { type: 'object', required: ['n'], properties: { n: { type: 'number' } } };
+
+  test.each<[AskNode['mode'], Partial<AskNode>, Json, Json[]]>([
+    [
+      'info',
+      {},
+      { acknowledged: true },
+      [{ acknowledged: false }, {}, true, null, { acknowledged: true, x: 1 }],
+    ],
+    ['confirm', {}, { confirmed: true }, [{ confirmed: 'yes' }, { confirmed: null }, [], 'true']],
+    ['text', {}, { input: '' }, [{ input: 3 }, { Input: 'x' }, 'x']],
+    [
+      'choice',
+      { options },
+      { selected: 'blue' },
+      [{ selected: 'green' }, { selected: 0 }, { selected: null }],
+    ],
+    ['yield', { expects }, { n: 1, more: true }, [3, null, [], 'x', {}, { m: 1 }]],
+    ['yield', { expects: { type: 'array' } }, [1], [{}, 'x', null]],
+    ['yield', { expects: { type: 'integer' } }, 4, [4.5, '4']],
+    ['yield', { expects: { type: 'null' } }, null, [0, false]],
+  ])('of mode %s takes what fits, and nothing else changes anything', (mode, more, good, bad) => {
+    const run = new Run(graph([ask('q', mode, more)], { returns: step('q') }));
+    const before = JSON.stringify(run.state);
+    for (const value of bad) expect(run.answers('q', value).last).toMatchObject({ changes: [], facts: [] });
+    expect(JSON.stringify(run.state)).toBe(before);
+    expect(run.answers('q', good).state.run.result).toEqual(good);
+  });
+
+  test.each<[string, Partial<AskNode>]>([
+    ['none', {}],
+    ['no list', { options: lit('red') }],
+    ['an empty list', { options: list() }],
+    ['no text', { options: list(lit(1)) }],
+    ['one twice', { options: list(lit('a'), lit('a')) }],
+  ])('with options that are %s fails', (_name, more) => {
+    expect(new Run(graph([ask('q', 'choice', more)])).state.run.failure?.code).toBe('E_ASK_OPTIONS');
+  });
+
+  test('any number wait at once, are answered in any order, and nothing else waits for them', () => {
+    const nodes = [ask('a'), ask('b'), call('c'), call('d', { x: step('a') })];
+    const run = new Run(graph(nodes, { maxConcurrency: 1 }));
+    expect(outstanding(run.state).map(({ id }) => id)).toEqual(['a#1', 'b#1', 'c#1', 'c#1:timer']);
+    run.answers('b', { confirmed: true }).returns('c').answers('a', { confirmed: false });
+    expect(run.state.commands['d#1']).toMatchObject({ input: { x: { confirmed: false } } });
+  });
+
+  test('an answer to what is answered, or after the end, changes nothing', () => {
+    const run = new Run(graph([ask('a'), ask('b')])).answers('a', { confirmed: true });
+    expect(run.answers('a', { confirmed: false }).last.changes).toEqual([]);
+    run.cancel();
+    expect(
+      run.send({ kind: 'actionSubmitted', at: 0, command: 'b#1', value: { confirmed: true } }).last.changes,
+    ).toEqual([]);
+    expect(run.facts.at(-1)).toMatchObject({ kind: 'finished', status: 'cancelled' });
+  });
+
+  test('the answer of somebody else is none: a tool’s result is no answer, an answer no result', () => {
+    const run = new Run(graph([ask('a'), call('b')]));
+    run.send({ kind: 'toolReturned', at: 0, command: 'a#1', value: { confirmed: true } });
+    expect(run.last.changes).toEqual([]);
+    run.send({ kind: 'actionSubmitted', at: 0, command: 'b#1', value: { confirmed: true } });
+    expect(run.last.changes).toEqual([]);
+    run.send({ kind: 'actionFailed', at: 0, command: 'b#1', failure: { code: 'X', message: '' } });
+    expect(run.last.changes).toEqual([]);
+  });
+
+  test('whoever cannot answer fails it; it may be asked again, and a value may stand in', () => {
+    const nodes = [
+      ask('a', 'confirm', { retry: again(1), onError: { value: list(error('code'), error('attempts')) } }),
+    ];
+    const run = new Run(graph(nodes, { returns: step('a') }));
+    run.fails('a');
+    const refuse = (command: string) =>
+      run.send({ kind: 'actionFailed', at: run.at, command, failure: { code: 'E_GONE', message: 'left' } });
+    refuse('a#1');
+    expect(outstanding(run.state).map(({ id }) => id)).toEqual(['a#2']);
+    expect(refuse('a#2').state.run.result).toEqual(['E_GONE', 2]);
+  });
+
+  test('N8: has no limit of its own; with one, the question is taken back', () => {
+    const run = new Run(graph([ask('a'), ask('b', 'confirm', { timeoutMs: 50 })], { failFast: false })).fires(
+      'b',
+    );
+    expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'b#1:cancel', call: 'b#1' }]);
+    expect([run.status('a'), run.state.nodes.b?.failure]).toEqual([
+      'waiting',
+      { code: 'E_TIMEOUT', message: 'Nothing came within 50 ms.' },
+    ]);
+  });
+
+  test('the run’s deadline bounds it', () => {
+    const run = new Run(graph([ask('a')]), {}, 5_000).fires('a');
+    expect(run.state.run.failure?.code).toBe('E_DEADLINE');
+  });
+
+  test('where its scope fails it is cancelled', () => {
+    const run = new Run(graph([ask('a'), call('b')])).fails('b');
+    expect([run.status('a'), run.state.run.status, outstanding(run.state)]).toEqual([
+      'cancelled',
+      'failed',
+      [],
+    ]);
+  });
+
+  test('a message that is no text fails it before anybody is asked', () => {
+    const run = new Run(graph([ask('a', 'text', { message: lit(3) })]));
+    expect([run.commands, run.state.run.failure?.code]).toEqual([[], 'E_NOT_TEXT']);
+  });
+});
+
+describe('a wait', () => {
+  const waits = (options: Partial<WaitNode>) => {
+    const run = new Run(graph([wait('w', options), call('next', {}, { after: ['w'] })]));
+    return run;
+  };
+
+  test('ends when its timer fires', () => {
+    const run = waits({ durationMs: lit(250.5) });
+    expect(run.commands).toEqual([{ kind: 'startTimer', id: 'w#1', node: 'w', dueAt: 1_251 }]);
+    expect(run.facts.at(-1)).toEqual({
+      kind: 'waiting',
+      node: 'w',
+      nodeKind: 'wait',
+      command: 'w#1',
+      until: 1_251,
+    });
+    expect(run.passes('w').inFlight).toEqual(['next']);
+  });
+
+  test.each<[string, Partial<WaitNode>]>([
+    ['of nothing', { durationMs: lit(0) }],
+    ['that is over', { until: lit(999) }],
+    ['that is over, as text', { until: lit('1970-01-01T00:00:01Z') }],
+    ['long ago', { until: lit(-5) }],
+  ])('for a time %s passes at once', (_name, options) => {
+    expect(waits(options).inFlight).toEqual(['next']);
+  });
+
+  test('until a time', () => {
+    const run = waits({ until: lit('1970-01-01T00:00:02.500Z') });
+    expect(run.commands).toEqual([{ kind: 'startTimer', id: 'w#1', node: 'w', dueAt: 2_500 }]);
+  });
+
+  test.each<[string, Partial<WaitNode>]>([
+    ['a negative duration', { durationMs: lit(-1) }],
+    ['text', { durationMs: lit('5') }],
+    ['nothing', { durationMs: lit() }],
+    ['no time', { until: lit('tomorrow') }],
+    ['too long', { durationMs: lit(366 * 86_400_000 + 1) }],
+    ['too late', { until: lit(400 * 86_400_000) }],
+    ['neither', {}],
+  ])('for %s fails', (_name, options) => {
+    expect(waits(options).state.run.failure?.code).toBe('E_WAIT');
+  });
+
+  test('for a time that cannot be evaluated fails', () => {
+    expect(waits({ durationMs: broken }).state.run.failure?.code).toBe('E_NOT_AN_OBJECT');
+  });
+
+  test('a clock that goes backwards leaves it as long as it is', () => {
+    const run = new Run(graph([call('a'), wait('w', { durationMs: lit(100), after: ['a'] })]));
+    run.at = 400;
+    run.returns('a');
+    expect(run.state.commands['w#1']).toMatchObject({ dueAt: 500 });
+    run.at = 100;
+    run.send({ kind: 'timerFired', at: 100, command: 'w#1' });
+    expect(run.state.run.status).toBe('succeeded');
+  });
+
+  test('its limit, and the run’s deadline, end it as failures', () => {
+    const limited = new Run(graph([wait('w', { durationMs: lit(100), timeoutMs: 50 })]));
+    limited.send({ kind: 'timerFired', at: 1_050, command: 'w#1:timer' });
+    expect(limited.commands).toEqual([{ kind: 'cancelTimer', id: 'w#1:cancel', timer: 'w#1' }]);
+    expect(limited.state.run.failure?.code).toBe('E_TIMEOUT');
+    const late = new Run(graph([wait('w', { durationMs: lit(100) })]), {}, 1_020);
+    late.send({ kind: 'timerFired', at: 1_020, command: 'w#1:timer' });
+    expect(late.state.run.failure?.code).toBe('E_DEADLINE');
+  });
+
+  test('is called off with its scope', () => {
+    const inner = branch('b', [[undefined, body([wait('w', { durationMs: lit(100) })])]]);
+    const run = new Run(graph([inner, call('bad')])).fails('bad');
+    expect(run.commands).toContainEqual({ kind: 'cancelTimer', id: 'w#1:cancel', timer: 'w#1' });
+    expect([run.status('b'), run.state.run.status]).toEqual(['cancelled', 'failed']);
+  });
+});
+
+describe('times', () => {
+  test.each<[string, number | undefined]>([
+    ['1970-01-01T00:00:00Z', 0],
+    ['2026-01-01T00:00:00Z', NOW],
+    ['2026-01-01t01:00:00.123456+01:00', NOW + 123],
+    ['2025-12-31 22:30:00-01:30', NOW],
+    ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+    ['2023-02-29T00:00:00Z', undefined],
+    ['2000-02-29T00:00:00Z', Date.UTC(2000, 1, 29)],
+    ['1900-02-29T00:00:00Z', undefined],
+    ['2026-04-31T00:00:00Z', undefined],
+    ['2026-13-01T00:00:00Z', undefined],
+    ['2026-01-01T24:00:00Z', undefined],
+    ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
+    ['2026-01-01', undefined],
+    ['2026-01-01T00:00:00', undefined],
+    ['', undefined],
+  ])('%s', (given, expected) => {
+    expect(parseTime(given)).toBe(expected);
+  });
+});
+
+describe('a set', () => {
+  const state = [{ name: 'n', scope: 'run', schema: {}, initial: 1 } as const];
+
+  test('reads all values before it writes any, and is the dict of them', () => {
+    const nodes = [set('s', { n: list(field('n')), old: field('n'), gone: lit() })];
+    const run = new Run(graph(nodes, { state, returns: list(step('s'), field('n'), field('old')) }));
+    expect(run.state.run.result).toEqual([{ n: [1], old: 1 }, [1], 1]);
+    expect(run.facts.filter(({ kind }) => kind === 'stateSet')).toEqual([
+      { kind: 'stateSet', node: 's', field: 'n', value: [1] },
+      { kind: 'stateSet', node: 's', field: 'old', value: 1 },
+      { kind: 'stateSet', node: 's', field: 'gone' },
+    ]);
+  });
+
+  test('a field reads as its initial value until it is written, also as absent', () => {
+    const nodes = [set('s', { n: lit() })];
+    expect(new Run(graph(nodes, { state, returns: list(field('n'), field('x')) })).state.run.result).toEqual([
+      null,
+      null,
+    ]);
+    expect(new Run(graph([], { state, returns: field('n') })).state.run.result).toBe(1);
+  });
+
+  test('writes nothing where one value cannot be evaluated', () => {
+    const run = new Run(graph([set('s', { n: lit(2), x: broken })], { state }));
+    expect([run.state.run.status, run.state.fields]).toEqual(['failed', {}]);
+  });
+});

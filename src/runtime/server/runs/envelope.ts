@@ -1,0 +1,199 @@
+import { type Json, type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { jsonSize } from '../../catalogue/json-size.js';
+import { type Mask, maskedFailure } from '../../catalogue/mask.js';
+import { timerId } from '../../engine/commands.js';
+import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { Standing } from '../../hosts/in-process/live-run.js';
+import { texts } from './texts.js';
+
+/** What a caller is told of a run, the same wherever it is told. Plain JSON. */
+export interface Envelope {
+  readonly workflow_id: string;
+  readonly definition: Definition;
+  /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
+  readonly status: EnvelopeStatus;
+  /** What is open now, oldest first: also while the run goes on elsewhere. */
+  readonly actions: readonly PendingAction[];
+  /** The one open action, where there is exactly one. */
+  readonly action?: PendingAction;
+  /** Of a completed run. Missing for a value that is absent. */
+  readonly result?: Json;
+  /** Of a failed or cancelled run. */
+  readonly error?: EnvelopeError;
+}
+
+export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+
+/** The workflow as it was when the run began. */
+export interface Definition {
+  readonly name: string;
+  readonly version?: string;
+  readonly hash: string;
+}
+
+/** What somebody outside is asked for, or a time the run waits for. */
+export interface PendingAction {
+  readonly action_id: string;
+  readonly workflow_id: string;
+  readonly step_id: string;
+  readonly type: 'prompt' | 'wait';
+  readonly parameters:
+    | { readonly message: string; readonly type: AskMode; readonly options?: readonly string[] }
+    /** `duration` in seconds. */
+    | { readonly duration: number; readonly message: string };
+  /** What a fitting answer looks like. Missing for a `wait`, which is not answered. */
+  readonly schema?: JsonSchema;
+  /** When a `wait` is over, RFC 3339. */
+  readonly resume_at?: string;
+  readonly timeout_seconds?: number;
+  /** RFC 3339. */
+  readonly created_at: string;
+  /** RFC 3339. Missing where the action stays open for as long as it takes. */
+  readonly expires_at?: string;
+}
+
+export interface EnvelopeError {
+  readonly code: string;
+  readonly message: string;
+  /** The step at the top of the workflow that it comes from. */
+  readonly node?: string;
+  /** The call in question may have taken effect: check before repeating it. */
+  readonly outcome_unknown?: true;
+  readonly details?: Json;
+  /** Values of the steps at the top that had succeeded, by step. Secrets are masked. */
+  readonly partial: JsonObject;
+  /** Succeeded steps whose values are too large to be shown. */
+  readonly partial_omitted?: readonly string[];
+}
+
+/** A value of a succeeded step with more bytes of JSON than this is named, and not shown. */
+export const PARTIAL_LIMIT_BYTES = 16_384;
+
+/** What an envelope is made of. */
+export interface RunView {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly standing: Standing;
+  /** When an action was opened, in ms since the epoch. */
+  readonly openedAt: (action: string) => number;
+  readonly mask: Mask;
+}
+
+/** How a run stands, as its caller is told. */
+export function envelopeOf(view: RunView): Envelope {
+  const { graph, state, standing } = view;
+  const { id, graphHash, status, result } = state.run;
+  const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
+  switch (status) {
+    case 'running': {
+      const actions = openActions(view);
+      const [action] = actions;
+      const isOne = actions.length === 1 && action !== undefined;
+      return {
+        ...head,
+        status: standing === 'busy' ? 'running' : 'waiting',
+        actions,
+        ...(isOne ? { action } : {}),
+      };
+    }
+    case 'succeeded':
+      return { ...head, status: 'completed', actions: [], ...(result === undefined ? {} : { result }) };
+    case 'failed':
+    case 'cancelled':
+      return { ...head, status, actions: [], error: errorOf(view) };
+    default:
+      return status satisfies never;
+  }
+}
+
+export function definitionOf({ name, version }: Graph, hash: string): Definition {
+  return { name, ...(version === undefined ? {} : { version }), hash };
+}
+
+function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
+  const actions: PendingAction[] = [];
+  for (const command of Object.values(state.commands)) {
+    const opened = openedAt(command.id);
+    const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
+    if (command.kind === 'requestAction') {
+      const { message, mode, options, schema } = command.action;
+      actions.push({
+        ...head,
+        step_id: command.node,
+        type: 'prompt',
+        parameters: {
+          message: mask.text(message),
+          type: mode,
+          ...(options === undefined ? {} : { options }),
+        },
+        schema,
+        ...expiry(state, command.id, opened),
+      });
+    } else if (command.kind === 'startTimer' && isWait(command.id)) {
+      const duration = Math.max(0, command.dueAt - opened) / 1_000;
+      actions.push({
+        ...head,
+        step_id: command.node,
+        type: 'wait',
+        parameters: { duration, message: texts.waitsUntil(time(command.dueAt)) },
+        resume_at: time(command.dueAt),
+        ...expiry(state, command.id, opened),
+      });
+    }
+  }
+  return actions;
+}
+
+/** Ids of timers that bound or delay attempts are made of the attempt's, and say so behind a colon. */
+function isWait(timer: string): boolean {
+  return !timer.includes(':');
+}
+
+function expiry({ commands }: RunState, action: string, openedAt: number) {
+  const limit = ownProperty(commands, timerId(action));
+  if (limit?.kind !== 'startTimer') return {};
+  return {
+    timeout_seconds: Math.max(0, limit.dueAt - openedAt) / 1_000,
+    expires_at: time(limit.dueAt),
+  };
+}
+
+function errorOf({ graph, state, mask }: RunView): EnvelopeError {
+  const { failure = LOST, failedNode } = state.run;
+  const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
+  return {
+    code,
+    message,
+    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...(outcomeUnknown === undefined ? {} : { outcome_unknown: outcomeUnknown }),
+    ...(details === undefined ? {} : { details }),
+    ...partialOf(graph, state, mask),
+  };
+}
+
+/** A run that did not succeed says why; this is never shown. */
+const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
+
+function partialOf(
+  { nodes }: Graph,
+  { nodes: rows, outputs }: RunState,
+  mask: Mask,
+): Pick<EnvelopeError, 'partial' | 'partial_omitted'> {
+  const partial: [string, Json][] = [];
+  const omitted: string[] = [];
+  for (const { id } of nodes) {
+    const value = ownProperty(outputs, id);
+    if (value === undefined || ownProperty(rows, id)?.status !== 'succeeded') continue;
+    if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
+    else partial.push([id, mask.json(value)]);
+  }
+  return {
+    partial: Object.fromEntries(partial),
+    ...(omitted.length === 0 ? {} : { partial_omitted: omitted }),
+  };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,324 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { canonicalJson } from '../../../graph/canonical.js';
+import type { Json } from '../../../graph/json.js';
+import { unreachable } from '../../../graph/unreachable.js';
+import { Mask, valuesOf } from '../../catalogue/mask.js';
+import type { CallPort } from '../../catalogue/port.js';
+import { thrownText } from '../../catalogue/thrown.js';
+import type { Fact, Failure } from '../../engine/contract.js';
+import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
+import type { Clock } from '../../hosts/in-process/clock.js';
+import { LiveRun, secretsOf } from '../../hosts/in-process/live-run.js';
+import { ActionLedger } from './action-ledger.js';
+import { type Answer, howToAnswer, readAnswer } from './answer.js';
+import { type Attended, attend } from './attendance.js';
+import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import type { Question } from './interview.js';
+import type {
+  Attendant,
+  Cancellation,
+  NewRun,
+  RunAnswer,
+  RunSummary,
+  RunWarning,
+  Submission,
+} from './run-store.js';
+import { texts } from './texts.js';
+
+/** What the runs of a store share. */
+export interface StoreParts {
+  readonly calls: CallPort;
+  readonly schemas: SchemaCompiler;
+  readonly clock: Clock;
+  /** The inputs of a tool whose values must not be shown. */
+  readonly secretInputs: (tool: string) => readonly string[];
+  /** Told what clients must not see. */
+  readonly log: (text: string) => void;
+}
+
+/**
+ * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
+ * action and answering it nothing can come in between, so that of two answers one is consumed.
+ */
+export class StoredRun implements Attended {
+  readonly id: string;
+  readonly owner: string;
+  readonly #parts: StoreParts;
+  readonly #graph: NewRun['graph'];
+  readonly #startedAt: number;
+  readonly #actions = new ActionLedger();
+  readonly #secrets: Json[];
+  readonly #attendants = new Set<Attendant>();
+  readonly #watchers = new Set<() => void>();
+  readonly #onEnd: (run: StoredRun) => void;
+  #latest: Attendant['request'];
+  #live: LiveRun | undefined;
+  #cancelled = false;
+  #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
+
+  /** @param attendant the request that begins the run. */
+  constructor(
+    id: string,
+    { owner, graph, input }: NewRun,
+    parts: StoreParts,
+    attendant: Attendant,
+    onEnd: (run: StoredRun) => void,
+  ) {
+    this.id = id;
+    this.owner = owner;
+    this.#parts = parts;
+    this.#graph = graph;
+    this.#startedAt = parts.clock.now();
+    this.#secrets = secretsOf(graph, input);
+    this.#latest = attendant.request;
+    this.#onEnd = onEnd;
+    this.#attendants.add(attendant);
+    this.#live = new LiveRun(
+      {
+        graph,
+        input,
+        runId: id,
+        calls: parts.calls,
+        context: this.#context(),
+        clock: parts.clock,
+        observe: (fact) => this.#observe(fact),
+        onObserverError: (error) => parts.log(texts.brokeLog(graph.name, id, this.#mask().thrown(error))),
+      },
+      { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
+    );
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  get live(): LiveRun | undefined {
+    return this.#live;
+  }
+
+  get endedAt(): number | undefined {
+    return this.#ended?.at;
+  }
+
+  get envelope(): Envelope {
+    if (this.#ended !== undefined) return this.#ended.envelope;
+    if (this.#live === undefined) throw new Error(`run ${this.id} neither goes on nor has it ended`);
+    return this.#envelopeOf(this.#live);
+  }
+
+  get summary(): RunSummary {
+    const { workflow_id, definition, status, actions } = this.envelope;
+    return {
+      workflow_id,
+      name: definition.name,
+      status,
+      started_at: new Date(this.#startedAt).toISOString(),
+      ...(this.#ended === undefined ? {} : { ended_at: new Date(this.#ended.at).toISOString() }),
+      open_actions: actions.map(({ action_id }) => action_id),
+    };
+  }
+
+  /** Sets the run going, for the request that began it. */
+  begin(attendant: Attendant): Promise<Envelope> {
+    return attend(this, attendant, () => this.#live?.go());
+  }
+
+  /** Answers an action, or says why not. What it was told before, whoever sends the same answer again is told again. */
+  submit(submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+    if (this.#cancelled) return refused('WORKFLOW_CANCELLED', texts.cancelled(this.id));
+    const { actionId } = submission;
+    const before = actionId === undefined ? undefined : this.#actions.get(actionId);
+    if (before?.action !== undefined && before.answer !== undefined) {
+      const again = readAnswer(before.action, submission, this.#parts.schemas);
+      if (again.ok && contentOf(again.answer) === before.answer.content) return before.answer.response;
+    }
+    const { live } = this;
+    if (live === undefined) return Promise.resolve({ ok: true, envelope: this.envelope });
+    if (actionId !== undefined && before?.answer !== undefined) {
+      return refused('ALREADY_SUBMITTED', texts.alreadySubmitted(actionId), { action_id: actionId });
+    }
+    const chosen = this.#actions.choose(actionId, live.state.commands, this.clock.now());
+    switch (chosen.kind) {
+      case 'refused':
+        return Promise.resolve({ ok: false, failure: chosen.failure });
+      case 'passed':
+        // A time that is over has been taken notice of: to say so once more does no harm.
+        return Promise.resolve({ ok: true, envelope: this.envelope });
+      case 'question': {
+        const read = readAnswer(chosen.question.action, submission, this.#parts.schemas);
+        return read.ok
+          ? this.#consume(chosen.question, read.answer, read.warnings, attendant)
+          : Promise.resolve(read);
+      }
+      default:
+        return unreachable(chosen);
+    }
+  }
+
+  async cancel({ reason, compensate }: Cancellation, attendant: Attendant): Promise<Envelope> {
+    const { live } = this;
+    if (live === undefined) return this.envelope;
+    return attend(this, attendant, () => this.giveUp(reason ?? texts.cancelledByCaller, compensate));
+  }
+
+  // What follows is for requests that attend the run.
+
+  giveUp(reason: string, compensate = false): void {
+    this.#cancelled = true;
+    this.#live?.cancel(reason, compensate);
+  }
+
+  join(attendant: Attendant, watcher: () => void): void {
+    this.#latest = attendant.request;
+    this.#attendants.add(attendant);
+    this.#watchers.add(watcher);
+  }
+
+  leave(attendant: Attendant, watcher: () => void): void {
+    this.#attendants.delete(attendant);
+    this.#watchers.delete(watcher);
+  }
+
+  questions(): readonly Question[] {
+    return this.#actions.questions(this.#live?.state.commands ?? {});
+  }
+
+  shown({ action }: Question): string {
+    return this.#mask().text(action.message);
+  }
+
+  take(
+    { id, action }: Question,
+    given: Pick<Submission, 'result'> | { readonly failure: Failure },
+    response: Promise<Envelope>,
+  ): boolean {
+    const read: { readonly ok: true; readonly answer: Answer } | { readonly ok: false } =
+      'failure' in given
+        ? { ok: true, answer: { kind: 'failure', failure: given.failure } }
+        : readAnswer(action, given, this.#parts.schemas);
+    return (
+      read.ok &&
+      this.#hand(
+        id,
+        read.answer,
+        response.then((envelope) => ({ ok: true, envelope }) as const),
+      )
+    );
+  }
+
+  #consume(
+    { id, action }: Question,
+    answer: Answer,
+    warnings: readonly RunWarning[],
+    attendant: Attendant,
+  ): Promise<RunAnswer> {
+    const noted = warnings.length === 0 ? {} : { warnings };
+    let isTaken = false;
+    let tell: (response: RunAnswer) => void = () => {};
+    const response = new Promise<RunAnswer>((resolve) => {
+      tell = resolve;
+    });
+    const going = attend(this, attendant, () => {
+      isTaken = this.#hand(id, answer, response);
+    });
+    if (!isTaken) {
+      const message = texts.shape([texts.notTaken], howToAnswer(action));
+      return refused('E_RESULT_SHAPE', message, { problems: [texts.notTaken], schema: action.schema });
+    }
+    void going.then((envelope) => tell({ ok: true, envelope, ...noted }));
+    return response;
+  }
+
+  /** Gives an answer to the engine. False where it does not take it: the action is open as before. */
+  #hand(id: string, answer: Answer, response: Promise<RunAnswer>): boolean {
+    const { live } = this;
+    const opened = this.#actions.get(id);
+    if (live === undefined || opened === undefined || opened.answer !== undefined) return false;
+    opened.answer = { content: contentOf(answer), response };
+    if (answer.kind === 'failure') live.refuse(id, answer.failure);
+    else if (!live.answer(id, answer.value)) {
+      delete opened.answer;
+      return false;
+    }
+    return true;
+  }
+
+  #observe(fact: Fact): void {
+    this.#actions.note(fact, this.clock.now());
+    if (fact.kind === 'callIssued') {
+      this.#secrets.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
+    }
+    for (const attendant of this.#attendants) attendant.observe?.(fact);
+  }
+
+  #changed(): void {
+    const { live } = this;
+    if (live === undefined) return;
+    if (live.standing === 'over') this.#end(this.#envelopeOf(live));
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Keeps how it ended, and lets go of everything else. */
+  #end(envelope: Envelope): void {
+    this.#cancelled = envelope.status === 'cancelled';
+    this.#ended = { at: this.clock.now(), envelope };
+    this.#live = undefined;
+    this.#secrets.length = 0;
+    this.#onEnd(this);
+  }
+
+  #broken(fault: unknown): void {
+    const { name } = this.#graph;
+    this.#parts.log(texts.brokeLog(name, this.id, this.#mask().thrown(fault)));
+    const message = this.#mask().text(texts.broke(thrownText(fault)));
+    const hash = this.#live?.state.run.graphHash ?? '';
+    this.#end({
+      workflow_id: this.id,
+      definition: definitionOf(this.#graph, hash),
+      status: 'failed',
+      actions: [],
+      error: { code: 'E_INTERNAL', message, partial: {} },
+    });
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  #envelopeOf({ state, standing }: LiveRun): Envelope {
+    const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
+    return envelopeOf({ graph: this.#graph, state, standing, openedAt, mask: this.#mask() });
+  }
+
+  #mask(): Mask {
+    return new Mask(this.#secrets);
+  }
+
+  /** Calls belong to the request that attends the run, or did last. */
+  #context(): SharedContext {
+    const latest = (): Attendant['request'] => this.#latest;
+    const attendants = this.#attendants;
+    return {
+      get requestId() {
+        return latest().requestId;
+      },
+      get auth() {
+        return latest().auth;
+      },
+      progress: (...report) => {
+        for (const attendant of attendants) attendant.progress?.(...report);
+      },
+    };
+  }
+}
+
+/** Equal for answers that say the same. */
+function contentOf(answer: Answer): string {
+  return answer.kind === 'value'
+    ? canonicalJson(answer.value)
+    : canonicalJson({ error: { code: answer.failure.code, message: answer.failure.message } });
+}
+
+function refused(code: string, message: string, details?: Json): Promise<RunAnswer> {
+  return Promise.resolve({
+    ok: false,
+    failure: { code, message, ...(details === undefined ? {} : { details }) },
+  });
+}

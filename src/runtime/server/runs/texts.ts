@@ -1,0 +1,62 @@
+import { oneLine } from '../../catalogue/one-line.js';
+
+const clip = (text: string): string => oneLine(text, 200);
+const listed = (ids: readonly string[]): string =>
+  ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');
+
+/** Every sentence about runs that outlast a request, in one place. */
+export const texts = {
+  waitsUntil: (time: string) => `Goes on by itself at ${time}.`,
+
+  /** The same for a run that never was, that is forgotten, and that is somebody else's. */
+  unknownRun: (id: string) => `There is no run '${clip(id)}'. list_workflows names the runs there are.`,
+  tooManyRuns: (open: number, limit: number) =>
+    `${open} runs are open, and no more than ${limit} may be: finish or cancel one first.`,
+  tooManyActions: (open: number, limit: number) =>
+    `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
+
+  cancelled: (id: string) => `Run '${clip(id)}' was cancelled: nothing can be submitted any more.`,
+  ambiguous: (open: readonly string[]) =>
+    `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
+  nothingOpen: 'No action is open: the run goes on by itself. Ask for its status later.',
+  unknownAction: (action: string, open: readonly string[]) =>
+    `The run has no action '${clip(action)}'. Open are: ${listed(open)}. Nothing was consumed.`,
+  closed: (action: string, open: readonly string[]) =>
+    `Action '${clip(action)}' is not open any more: the run went on without an answer. Open are: ${listed(open)}.`,
+  expired: (action: string, open: readonly string[]) =>
+    `Action '${clip(action)}' has expired: its time to answer is over. Open are: ${listed(open)}.`,
+  alreadySubmitted: (action: string) =>
+    `Action '${clip(action)}' was answered before, in another way. The first answer holds.`,
+  tooEarly: (action: string, ms: number) =>
+    `'${clip(action)}' waits for a time and is not answered: ${ms} ms are left. Ask for the status then.`,
+
+  shape: (problems: readonly string[], how: string) =>
+    `The answer does not fit: ${problems.join('; ')}. ${how} The action is still open.`,
+  oneOfTwo: 'send either `result` or `error`, one of them',
+  errorShape: '`error` must be an object { code?, message } with a message in text',
+  protoKey: 'the key `__proto__` is not allowed',
+  notTaken: 'it is not what the step expects',
+  brokenSchema: (why: string) => `what the step expects cannot be checked: ${clip(why)}`,
+  stringified: (member: 'result' | 'error') =>
+    `\`${member}\` came as text that holds JSON, and was read as such: send the JSON itself.`,
+  /** How a question is answered; completes what was wrong, and stands in the answer of a waiting run. */
+  how: {
+    info: 'Send no result at all, or {"acknowledged": true}.',
+    confirm: 'Send true or false, or {"confirmed": true}.',
+    text: 'Send the text, or {"input": "the text"}.',
+    choice: (options: readonly string[]) =>
+      `Send one of ${options.map((option) => JSON.stringify(option)).join(', ')}, or {"selected": "that one"}.`,
+    yield: 'Send a result that fits the schema of the action.',
+  },
+
+  answeredWithError: 'Whoever was asked gave an error and no reason.',
+  declined: 'The user declined to answer.',
+  dismissed: 'The user closed the question without an answer.',
+  requestCancelled: 'the request was cancelled',
+  cancelledByCaller: 'the caller cancelled it',
+  ownerGone: 'the session it belonged to has ended',
+  broke: (why: string) => `The run broke inside the server: ${clip(why)}`,
+  brokeLog: (workflow: string, id: string, shown: string) =>
+    `run ${id} of workflow \`${workflow}\` broke: ${shown}`,
+  sameId: (id: string) => `newRunId gave '${id}' twice`,
+} as const;

@@ -1,0 +1,92 @@
+import type { SkipReason } from '../../src/runtime/engine/contract.js';
+import { conclude } from './containers.js';
+import { cancel, giveUp, skip } from './endings.js';
+import { type Fault, type Instance, isContainer, isSettled, type Part, type Run } from './run.js';
+
+/** From here on nothing new starts in a scope, because of something in it. */
+export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', reason: SkipReason): void {
+  if (part.ended === undefined || why !== 'return') part.ended = why;
+  part.reason ??= reason;
+  const first = part.reason;
+  const isHarmless = why === 'return' && part.nodes.every(({ status }) => status !== 'failed');
+  for (const instance of part.nodes) {
+    if (isSettled(instance)) continue;
+    if (isBetween(instance)) {
+      if (isHarmless) continue;
+      leaveLine(run, instance);
+      giveUp(run, instance, instance.fault as Fault);
+    } else if (instance.status === 'pending' || instance.status === 'ready') {
+      if (isAwaited(instance)) continue;
+      leaveLine(run, instance);
+      skip(run, instance, first);
+    } else if (instance.status === 'waiting') cancel(run, instance);
+    else stopParts(run, instance, first);
+  }
+}
+
+/** Nothing new starts in a scope because of something outside; what is in flight settles. */
+export function stop(run: Run, part: Part, reason: SkipReason): void {
+  if (part.outcome !== undefined) return;
+  part.stopped = true;
+  part.reason ??= reason;
+  for (const instance of part.nodes) {
+    if (isSettled(instance)) continue;
+    if (isBetween(instance) || instance.status === 'waiting') {
+      leaveLine(run, instance);
+      cancel(run, instance);
+      part.cut = true;
+    } else if (instance.status === 'pending' || instance.status === 'ready') {
+      if (isAwaited(instance)) continue;
+      leaveLine(run, instance);
+      skip(run, instance, reason);
+      part.cut = true;
+    } else stopParts(run, instance, reason);
+  }
+}
+
+export function stopParts(run: Run, instance: Instance, reason: SkipReason): void {
+  if (isContainer(instance)) instance.stopped = true;
+  for (const part of instance.parts) stop(run, part, reason);
+}
+
+/** As stopped, and calls in flight are given up at once. Without a reason the run is cancelled. */
+export function abort(run: Run, part: Part, reason?: SkipReason): void {
+  if (part.outcome !== undefined) return;
+  if (run.rules.abortWaits && reason !== undefined) {
+    stop(run, part, reason);
+    return;
+  }
+  part.stopped = true;
+  if (reason !== undefined) part.reason ??= reason;
+  for (const instance of part.nodes) {
+    if (isSettled(instance)) continue;
+    const hasBegun = isBetween(instance) || !['pending', 'ready'].includes(instance.status);
+    part.cut = true;
+    leaveLine(run, instance);
+    abortParts(run, instance, reason);
+    if (reason !== undefined && !hasBegun) skip(run, instance, reason);
+    else if (!isContainer(instance) || !conclude(run, instance)) cancel(run, instance);
+  }
+}
+
+export function abortParts(run: Run, instance: Instance, reason?: SkipReason): void {
+  if (isContainer(instance)) instance.stopped = true;
+  for (const part of instance.parts) abort(run, part, reason);
+}
+
+/** It failed, and the next attempt has not begun. */
+function isBetween({ status, attempts, fault }: Instance): boolean {
+  return attempts > 0 && fault !== undefined && (status === 'waiting' || status === 'ready');
+}
+
+/** It may have to undo what a `parallel` does that still runs. */
+function isAwaited({ node: { id }, part }: Instance): boolean {
+  return part.nodes.some(
+    ({ node, status }) => node.kind === 'parallel' && node.compensateNode === id && status === 'running',
+  );
+}
+
+function leaveLine(run: Run, instance: Instance): void {
+  const place = run.line.findIndex(({ who }) => who === instance);
+  if (place >= 0) run.line.splice(place, 1);
+}
