@@ -26,6 +26,15 @@ const nearest = (p: { suggestion?: string | undefined }): string | undefined =>
 /** A decorator as `@Step`, a verb, whose name is in lower case, as `call`. */
 const owner = (name: string): string => (/^[a-z]/.test(name) ? `\`${name}\`` : `@${name}`);
 
+/** Whether JSON Schema can read it, whatever the run time can match. */
+const isRegularExpression = (pattern: string): boolean => {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
 export const diagnosticTable = {
   SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
   SW1002: error(
@@ -327,6 +336,18 @@ export const diagnosticTable = {
   SW6009: error(
     (p: { tool: string; path: string; tag: string; problem: string }) =>
       `\`@${p.tag}\` of \`${p.path}\` of tool \`${p.tool}\` ${p.problem}`,
+  ),
+  SW6010: error(
+    (p: { path: string; owner: string; pattern: string; problem: string }) =>
+      `the pattern \`${p.pattern}\` at \`${p.path}\` of ${p.owner} ${p.problem}`,
+    (p) =>
+      isRegularExpression(p.pattern)
+        ? 'write it without lookaround, `(?=…)` and `(?<=…)`, and without `\\1`; or check the value in code'
+        : 'JSON Schema reads patterns as regular expressions with the flag `u`',
+  ),
+  SW6011: warning(
+    (p: { tool: string; problem: string }) => `the results of tool \`${p.tool}\` go unchecked: ${p.problem}`,
+    () => 'return what JSON has, or give @Tool an `output` schema',
   ),
   SW9001: error(
     (p: { file: string; state?: 'stale' | 'missing' }) => `\`${p.file}\` is ${p.state ?? 'stale'}`,

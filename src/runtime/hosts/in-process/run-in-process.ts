@@ -1,11 +1,13 @@
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import { valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { advance } from '../../engine/advance.js';
 import type { Advance, Command, Event, Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
 import { start } from '../../engine/start.js';
+import { DerivedSecrets } from '../derived-secrets.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, callAt, processClock } from './clock.js';
 
@@ -25,8 +27,8 @@ export interface InProcessRun {
   readonly signal?: AbortSignal;
   /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
   readonly deadlineMs?: number;
-  /** Told every fact, in order. What it throws does not change the run. */
-  readonly observe?: (fact: Fact) => void;
+  /** Told every fact, in order, with the run as it stands then. What it throws does not change the run. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
   /** Told what `observe` threw. Without it a process warning says so. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
   /** Default: the process's own clock. */
@@ -67,6 +69,9 @@ class Hands {
   readonly #toDo: Command[] = [];
   readonly #calls: CallsInFlight;
   readonly #timers = new Map<string, () => void>();
+  readonly #derived: DerivedSecrets;
+  /** What tools and validators may repeat, and nobody else may show. */
+  #secrets: readonly Json[];
   #state: RunState | undefined;
   #isBusy = false;
   #isOver = false;
@@ -74,7 +79,10 @@ class Hands {
   constructor(run: InProcessRun, resolve: (outcome: RunOutcome) => void, reject: (fault: unknown) => void) {
     this.#run = run;
     this.#clock = run.clock ?? processClock;
-    const calling = { id: run.runId, workflow: run.graph.name, secrets: secretsOf(run) };
+    const secret = new Set(run.graph.inputs.filter((input) => input.secret === true).map(({ name }) => name));
+    this.#derived = new DerivedSecrets(run.graph, (name) => secret.has(name));
+    this.#secrets = valuesOf(run.input, [...secret]);
+    const calling = { id: run.runId, workflow: run.graph.name, secrets: () => this.#secrets };
     this.#calls = new CallsInFlight(run.calls, calling, run.context, this.#clock);
     this.#resolve = resolve;
     this.#reject = reject;
@@ -133,13 +141,18 @@ class Hands {
   #accept({ state, commands, facts }: Advance): void {
     this.#state = state;
     this.#toDo.push(...commands);
-    for (const fact of facts) this.#tell(fact);
+    for (const fact of facts) {
+      const revealed = this.#derived.revealedBy(fact, state);
+      const news = revealed.filter((value) => !this.#secrets.includes(value));
+      if (news.length > 0) this.#secrets = [...this.#secrets, ...news];
+      this.#tell(fact, state);
+    }
   }
 
-  #tell(fact: Fact): void {
+  #tell(fact: Fact, state: RunState): void {
     const { observe, onObserverError = warn } = this.#run;
     try {
-      observe?.(fact);
+      observe?.(fact, state);
     } catch (error) {
       try {
         onObserverError(error, fact);
@@ -210,14 +223,6 @@ class Hands {
     this.#timers.clear();
     this.#calls.abortAll();
   }
-}
-
-/** What tools and validators may repeat, and nobody else may show. */
-function secretsOf({ graph, input }: InProcessRun): Json[] {
-  return graph.inputs.flatMap(({ name, secret }) => {
-    const value = secret === true ? ownProperty(input, name) : undefined;
-    return value === undefined ? [] : [value];
-  });
 }
 
 function warn(error: unknown): void {
