@@ -141,6 +141,45 @@ describe('planCodegen with a configuration', () => {
     expect(await faults()).toEqual([expect.stringContaining('`/severity/SW3010`')]);
   });
 
+  test('without registries has the one there is without a configuration', async () => {
+    await write({
+      'tsconfig.json': '{ "include": ["**/*"] }',
+      ...config({ severity: { SW3010: 'off' } }),
+      'src/a.ts': '',
+      'src/a.test.ts': '',
+      'generated/registry.ts': '',
+    });
+    expect((await planCodegen({ root })).value).toEqual({
+      tsconfig: 'tsconfig.json',
+      experimentalDecorators: false,
+      severity: { SW3010: 'off' },
+      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts'] }],
+    });
+    await write({
+      ...config({ tsconfig: 'other.json' }),
+      'other.json': '{ "files": ["src/a.test.ts", "lib.ts"] }',
+      'lib.ts': '',
+    });
+    expect((await planCodegen({ root })).value).toMatchObject({
+      tsconfig: 'other.json',
+      registries: [{ files: ['lib.ts'] }],
+    });
+  });
+
+  test('without registries reports faults of its own, and that there are no sources', async () => {
+    await write(config({ severity: { SW3001: 'off' } }));
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:1:\d+ SW9011 /),
+      'SW9003 no source file matches `tsconfig.json`, which is missing',
+    ]);
+    await write(config({ tsconfig: 'gone.json' }));
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^stepwright\.config\.json:1:\d+ SW9002 .*there is no file `gone\.json`/),
+    ]);
+    await write({ ...config({}), 'tsconfig.json': '{ "include": ["src"] }', 'src/a.test.ts': '' });
+    expect(await faults()).toEqual(['SW9003 no source file matches `tsconfig.json`']);
+  });
+
   test('refuses two registries in one file', async () => {
     await write({
       ...config({

@@ -61,10 +61,14 @@ const configSchema = z.strictObject({
   $schema: z.string().optional(),
   tsconfig: insideRoot.default('tsconfig.json'),
   severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
-  registries: z.array(registrySchema).min(1),
+  registries: z.array(registrySchema).min(1).optional(),
 });
 
 type Config = z.output<typeof configSchema>;
+type RegistryConfig = z.output<typeof registrySchema>;
+
+/** Where the registry is written that there is without any being named. */
+const DEFAULT_OUT = 'generated/registry.ts';
 
 /** What is never a source, whatever the patterns say. */
 const NEVER = ['**/node_modules/**', '**/*.d.ts', '**/*.d.mts', '**/*.d.cts'];
@@ -77,8 +81,8 @@ const SOURCE_FILE = /\.[cm]?tsx?$/;
 /**
  * Reads the configuration and finds the files of each registry.
  *
- * Without a configuration there is one registry, `generated/registry.ts`, made from the files of `tsconfig.json`;
- * build output and tests are left out.
+ * Without a configuration, and with one that names no registries, there is one, `generated/registry.ts`, made from
+ * the files of the tsconfig; build output and tests are left out.
  */
 export async function planCodegen({
   root,
@@ -101,43 +105,73 @@ export async function planCodegen({
     ...severityFaults(config.severity, document),
   );
 
-  const outs = config.registries.map(({ out }) => out);
+  const isTsconfigSound = diagnostics.every(({ code }) => code !== 'SW9002');
+  const registries =
+    config.registries === undefined
+      ? defaultRegistries(
+          tsconfig,
+          `\`${config.tsconfig}\`${tsconfig === undefined ? ', which is missing' : ''}`,
+        )
+      : await namedRegistries(root, file, config.registries, document);
+  // Of a tsconfig that cannot be read, that it names no sources is an echo.
+  if (config.registries !== undefined || isTsconfigSound) diagnostics.push(...registries.diagnostics);
+  if (diagnostics.length > 0) return { value: undefined, diagnostics };
+  return { value: planOf(config.tsconfig, tsconfig, registries.value, config.severity), diagnostics };
+}
+
+/** The registries of a configuration, with what keeps them from being made. */
+async function namedRegistries(
+  root: string,
+  file: string,
+  named: readonly RegistryConfig[],
+  document: JsonDocument,
+): Promise<Phase<readonly RegistryPlan[]>> {
+  const diagnostics: Diagnostic[] = [];
   const registries: RegistryPlan[] = [];
-  for (const [i, registry] of config.registries.entries()) {
+  const outs = named.map(({ out }) => out);
+  for (const [i, registry] of named.entries()) {
+    const outPlace = document.placeOf(`/registries/${i}/out`);
+    const includePlace = document.placeOf(`/registries/${i}/include`);
     if (outs.indexOf(registry.out) < i) {
       const problem = `two registries are written to \`${registry.out}\``;
-      diagnostics.push(diagnostic('SW9002', document.placeOf(`/registries/${i}/out`), { file, problem }));
+      diagnostics.push(diagnostic('SW9002', outPlace, { file, problem }));
     }
     const files = await matchingFiles(root, registry, outs);
     if (files.length === 0) {
       const patterns = registry.include.map((pattern) => `\`${pattern}\``).join(', ');
-      diagnostics.push(diagnostic('SW9003', document.placeOf(`/registries/${i}/include`), { patterns }));
+      diagnostics.push(diagnostic('SW9003', includePlace, { patterns }));
     }
-    const outPlace = document.placeOf(`/registries/${i}/out`);
     // Before anything else is said: what is left out of the sources would be missed everywhere.
     if (await isForeign(root, registry.out)) {
       diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
     }
-    const includePlace = document.placeOf(`/registries/${i}/include`);
     registries.push({ out: registry.out, files, includePlace });
   }
-  if (diagnostics.length > 0) return { value: undefined, diagnostics };
-  return { value: planOf(config.tsconfig, tsconfig, registries, config.severity), diagnostics };
+  return { value: registries, diagnostics };
 }
 
 function planByTsconfig(root: string): Phase<CodegenPlan | undefined> {
   const file = 'tsconfig.json';
-  const out = 'generated/registry.ts';
   const tsconfig = readTsconfig(root, file);
   const faults = tsconfigFaults(file, tsconfig);
   if (faults.length > 0) return { value: undefined, diagnostics: faults };
-  const files = (tsconfig?.files ?? []).filter((name) => name !== out && isSourceByDefault(name));
-  if (files.length === 0) {
-    const patterns =
-      tsconfig === undefined ? `\`${CONFIG_FILE}\` or \`${file}\`, which are both missing` : `\`${file}\``;
-    return { value: undefined, diagnostics: [diagnostic('SW9003', undefined, { patterns })] };
-  }
-  return { value: planOf(file, tsconfig, [{ out, files }]), diagnostics: [] };
+  const patterns =
+    tsconfig === undefined ? `\`${CONFIG_FILE}\` or \`${file}\`, which are both missing` : `\`${file}\``;
+  const { value, diagnostics } = defaultRegistries(tsconfig, patterns);
+  if (diagnostics.length > 0) return { value: undefined, diagnostics };
+  return { value: planOf(file, tsconfig, value), diagnostics };
+}
+
+/**
+ * The one registry that there is without any being named.
+ *
+ * @param patterns - what its sources were looked for by, for people.
+ */
+function defaultRegistries(tsconfig: Tsconfig | undefined, patterns: string): Phase<readonly RegistryPlan[]> {
+  const all = tsconfig?.files ?? [];
+  const files = all.filter((name) => name !== DEFAULT_OUT && isSourceByDefault(name));
+  const diagnostics = files.length === 0 ? [diagnostic('SW9003', undefined, { patterns })] : [];
+  return { value: [{ out: DEFAULT_OUT, files }], diagnostics };
 }
 
 function planOf(
@@ -180,7 +214,7 @@ function isSourceByDefault(file: string): boolean {
 /** A registry is no source: it would be read although it is about to be replaced. */
 async function matchingFiles(
   root: string,
-  { include, exclude = EXCLUDED_BY_DEFAULT }: Config['registries'][number],
+  { include, exclude = EXCLUDED_BY_DEFAULT }: RegistryConfig,
   outs: readonly string[],
 ): Promise<readonly string[]> {
   const found = await glob(include, {

@@ -162,6 +162,8 @@ export interface LinkedWorkflow {
   readonly graph: Graph;
   /** The functions its graph names, each once. */
   readonly functions: readonly FunctionHandle[];
+  /** The workflows its steps run, by name. */
+  readonly runs: readonly { readonly step: StepDeclaration; readonly workflow: string }[];
   /** False where steps or arguments were left out, since they are at fault. */
   readonly isWhole: boolean;
 }

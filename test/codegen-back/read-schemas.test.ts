@@ -107,6 +107,8 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       '5-rejects.ts': `void Promise.reject(new Error('rejected by a module'));\n${plain}`,
       '6-missing.ts': `import './gone.js';\n${plain}`,
       '7-fine.ts': plain,
+      '8-syntax.ts': `interface Erased { a: string }\nfunction plainly(): void {\n  await later();\n}\n${plain}`,
+      '9-asks.ts': `interface Erased { a: string }\nimport { none } from './7-fine.js';\nvoid none;\n${plain}`,
     });
     expect(found.faults).toEqual([
       {
@@ -115,6 +117,11 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       },
       { at: '2-exits.ts', text: expect.stringMatching(/^SW6001 .*exit code 3/) },
       { at: '6-missing.ts', text: expect.stringMatching(/^SW6001 .*Cannot find module .*gone\.js/) },
+      {
+        at: '8-syntax.ts',
+        text: 'SW6001 `8-syntax.ts` cannot be imported: SyntaxError: Unexpected reserved word (8-syntax.ts:3:3)',
+      },
+      { at: '9-asks.ts', text: expect.stringMatching(/^SW6001 .*SyntaxError: .*`?none'? \(9-asks\.ts:2\)$/) },
     ]);
     expect(Object.keys(found.tools)).toEqual(['3-open.ts', '4-prints.ts', '5-rejects.ts', '7-fine.ts']);
     expect(found.tools['7-fine.ts']?.inputSchema).toEqual(inputSchema);
@@ -177,7 +184,18 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     const both = { inputType: type, outputType: type };
     const none = source('');
     const found = await read(
-      { 'a.ts': none, 'b.ts': plain, 'c.ts': none, 'd.ts': none, 'e.ts': none, 'f.ts': none, 'g.ts': none },
+      {
+        'a.ts': none,
+        'b.ts': plain,
+        'c.ts': none,
+        'd.ts': none,
+        'e.ts': none,
+        'f.ts': none,
+        'g.ts': none,
+        'h.ts': plain,
+        'i.ts': plain,
+        'j.ts': source('output: z.object({ b: z.number() })'),
+      },
       {
         tools: [
           tool('a.ts', 'T', both),
@@ -188,6 +206,9 @@ describe('readSchemas', { timeout: 120_000 }, () => {
             outputType: { kind: 'object', properties: [{ name: 'content', optional: false, type: content }] },
           }),
           tool('f.ts', 'T', { inputType: { kind: 'string' }, inputPlace: place('parameter.ts') }),
+          tool('h.ts', 'T', { inputType: type, outputType: withDate, outputPlace: place('result.ts') }),
+          tool('i.ts', 'T', { inputType: type, outputType: { kind: 'string' } }),
+          tool('j.ts', 'T', { inputType: type, outputType: type }),
           tool('g.ts', 'T', {
             inputType: withDate,
             inputPlace: place('parameter.ts'),
@@ -201,15 +222,22 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     const rest = { fingerprint: expect.any(String) };
     expect(found.tools).toEqual({
       'a.ts': { inputSchema, outputSchema: inputSchema, ...rest },
-      // Whoever declares one schema decides about both.
-      'b.ts': { inputSchema, ...rest },
+      'b.ts': { inputSchema, outputSchema: inputSchema, ...rest },
       'c.ts': { inputSchema, ...rest },
       'd.ts': { inputSchema: noInput, ...rest },
       // A result in MCP's own form is no output of the tool's own.
       'e.ts': { inputSchema: noInput, ...rest },
+      // With a schema of its own for the input, a tool may return what JSON has not.
+      'h.ts': { inputSchema, ...rest },
+      'i.ts': { inputSchema, ...rest },
+      'j.ts': { inputSchema, outputSchema: expect.objectContaining({ required: ['b'] }), ...rest },
     });
     expect(found.faults).toEqual([
       { at: 'parameter.ts', text: 'SW6006 the input schema of tool `some-tool` is not an object schema' },
+      {
+        at: 'result.ts',
+        text: 'SW6011 the results of tool `some-tool` go unchecked: `output.when` is of the type `Date`, which has no JSON form',
+      },
       { at: 'result.ts', text: expect.stringMatching(/^SW6008 `output\.when` of tool `some-tool` .*`Date`/) },
       {
         at: 'parameter.ts',

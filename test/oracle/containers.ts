@@ -102,7 +102,7 @@ function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
   if (graph === undefined) throw new Error(`${node.workflow} is not there`);
   const given = read(run, instance.part, node.input) as JsonObject;
   const isUnknown = Object.keys(given).some((key) => !graph.inputs.some(({ name }) => name === key));
-  const isMissing = graph.inputs.some(({ name, required }) => required && (given[name] ?? null) === null);
+  const isMissing = graph.inputs.some(({ name, required }) => required && !Object.hasOwn(given, name));
   if (isUnknown || isMissing) throw new NoValue('E_INPUT');
   if (frame.depth + 1 > DEEPEST) throw new NoValue('E_DEPTH');
   const inputs = { ...(run.rules.defaults ? defaultsOf(graph.inputs) : {}), ...given };

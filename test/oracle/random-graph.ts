@@ -19,11 +19,12 @@ export interface Case {
   readonly world: World;
 }
 
-const numbers = (length: number) => fc.array(fc.nat({ max: 9_999 }), { maxLength: length, size: 'max' });
+const numbers = (length: number) =>
+  fc.array(fc.noBias(fc.nat({ max: 9_999 })), { maxLength: length, size: 'max' });
 
 /** A graph of any kind, and a world for it. */
 export const anyCase: fc.Arbitrary<Case> = fc
-  .record({ tape: numbers(260), luck: numbers(60) })
+  .record({ tape: numbers(260), luck: numbers(60) }, { noNullPrototype: true })
   .map(({ tape, luck }) => caseOf(tape, luck));
 
 export function caseOf(numbersOfGraph: readonly number[], luck: readonly number[]): Case {

@@ -177,6 +177,8 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
       handles: {
         tool: () => undefined,
         resource: () => undefined,
+        workflow: () => undefined,
+        state: () => undefined,
         text: () => undefined,
         isExcused: () => false,
       },

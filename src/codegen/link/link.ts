@@ -1,28 +1,34 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph, type Input, type Node, type ResourceRef } from '../../graph/model.js';
+import { nodesOf } from '../../graph/node-expressions.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ArgDeclaration,
   Declarations,
   LinkedWorkflow,
   Phase,
+  StateDeclaration,
   StepDeclaration,
   WorkflowDeclaration,
 } from '../declarations.js';
+import { isChain } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { isChain, unwrap } from '../verbs.js';
+import { unwrap } from '../verbs.js';
 import { WorkflowBindings } from './bindings.js';
-import { writtenId } from './call-options.js';
 import { Functions } from './functions.js';
 import { lowerGuidance } from './guidance.js';
 import { type Handles, handlesOf } from './handles.js';
 import { linkInput } from './inputs.js';
-import { conditionOf, type StepNode, type StepOutcome } from './outcome.js';
+import { NodeIds } from './node-ids.js';
+import { finishNode, type NodeDetails, type NodeOrder, ownNode, type StepNode, type StepOutcome } from './outcome.js';
+import { checkRecursion } from './recursion.js';
 import { errorStrategyOf } from './retry.js';
 import { withoutIdle } from './settle.js';
+import { type LinkedStates, linkStates } from './states.js';
 import { checkStepOptions, summaryOf } from './step-options.js';
 import { linkInitializer } from './steps.js';
+import { writtenId, writtenIds } from './written-ids.js';
 
 /**
  * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest: the steps
@@ -33,13 +39,17 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
   const report = (fault: Diagnostic): void => void diagnostics.push(fault);
   const handles = handlesOf(declarations, report);
   const functions = new Functions(report);
+  const states = linkStates(declarations.states, report);
+  for (const { needsState = [] } of declarations.tools)
+    for (const syntax of needsState) handles.state(syntax, 'needsState', syntax.place);
   const linkOne = (declaration: WorkflowDeclaration): LinkedWorkflow => {
-    const { graph, isWhole } = new WorkflowLinker(declaration, handles, functions, report).link();
-    const named = graph.nodes.flatMap((node) => (node.kind === 'compute' ? (node.function?.name ?? []) : []));
-    return { declaration, graph, functions: functions.named(named), isWhole };
+    const { graph, isWhole, runs } = new WorkflowLinker(declaration, handles, functions, states, report).link();
+    const named = nodesOf(graph).flatMap((node) => (node.kind === 'compute' ? (node.function?.name ?? []) : []));
+    return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
   const value = declarations.workflows.map(linkOne);
   declarations.faultyWorkflows.forEach(linkOne);
+  checkRecursion(value, report);
   return { value, diagnostics };
 }
 
@@ -51,35 +61,51 @@ class WorkflowLinker {
   readonly #bindings: WorkflowBindings;
   readonly #inputs: Input[] = [];
   readonly #nodes: Node[] = [];
-  /** Ids of values that were moved out of what names stand for. */
-  readonly #settled = new Set<string>();
+  /** The node that the next one follows. */
+  #before: readonly string[] = [];
+  readonly #states: LinkedStates;
+  readonly #usedStates = new Set<StateDeclaration>();
+  readonly #runs: LinkedWorkflow['runs'][number][] = [];
+  #step: StepDeclaration | undefined;
   #isWhole: boolean;
   /** Node ids by step name. */
-  readonly #ids: ReadonlyMap<string, string>;
+  readonly #idsByStep: ReadonlyMap<string, string>;
   readonly #ownIds: ReadonlySet<string>;
+  readonly #ids: NodeIds;
+  /** The first node of each step. */
+  readonly #firstNodes = new Map<string, string>();
 
   constructor(
     workflow: WorkflowDeclaration,
     handles: Handles,
     functions: Functions,
+    states: LinkedStates,
     report: (fault: Diagnostic) => void,
   ) {
     this.#workflow = workflow;
-    this.#handles = handles;
     this.#functions = functions;
+    this.#states = states;
+    this.#handles = {
+      ...handles,
+      state: (...named) => this.#use(handles.state(...named)),
+      workflow: (...named) => this.#run(handles.workflow(...named)),
+    };
     this.#isWhole = workflow.faultyFields.length === 0;
     this.#report = (fault) => {
       this.#isWhole = false;
       report(fault);
     };
     this.#bindings = new WorkflowBindings(workflow, this.#report);
-    this.#ids = new Map(workflow.steps.map((step) => [step.name, idOf(step)]));
-    this.#ownIds = new Set(this.#ids.values());
+    this.#idsByStep = new Map(workflow.steps.map((step) => [step.name, idOf(step)]));
+    this.#ownIds = new Set(this.#idsByStep.values());
+    const written = workflow.steps.flatMap(({ initializer }) => writtenIds(initializer));
+    this.#ids = new NodeIds([...this.#ownIds, ...written]);
   }
 
-  link(): Pick<LinkedWorkflow, 'graph' | 'isWhole'> {
+  link(): Pick<LinkedWorkflow, 'graph' | 'isWhole' | 'runs'> {
     const { name, options, place } = this.#workflow;
     const instructions = this.#instructions();
+    for (const syntax of this.#workflow.needsState) this.#handles.state(syntax, 'needsState', syntax.place);
     const errorStrategy = errorStrategyOf(options.errorStrategy);
     const fields = [
       ...this.#workflow.args.map((arg) => ({ place: arg.place, link: () => this.#linkArg(arg) })),
@@ -87,7 +113,7 @@ class WorkflowLinker {
     ];
     fields.sort((a, b) => a.place.span[0] - b.place.span[0] || a.place.span[1] - b.place.span[1]);
     for (const field of fields) field.link();
-    const nodes = withoutIdle(this.#nodes, this.#settled);
+    const nodes = withoutIdle(this.#nodes, this.#ids.settled);
     const linked = new Set(nodes.map(({ id }) => id));
     const graph: Graph = {
       graphVersion: GRAPH_VERSION,
@@ -97,16 +123,18 @@ class WorkflowLinker {
       ...textProperty('domain', options.domain),
       ...textProperty('version', options.version),
       inputs: this.#inputs,
+      ...this.#stateFields(),
       instructions,
       // Nobody waits for a step that was left out.
       nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
       ...(errorStrategy === undefined ? {} : { errorStrategy }),
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
+      ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),
       source: place,
     };
-    return { graph, isWhole: this.#isWhole };
+    return { graph, isWhole: this.#isWhole, runs: this.#runs };
   }
 
   #instructions(): readonly ResourceRef[] {
@@ -122,6 +150,26 @@ class WorkflowLinker {
     });
   }
 
+  /** Takes note of a field of state that the workflow names. */
+  #use(state: StateDeclaration | undefined): StateDeclaration | undefined {
+    if (state !== undefined) this.#usedStates.add(state);
+    return state;
+  }
+
+  #run(workflow: WorkflowDeclaration | undefined): WorkflowDeclaration | undefined {
+    if (workflow !== undefined && this.#step !== undefined)
+      this.#runs.push({ step: this.#step, workflow: workflow.name });
+    return workflow;
+  }
+
+  /** The fields of state it names anywhere, by name. Those at fault have been reported. */
+  #stateFields(): Pick<Graph, 'state'> {
+    const fields = [...this.#usedStates].flatMap((state) => this.#states.get(state) ?? []);
+    if (fields.length < this.#usedStates.size) this.#isWhole = false;
+    if (fields.length === 0) return {};
+    return { state: fields.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+
   #linkArg(arg: ArgDeclaration): void {
     const input = linkInput(arg, this.#report);
     if (input !== undefined) this.#inputs.push(input);
@@ -135,7 +183,8 @@ class WorkflowLinker {
 
   #linkStep(step: StepDeclaration): void {
     this.#bindings.enter(step.name);
-    const id = this.#ids.get(step.name) ?? step.name;
+    this.#step = step;
+    const id = this.#idsByStep.get(step.name) ?? step.name;
     const outcome = this.#outcome(step, id);
     const guidance = this.#text(step.optionSyntax.guidance);
     const after = this.#after(step);
@@ -146,13 +195,16 @@ class WorkflowLinker {
       return;
     }
     checkStepOptions(step, outcome.nodes, this.#report);
-    const last = outcome.nodes.findLast(({ settled }) => settled === undefined);
+    const own = ownNode(outcome.nodes);
     const first = outcome.nodes.find(({ hoisted }) => hoisted === undefined);
+    const [start] = outcome.nodes;
+    if (start !== undefined) this.#firstNodes.set(step.name, start.id);
+    const orderOf = this.#orders(step, after, outcome);
     for (const [index, node] of outcome.nodes.entries()) {
-      this.#add(node, index, isChain(step.initializer), after, {
-        ...(node === last ? textProperty('title', step.options.title) : {}),
+      this.#add(node, orderOf(node, index), {
+        ...(node === own ? textProperty('title', step.options.title) : {}),
         ...(node === first && guidance !== undefined ? { guidance } : {}),
-        ...(node === last ? summaryOf(step, node, summary) : {}),
+        ...(node === own ? summaryOf(step, node, summary) : {}),
       });
     }
   }
@@ -161,17 +213,19 @@ class WorkflowLinker {
   #outcome(step: StepDeclaration, id: string): StepOutcome | undefined {
     // A missing initializer has been reported.
     if (step.isFaulty && step.initializer.kind === 'undefined') return undefined;
-    const outcome = linkInitializer({
+    const scope = {
       step,
       id,
       ownId: id,
-      isTaken: (candidate) => this.#ownIds.has(candidate),
+      ids: this.#ids,
       source: step.place,
       bindings: this.#bindings,
       handles: this.#handles,
       functions: this.#functions,
       report: this.#report,
-    });
+      firstNodeOf: (name: string) => this.#firstNodes.get(name),
+    };
+    const outcome = linkInitializer(scope, standsAsOne(step));
     return step.isFaulty ? undefined : outcome;
   }
 
@@ -179,37 +233,37 @@ class WorkflowLinker {
     return syntax && lowerGuidance(syntax, this.#bindings, this.#report);
   }
 
+  #add(node: StepNode, order: NodeOrder, details: NodeDetails): void {
+    this.#nodes.push(finishNode(node, order, details));
+    if (!node.selected) this.#before = [node.id];
+  }
+
   /**
-   * @param index the node's place in its step.
+   * What each node of a step waits for.
    * @param after what the step waits for by its own word.
    */
-  #add(
-    node: StepNode,
-    index: number,
-    isChained: boolean,
+  #orders(
+    { initializer, options }: StepDeclaration,
     after: readonly string[] | undefined,
-    details: Pick<Node, 'title' | 'guidance' | 'summary'>,
-  ): void {
-    const before = this.#nodes.slice(-1).map(({ id }) => id);
-    // Inside a chain each follows the one before it, whatever the step as a whole waits for; so does a settled value.
-    const follows = index > 0 && (isChained || node.settled === true);
-    if (node.settled) this.#settled.add(node.id);
-    const isImplied = after === undefined && !follows;
-    const { id, core, retry, timeoutMs, onError, source } = node;
-    this.#nodes.push({
-      ...core,
-      id,
-      ...details,
-      after: follows ? before : (after ?? before),
+    { nodes }: StepOutcome,
+  ): (node: StepNode, index: number) => NodeOrder {
+    const isChained = isChain(initializer);
+    const join = options.join as NodeOrder['join'] | undefined;
+    const before = this.#before;
+    // A rule that may skip the step is asked for each of its nodes, of the same ones.
+    const awaited = after ?? (join === undefined ? undefined : before);
+    const ends = nodes.some(({ core }) => core.kind === 'error');
+    return (node, index) => {
+      if (node.selected) return { after: [], join: 'none_failed' };
+      // Inside a chain each follows the one before it, whatever the step as a whole waits for; so does a settled value.
+      if (index > 0 && (isChained || node.settled === true)) {
+        const isPart = node.settled === true && join !== undefined && !ends;
+        return { after: this.#before, join: isPart ? 'all_success' : 'none_failed' };
+      }
       // A step that collects failures goes on after one.
-      join: isImplied && this.#workflow.options.errorStrategy === 'collect' ? 'all_done' : 'none_failed',
-      ...conditionOf(node),
-      ...(retry === undefined ? {} : { retry }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(onError === undefined ? {} : { onError }),
-      executor: 'server',
-      source,
-    });
+      const collects = after === undefined && this.#workflow.options.errorStrategy === 'collect';
+      return { after: awaited ?? this.#before, join: join ?? (collects ? 'all_done' : 'none_failed') };
+    };
   }
 
   /** The ids a step waits for by its own word; nothing where it follows the step before it. */
@@ -221,10 +275,10 @@ class WorkflowLinker {
     return list.items.flatMap(({ value }) => {
       const literal = unwrap(value);
       const target = literal.kind === 'literal' ? String(literal.value) : '';
-      const id = this.#ids.get(target) ?? (this.#ownIds.has(target) ? target : undefined);
+      const id = this.#idsByStep.get(target) ?? (this.#ownIds.has(target) ? target : undefined);
       if (id !== undefined) return id;
       if (this.#workflow.faultyFields.includes(target)) return [];
-      const known = [...this.#ids].filter(([name]) => name !== step.name).flat();
+      const known = [...this.#idsByStep].filter(([name]) => name !== step.name).flat();
       const suggestion = nearestName(target, known);
       this.#report(diagnostic('SW3005', value.place, { step: step.name, target, suggestion }));
       return [];
@@ -232,8 +286,16 @@ class WorkflowLinker {
   }
 }
 
-function idOf({ name, options, initializer }: StepDeclaration): string {
-  return typeof options.id === 'string' ? options.id : (writtenId(initializer) ?? name);
+function idOf(step: StepDeclaration): string {
+  const { name, options, initializer } = step;
+  if (typeof options.id === 'string') return options.id;
+  return (standsAsOne(step) ? undefined : writtenId(initializer)) ?? name;
+}
+
+/** Whether a chain stands in one node, which its own rule may skip as a whole. */
+function standsAsOne({ options: { join }, initializer }: StepDeclaration): boolean {
+  const maySkip = join !== undefined && join !== 'none_failed' && join !== 'all_done';
+  return maySkip && isChain(initializer);
 }
 
 function textProperty<K extends string>(key: K, value: unknown): { readonly [P in K]?: string } {

@@ -7,6 +7,7 @@ import { readClass } from './class-reading.js';
 import { isCommonJs, requireModule } from './commonjs.js';
 import type { ChildMessage, ClassReading, ModuleRequest, ReadRequest } from './protocol.js';
 import { importFailure } from './reason.js';
+import { findSyntaxFault } from './syntax-fault.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
 
@@ -35,7 +36,11 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
   try {
     exports = (await load(path)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    await send({ kind: 'failed', file, ...importFailure(error, root), reads: takeReads() });
+    const reads = takeReads();
+    const failure = importFailure(error, root, () => findSyntaxFault(path, root));
+    // What we have looked at ourselves is no concern of the modules.
+    takeReads();
+    await send({ kind: 'failed', file, ...failure, reads });
     return;
   }
   const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, parse } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundledCompiler } from './compiler.js';
 
 /** What decides how the child compiles the author's modules. */
 export interface LaunchOptions {
@@ -110,10 +111,4 @@ function childEnvironment(
       types: [],
     }),
   };
-}
-
-/** The compiler inside ts-morph: always there and always of a version with a JavaScript API. */
-function bundledCompiler(): string {
-  const fromHere = createRequire(import.meta.url);
-  return createRequire(fromHere.resolve('ts-morph')).resolve('@ts-morph/common/dist/typescript.js');
 }

@@ -9,6 +9,7 @@ import type {
 import { compareText } from '../emit/order.js';
 import { importCached } from './cache/cached-import.js';
 import { readContent } from './content.js';
+import { argumentPatternDiagnostics } from './patterns.js';
 import type { ClassReading, ModuleRequest } from './protocol.js';
 import { notRead, type ToolReading, toolReading } from './tool-reading.js';
 
@@ -44,6 +45,10 @@ export interface ResourceReading {
   readonly fingerprint: string;
 }
 
+/** What is read: classes that modules are imported for, and arguments, whose rules end up in schemas as well. */
+export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
+  Partial<Pick<Declarations, 'workflows' | 'prompts'>>;
+
 /**
  * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema. With
  * a cache only those that have changed, if any.
@@ -52,7 +57,7 @@ export interface ResourceReading {
  * started again without the module it ended in. After the limit it is killed (SW6005).
  */
 export async function readSchemas(
-  declared: Pick<Declarations, 'tools' | 'resources'>,
+  declared: ReadDeclarations,
   options: ReadSchemasOptions,
 ): Promise<Phase<ToolSchemas>> {
   const { root, experimentalDecorators = false, timeoutMs = 10_000 } = options;
@@ -107,7 +112,19 @@ export async function readSchemas(
     diagnostics.push(...read.diagnostics);
     if (read.value !== undefined) resources.set(resource, read.value);
   }
+  diagnostics.push(...argumentPatterns(declared));
   return { value: { tools, resources }, diagnostics };
+}
+
+function argumentPatterns({ workflows = [], prompts = [] }: ReadDeclarations): readonly Diagnostic[] {
+  return [
+    ...workflows.flatMap(({ name, args }) =>
+      argumentPatternDiagnostics(args, `the arguments of workflow \`${name}\``),
+    ),
+    ...prompts.flatMap(({ name, args }) =>
+      argumentPatternDiagnostics(args, `the arguments of prompt \`${name}\``),
+    ),
+  ];
 }
 
 interface ModuleGroup extends ModuleRequest {

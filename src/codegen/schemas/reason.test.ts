@@ -42,6 +42,28 @@ describe('importFailure', () => {
     });
   });
 
+  test('takes the place that Node prints above the message', () => {
+    const heading = `${root}/src/my tool.ts:4\nimport { nope } from './d.js';\n         ^\n`;
+    const error = new SyntaxError('no such export');
+    error.stack = `${heading}\nSyntaxError: no such export\n    at run (node:internal/modules:1:2)`;
+    expect(importFailure(error, root)).toEqual({
+      reason: 'SyntaxError: no such export (src/my tool.ts:4)',
+      culprit: 'src/my tool.ts',
+    });
+  });
+
+  test('asks for the place of a syntax error that brings none', () => {
+    const find = () => ({ file: 'src/a.ts', position: '7:3' });
+    const bare = new SyntaxError('Unexpected reserved word');
+    bare.stack = 'SyntaxError: Unexpected reserved word\n    at compile (node:internal/modules:1:2)';
+    expect(importFailure(bare, root, find)).toEqual({
+      reason: 'SyntaxError: Unexpected reserved word (src/a.ts:7:3)',
+      culprit: 'src/a.ts',
+    });
+    expect(importFailure(bare, root)).toEqual({ reason: 'SyntaxError: Unexpected reserved word' });
+    expect(importFailure(thrown('boom', ''), root, find)).toEqual({ reason: 'TypeError: boom' });
+  });
+
   test.each([
     ['text', 'it threw text'],
     [undefined, 'it threw undefined'],

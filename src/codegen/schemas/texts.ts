@@ -1,3 +1,5 @@
+import type { TypeFault } from './type-schema.js';
+
 /** Why a class, a schema or a file could not be read: what stands behind the colon of SW6001 to SW6007. */
 export const texts = {
   noStandardSchema: 'it is not a Standard Schema',
@@ -25,12 +27,27 @@ export const texts = {
   mustBe: (what: string) => `must be ${what}`,
   notAbout: (what: 'number' | 'string' | 'array') =>
     `is about ${what === 'array' ? 'an' : 'a'} ${what}, which this is not`,
+  problemOf,
   insteadOf,
   extents: {
     deep: 'it is nested without end: give the tool a schema, `input: z.object({ … })`',
     large: 'the type has too many parts to be written out: name what the tool needs of it',
   },
 } as const;
+
+/** What is wrong in a type, as a sentence. */
+function problemOf(fault: TypeFault): string {
+  switch (fault.kind) {
+    case 'noJsonForm':
+      return `\`${fault.path}\` is of the type \`${fault.type}\`, which has no JSON form`;
+    case 'tag':
+      if (fault.pattern !== undefined)
+        return `the pattern \`${fault.pattern}\` at \`${fault.path}\` ${fault.problem}`;
+      return `\`@${fault.tag}\` of \`${fault.path}\` ${fault.problem}`;
+    default:
+      return fault satisfies never;
+  }
+}
 
 /** What to write instead of a type without a JSON form. */
 const INSTEAD: readonly (readonly [RegExp, string])[] = [

@@ -1,12 +1,13 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
+import { schemaPatternDiagnostics } from './patterns.js';
 import type { ClassReading } from './protocol.js';
 import { texts } from './texts.js';
-import { schemaOfType, type TypeFault } from './type-schema.js';
+import { isNever, schemaOfType, type TypeFault } from './type-schema.js';
 
 /** What running a tool's module and reading its types told. */
 export interface ToolReading {
@@ -19,8 +20,9 @@ export interface ToolReading {
 const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
 /**
- * The schemas of one tool: those it declares, or else those of the types of `execute`. An input without a schema is
- * always derived; an output only where the tool declares no schema at all, and where its type is an object.
+ * The schemas of one tool: those it declares, or else those of the types of `execute`, each side on its own. A result
+ * gets a schema where its type is an object. If that has no JSON form, it is an error for a tool without any schema,
+ * and a warning beside a declared input: whoever writes schemas may return what only code can take.
  */
 export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
   if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
@@ -29,14 +31,12 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
   const outputSchema =
     reading.output !== undefined
       ? declaredSchema(tool, 'output', reading.output, report)
-      : reading.input === undefined
-        ? derivedOutput(tool, report)
-        : undefined;
+      : derivedOutput(tool, reading.input !== undefined, report);
   const inputSchema =
     reading.input !== undefined
       ? declaredSchema(tool, 'input', reading.input, report)
       : derivedInput(tool, report);
-  if (inputSchema === undefined || diagnostics.length > 0) return { value: undefined, diagnostics };
+  if (inputSchema === undefined || hasErrors(diagnostics)) return { value: undefined, diagnostics };
   return {
     value: {
       inputSchema,
@@ -66,8 +66,12 @@ function declaredSchema(
   report: Report,
 ): JsonSchema | undefined {
   switch (schema.kind) {
-    case 'schema':
+    case 'schema': {
+      const owner = `the ${which} schema of tool \`${tool.name}\``;
+      for (const fault of schemaPatternDiagnostics(schema.schema, { owner, place: tool.place }))
+        report(fault);
       return schema.schema;
+    }
     case 'unrepresentable':
       report(diagnostic('SW6002', tool.place, { tool: tool.name, which, reason: schema.reason }));
       return undefined;
@@ -96,11 +100,19 @@ function derivedInput(tool: ToolDeclaration, report: Report): JsonSchema | undef
   return schema;
 }
 
-function derivedOutput(tool: ToolDeclaration, report: Report): JsonSchema | undefined {
+function derivedOutput(
+  tool: ToolDeclaration,
+  isInputDeclared: boolean,
+  report: Report,
+): JsonSchema | undefined {
   const { outputType, outputPlace = tool.place } = tool;
   if (outputType === undefined || isNothing(outputType) || speaksProtocol(outputType)) return undefined;
   const { schema, faults } = schemaOfType(outputType, 'output');
-  reportFaults(tool, faults, outputPlace, report);
+  const [first] = faults;
+  if (!isInputDeclared) reportFaults(tool, faults, outputPlace, report);
+  else if (first !== undefined) {
+    report(diagnostic('SW6011', outputPlace, { tool: tool.name, problem: texts.problemOf(first) }));
+  }
   return schema;
 }
 
@@ -118,8 +130,13 @@ function reportFaults(
         break;
       }
       case 'tag': {
-        const { path, tag, problem } = fault;
-        report(diagnostic('SW6009', fault.place, { tool: tool.name, path, tag, problem }));
+        const { path, tag, pattern, problem } = fault;
+        const owner = `tool \`${tool.name}\``;
+        report(
+          pattern === undefined
+            ? diagnostic('SW6009', fault.place, { tool: tool.name, path, tag, problem })
+            : diagnostic('SW6010', fault.place, { path, owner, pattern, problem }),
+        );
         break;
       }
       default:
@@ -130,7 +147,7 @@ function reportFaults(
 
 /** `void`, and `never` of an `execute` that always throws. */
 function isNothing(type: TypeSyntax): boolean {
-  return type.kind === 'undefined' || (type.kind === 'other' && type.text === 'never');
+  return type.kind === 'undefined' || isNever(type);
 }
 
 /** True for a result in MCP's own form, or one that may be: content blocks are no output of the tool's own. */

@@ -87,6 +87,9 @@ const types: readonly (readonly [type: string, schema: unknown, declarations?: s
     '{ a: string; [other: string]: string }',
     { type: 'object', properties: { a: string }, required: ['a'], additionalProperties: string },
   ],
+  ['Record<string, never>', { type: 'object', additionalProperties: false }],
+  ['Record<number, never>', { type: 'object', additionalProperties: false }],
+  ['never[]', { type: 'array', items: false }],
   ["Record<'b' | 'a', number>", closed({ b: number, a: number })],
   [
     "Pick<All, 'c' | 'a'>",
@@ -171,6 +174,11 @@ describe('the schema of a type', () => {
   test('of an optional parameter is that of what is given', () => {
     const { schema } = schemaIn('@D() export class T { execute(_input?: { a: string }): void {} }');
     expect(schema).toEqual(closed({ a: string }));
+  });
+
+  test('of no input is a closed object without properties', () => {
+    const { schema } = schemaIn('@D() export class T { execute(_: Record<string, never>): void {} }');
+    expect(schema).toEqual({ type: 'object', additionalProperties: false });
   });
 
   test('that is a union of objects is an object', () => {

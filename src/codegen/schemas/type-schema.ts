@@ -74,16 +74,20 @@ function buildBare(building: Building, type: TypeSyntax, path: string): JsonSche
     case 'template':
       return { type: 'string', pattern: type.pattern };
     case 'array':
-      return { type: 'array', items: build(building, withoutUndefined(type.items), `${path}[]`) };
+      return {
+        type: 'array',
+        items: isNever(type.items) ? false : build(building, withoutUndefined(type.items), `${path}[]`),
+      };
     case 'tuple':
       return tupleSchema(building, type, path);
     case 'object':
       return { ...objectSchema(building, type.properties, path), additionalProperties: false };
     case 'record': {
-      const values = build(building, type.values, `${path}.*`);
+      // `Record<string, never>` is the usual type of no input.
+      const values = isNever(type.values) ? false : build(building, type.values, `${path}.*`);
       const fixed: JsonObject =
         type.properties.length === 0 ? { type: 'object' } : objectSchema(building, type.properties, path);
-      return type.keys === 'string'
+      return type.keys === 'string' || values === false
         ? { ...fixed, additionalProperties: values }
         : { ...fixed, patternProperties: { '^-?\\d+$': values }, additionalProperties: false };
     }
@@ -104,6 +108,11 @@ function buildBare(building: Building, type: TypeSyntax, path: string): JsonSche
     default:
       return type satisfies never;
   }
+}
+
+/** True for a type of which there are no values. */
+export function isNever(type: TypeSyntax): boolean {
+  return type.kind === 'other' && type.text === 'never';
 }
 
 function refTo({ root }: Building, name: string): JsonSchema {

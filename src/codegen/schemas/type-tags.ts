@@ -1,3 +1,4 @@
+import { readPattern } from '../../formats/json-schema/pattern.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { TypeNotes, TypeTag } from '../syntax.js';
@@ -10,10 +11,15 @@ export interface TagFault {
   /** What is wrong, after "`@minimum` of `input.a`". */
   readonly problem: string;
   readonly place: Place;
+  /** Set for a regular expression that is one, and cannot be matched at run time. */
+  readonly pattern?: string;
 }
 
-/** A tag's text as the value of a keyword, or what is wrong with it. */
-type Parsed = { readonly value: Json } | { readonly problem: string };
+/** What is wrong with a tag's text. */
+type Problem = Pick<TagFault, 'problem' | 'pattern'>;
+
+/** A tag's text as the value of a keyword. */
+type Parsed = { readonly value: Json } | Problem;
 
 interface TagRule {
   readonly parse: (text: string, schema: JsonSchema) => Parsed;
@@ -40,7 +46,8 @@ const pattern = (text: string): Parsed => {
   try {
     // JSON Schema means regular expressions with the flag `u`.
     new RegExp(text, 'u');
-    return words(text);
+    const read = readPattern(text);
+    return read.ok ? words(text) : { problem: read.why, pattern: text };
   } catch (error) {
     return { problem: texts.mustBe(`a regular expression: ${(error as Error).message}`) };
   }
@@ -99,7 +106,7 @@ export function tagged(
     if (rule === undefined) continue;
     const applied = apply(value, tag, rule);
     if ('problem' in applied) {
-      faults.push({ path, tag: tag.name, problem: applied.problem, place: tag.place });
+      faults.push({ path, tag: tag.name, place: tag.place, ...applied });
     } else value = applied.schema;
   }
   return { value, faults };
@@ -109,7 +116,7 @@ function apply(
   schema: JsonSchema,
   { name, text }: TypeTag,
   { parse, about }: TagRule,
-): { readonly schema: JsonSchema } | { readonly problem: string } {
+): { readonly schema: JsonSchema } | Problem {
   const parsed = parse(text, schema);
   if ('problem' in parsed) return parsed;
   if (about === undefined) return { schema: { ...schema, [name]: parsed.value } };

@@ -9,6 +9,7 @@ import type { WorkflowError } from './errors.js';
 import { type Lowered, lower } from './lower.js';
 import { toProblems } from './problems.js';
 import type { FunctionEntry, Registered } from './registered.js';
+import { shapeProblems } from './shape.js';
 
 /** A workflow without faults. */
 export interface Compiled {
@@ -27,6 +28,8 @@ export type CompileResult =
  * @param registered without it every tool and resource is taken to be there.
  */
 export function compile(definition: WorkflowDefinition, registered?: Registered): CompileResult {
+  const misshapen = shapeProblems(definition);
+  if (misshapen.length > 0) return { ok: false, problems: misshapen };
   const lowered = lower(definition, registered);
   const environment = withUnresolved(registered ?? assumed(lowered.graph), lowered);
   const parsed = parseGraph(lowered.graph);

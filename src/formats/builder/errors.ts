@@ -241,6 +241,12 @@ export const reasons = {
   functionName: () => 'The function of the transform has no name. Pass an exported top-level function',
   functionSource: (name: string) =>
     `The source of the function '${name}' cannot be read. Pass an exported top-level function`,
+  schema: (pointer: string, problem: string) =>
+    `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
+  standing: (problem: string) => `'default' does not fit the schema: ${problem}`,
+  noStep: (number: number) => `Step ${number} is no step. Make it with step(…)`,
+  noSource: (name: string, given: string) =>
+    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…) or fromResource(…)`,
   option: (option: string, given: unknown, range: string) =>
     `'${option}' is ${String(given)}. It must be ${range}`,
   noBinding: (tool: string) => `The step that calls '${tool}' has no binding: add .bind(…) to it`,

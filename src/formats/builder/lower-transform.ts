@@ -1,9 +1,9 @@
 import { exprSchema } from '../../graph/expression/schema.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { parsePath } from '../../graph/guidance.js';
 import type { Span } from '../../graph/place.js';
 import { constantExpr } from './constants.js';
 import { reasons } from './errors.js';
+import { fieldKeys } from './names.js';
 import { applied, foreignReferences, readPath, type Transform } from './transform.js';
 
 /**
@@ -23,7 +23,7 @@ export function transformed(
 }
 
 function byPath(path: string, value: RefExpr, at: Span, refuse: (reason: string) => void): Expr | undefined {
-  const keys = parsePath(path);
+  const keys = fieldKeys(path);
   if (keys !== undefined) return readPath(value, keys, at);
   refuse(reasons.fieldPath(path));
   return undefined;

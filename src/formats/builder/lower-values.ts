@@ -1,5 +1,5 @@
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import { guidanceText, parsePath } from '../../graph/guidance.js';
+import { guidanceText } from '../../graph/guidance.js';
 import type { Place } from '../../graph/place.js';
 import {
   didYouMean,
@@ -9,7 +9,7 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import { IDENTIFIER } from './names.js';
+import { fieldKeys, IDENTIFIER } from './names.js';
 import type { NodeList } from './node-list.js';
 import type { Provenance, StepOrigin } from './provenance.js';
 import type { Registered } from './registered.js';
@@ -116,7 +116,7 @@ export class ValueLowering {
     place: Place,
   ): Expr {
     const { report, scope } = this.#context;
-    const keys = path === undefined ? [] : parsePath(path);
+    const keys = path === undefined ? [] : fieldKeys(path);
     if (keys === undefined) {
       report(place, mappingError(origin, reasons.fieldPath(path ?? '')));
       return ABSENT;

@@ -1,6 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
+import { valuesOf } from './argument-schema.js';
 import type { ArgumentDefinition, WorkflowDefinition } from './definition.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
 import { StepLowering } from './lower-step.js';
@@ -47,7 +48,7 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
     const place = provenance.place({ kind: 'argument', name: arg.name });
     const error = looseNameError('argument', arg.name);
     if (error !== undefined) report(place, error);
-    return inputOf(arg, place);
+    return inputOf(arg, place, (problem) => report(place, problem));
   });
   const instructions = definition.instructions.flatMap((resource): ResourceRef[] => {
     const resolved = resolveResource(resource, name, registered);
@@ -88,16 +89,17 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
 }
 
 function inputOf(
-  { name, description, schema, required, title, secret, default: fallback }: ArgumentDefinition,
+  definition: ArgumentDefinition,
   source: Place,
+  report: (error: WorkflowError) => void,
 ): Input {
+  const { name, description, required, title, secret, default: fallback } = definition;
   return {
     name,
     ...(title === undefined ? {} : { title }),
     description,
-    schema: schema ?? { type: 'string' },
+    ...valuesOf(definition, report),
     required: required === true && fallback === undefined,
-    ...(fallback === undefined ? {} : { default: fallback }),
     ...(secret === true ? { secret } : {}),
     source,
   };

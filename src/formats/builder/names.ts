@@ -34,6 +34,12 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text) && isValidBinding(text);
 }
 
+/** The keys of a field path; nothing for text that is none. `__proto__` is no field of anything. */
+export function fieldKeys(path: string): readonly (string | number)[] | undefined {
+  const keys = parsePath(path);
+  return keys?.includes('__proto__') ? undefined : keys;
+}
+
 /** The fault of a name that a graph may hold, since its own derived ids are such, and an author may not give. */
 export function looseNameError(kind: string, name: string): InvalidNameError | undefined {
   if (!isValidBinding(name) || isIdentifier(name)) return undefined;
@@ -66,10 +72,11 @@ export function binding<const N extends string>(name: N): N & BindingName {
 
 /**
  * A path into an output: properties and indexes, joined by dots.
- * @throws InvalidNameError for an empty path or segment, and for characters no property of an identifier's kind has.
+ * @throws InvalidNameError for an empty path or segment, for `__proto__`, and for characters no property of an
+ *   identifier's kind has.
  */
 export function field<const P extends string>(path: P): P & FieldPath {
-  return checked('field path', path, parsePath(path) !== undefined, PATH_SEGMENT);
+  return checked('field path', path, fieldKeys(path) !== undefined, PATH_SEGMENT);
 }
 
 /**

@@ -35,7 +35,8 @@ export class SequentialBuilder {
     description: string,
     options: boolean | ArgumentOptions,
   ): SequentialBuilder {
-    const more = typeof options === 'boolean' ? { required: options } : options;
+    // What is neither is found when the workflow is built.
+    const more = typeof options === 'object' && options !== null ? options : { required: options };
     return this.#with({ args: [...this.#definition.args, { name, description, ...more }] });
   }
 
@@ -45,7 +46,9 @@ export class SequentialBuilder {
   }
 
   /** Adds a step, which runs after those before it. */
-  step({ definition }: { readonly definition: StepDefinition }): SequentialBuilder {
+  step(step: { readonly definition: StepDefinition }): SequentialBuilder {
+    // What is no step is found when the workflow is built.
+    const definition = step?.definition;
     return this.#with({ steps: [...this.#definition.steps, definition] });
   }
 

@@ -1,9 +1,8 @@
 import { references, unboundLocals } from '../../graph/expression/references.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { parsePath } from '../../graph/guidance.js';
 import type { Json } from '../../graph/json.js';
 import type { Span } from '../../graph/place.js';
-import { field, type Naming } from './names.js';
+import { field, fieldKeys, type Naming } from './names.js';
 
 /** A pure function beside the graph: exported from the top level of a module, deterministic, JSON in and out. */
 // biome-ignore lint/suspicious/noExplicitAny: what it takes is the output of a tool, which is the tool's own
@@ -25,7 +24,7 @@ const OUTPUT = 'output of the step';
  * @throws InvalidNameError for what is no field path.
  */
 export function output(path?: Naming<'field'>): RefExpr {
-  const keys = path === undefined ? [] : (parsePath(field(path)) ?? []);
+  const keys = path === undefined ? [] : (fieldKeys(field(path)) ?? []);
   return { kind: 'ref', root: 'local', path: [OUTPUT, ...keys] };
 }
 

@@ -15,23 +15,21 @@ export type Patterns = 'all' | 'usable';
  * ignored in part: all faults of a value are found. Defaults are not filled in and nothing is coerced.
  */
 export class SchemaCompiler {
-  readonly #compilers: Readonly<Record<Patterns, Compiler>> = {
-    all: compiler('all'),
-    usable: compiler('usable'),
-  };
+  /** Made when they are needed first: each is dear. */
+  readonly #compilers = new Map<Patterns, Compiler>();
 
   /**
    * The faults of a value; none when the schema accepts it.
    * @throws Error when the schema is not valid.
    */
   check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ErrorObject[] {
-    const validate = compiled(schema, this.#compilers[patterns]);
+    const validate = compiled(schema, this.#compiler(patterns));
     return validate(value) ? [] : (validate.errors ?? []);
   }
 
   /** What is wrong with a schema itself; nothing where {@link check} can use it. */
   faults(schema: JsonSchema, patterns: Patterns = 'all'): readonly SchemaFault[] {
-    const { ajv } = this.#compilers[patterns];
+    const { ajv } = this.#compiler(patterns);
     const { $schema: _dialect, ...body } = schema;
     const unusable = patterns === 'all' ? patternFaults(schema) : [];
     ajv.validateSchema(body);
@@ -43,13 +41,19 @@ export class SchemaCompiler {
     ];
     if (faults.length > 0) return firstPerPlace(faults);
     try {
-      compiled(schema, this.#compilers[patterns]);
+      compiled(schema, this.#compiler(patterns));
       return [];
     } catch (error) {
       return [
         { pointer: '', problem: `cannot be used: ${error instanceof Error ? error.message : String(error)}` },
       ];
     }
+  }
+
+  #compiler(patterns: Patterns): Compiler {
+    const known = this.#compilers.get(patterns) ?? compiler(patterns);
+    this.#compilers.set(patterns, known);
+    return known;
   }
 }
 

@@ -1,4 +1,4 @@
-import { dict, literal } from '../expression/build.fixture.js';
+import { dict, get, literal, ref } from '../expression/build.fixture.js';
 import type { DictExpr, Expr } from '../expression/tree.js';
 import type {
   AskNode,
@@ -16,7 +16,7 @@ import type {
   WaitNode,
   WorkflowNode,
 } from '../model.js';
-import { common, environment, graphOf, place, shown } from './check-graph.fixture.js';
+import { at, common, environment, graphOf, place, returns, shown } from './check-graph.fixture.js';
 import { type CheckEnvironment, checkGraph } from './check-graph.js';
 
 export const yes = literal(true);
@@ -139,3 +139,22 @@ export function findings(
       : { ...environment, workflows: new Map(workflows.map((each) => [each.name, each])) };
   return checkGraph(graphOf(nodes, { inputs: [], ...more }), beside).map(shown);
 }
+
+/** A return that reads a path of what a node gives, on line 9. */
+export const reading = (from: string, ...path: (string | number)[]): Node =>
+  returns(9, get(at(9, ref('steps', from, ...path.slice(0, -1))), path.at(-1) as string, true));
+
+/** What is found when a path is read that the value of a node cannot have. */
+export function missing(
+  nodes: readonly Node[],
+  from: string,
+  path: (string | number)[],
+  workflows?: Graph[],
+): string[] {
+  return findings([...nodes, reading(from, ...path)], {}, workflows);
+}
+
+/** What is said of such a path. */
+export const has = (of: string, path: string, hint = ''): string[] => [
+  `SW4005 9:1 the output of \`${of}\` has no \`${path}\`${hint}`,
+];

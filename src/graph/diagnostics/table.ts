@@ -32,6 +32,15 @@ const taker = (p: { tool?: string | undefined; workflow?: string | undefined }):
   return p.tool === undefined ? 'the state' : `tool \`${p.tool}\``;
 };
 
+/** Whether JSON Schema can read it, whatever the run time can match. */
+const isRegularExpression = (pattern: string): boolean => {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
 export const diagnosticTable = {
   SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
   SW1002: error(
@@ -133,6 +142,11 @@ export const diagnosticTable = {
     (p: { template: string; why: string }) => `\`${p.template}\` is not a URI template: ${p.why}`,
     () => 'write a template such as `notes://pages/{name}`',
   ),
+  SW1025: error(
+    (p: { state: string; problem: string }) => `state \`${p.state}\` cannot be kept: ${p.problem}`,
+    () =>
+      'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+  ),
   SW2001: error(
     (p: { what: string }) => `${p.what} cannot be stored in a workflow`,
     () => 'move the computation into a tool or an exported function, and call it as a step',
@@ -153,6 +167,10 @@ export const diagnosticTable = {
     (p: { what: 'list' | 'object' }) =>
       `as a condition, ${p.what === 'list' ? 'a list' : 'an object'} says no more than that it is there`,
     (p) => (p.what === 'list' ? 'ask for `.length > 0`, or for `!== undefined`' : 'ask for `!== undefined`'),
+  ),
+  SW2006: error(
+    () => 'what `compensate` gives is not a call of a tool',
+    () => 'undo with one call: `compensate: (out) => call(SomeTool, { id: out.id })`',
   ),
   SW3001: error(
     (p: { name: string; suggestion?: string | undefined }) => `nothing here is bound to \`${p.name}\``,
@@ -228,6 +246,15 @@ export const diagnosticTable = {
     (p: { argument: string; path: string; suggestion?: string | undefined }) =>
       `argument \`${p.argument}\` has no \`${p.path}\``,
     nearest,
+  ),
+  SW3014: error(
+    (p: { target: string; why: string }) => `\`goto\` cannot go back to \`${p.target}\`: ${p.why}`,
+    () => 'name a step of this workflow that stands above: `goto(this.step, { max: 3 })`',
+  ),
+  SW3015: error(
+    (p: { step: string; cycle: string }) =>
+      `what \`${p.step}\` gives follows from itself: ${p.cycle}`,
+    (p) => `say what it gives: \`${p.step}: { … } = run(…)\``,
   ),
   SW4001: error(
     (p: { workflow: string; tool: string; suggestion?: string | undefined }) =>
@@ -427,6 +454,18 @@ export const diagnosticTable = {
   SW6009: error(
     (p: { tool: string; path: string; tag: string; problem: string }) =>
       `\`@${p.tag}\` of \`${p.path}\` of tool \`${p.tool}\` ${p.problem}`,
+  ),
+  SW6010: error(
+    (p: { path: string; owner: string; pattern: string; problem: string }) =>
+      `the pattern \`${p.pattern}\` at \`${p.path}\` of ${p.owner} ${p.problem}`,
+    (p) =>
+      isRegularExpression(p.pattern)
+        ? 'write it without lookaround, `(?=…)` and `(?<=…)`, and without `\\1`; or check the value in code'
+        : 'JSON Schema reads patterns as regular expressions with the flag `u`',
+  ),
+  SW6011: warning(
+    (p: { tool: string; problem: string }) => `the results of tool \`${p.tool}\` go unchecked: ${p.problem}`,
+    () => 'return what JSON has, or give @Tool an `output` schema',
   ),
   SW9001: error(
     (p: { file: string; state?: 'stale' | 'missing' }) => `\`${p.file}\` is ${p.state ?? 'stale'}`,

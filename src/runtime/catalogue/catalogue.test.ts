@@ -51,6 +51,60 @@ const titled: JsonSchema = {
   additionalProperties: false,
 };
 
+describe('an argument that the schema does not name', () => {
+  const open = { type: 'object', properties: { title: { type: 'string' } } } satisfies JsonSchema;
+  const input = { titel: 'a' };
+
+  test('is refused where the schema says nothing of others', async () => {
+    expect(
+      await callOnce(
+        tool(
+          executes(() => 'done'),
+          { inputSchema: open },
+        ),
+        input,
+      ),
+    ).toMatchObject({
+      ok: false,
+      attempted: false,
+      failure: {
+        code: 'E_INPUT_INVALID',
+        message: 'invalid input: unknown argument `titel` (did you mean `title`?)',
+      },
+    });
+  });
+
+  test.each<JsonSchema>([
+    { ...open, additionalProperties: {} },
+    { ...open, additionalProperties: true },
+    { ...open, patternProperties: { '^t': {} } },
+    { ...open, allOf: [{ properties: { titel: {} } }] },
+    { type: 'object' },
+  ])('is taken where the schema may allow it: %j', async (inputSchema) => {
+    expect(
+      await callOnce(
+        tool(
+          executes(() => 'done'),
+          { inputSchema },
+        ),
+        input,
+      ),
+    ).toMatchObject({ ok: true });
+  });
+
+  test('is refused once where the schema refuses it itself', async () => {
+    const closed = { ...open, additionalProperties: false };
+    const outcome = await callOnce(
+      tool(
+        executes(() => 'done'),
+        { inputSchema: closed },
+      ),
+      input,
+    );
+    expect(outcome).toMatchObject({ failure: { details: { problems: [{ pointer: '' }] } } });
+  });
+});
+
 describe('callTool', () => {
   test('gives the tool its input and context, and normalises the result', async () => {
     const seen: unknown[] = [];

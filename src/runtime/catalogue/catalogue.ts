@@ -69,7 +69,7 @@ export interface Catalogue extends CallPort {
  * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then
  * `E_TOOL_ERROR` (or the code of the error the tool threw), `E_RESULT_NOT_JSON`, `E_RESULT_TOO_LARGE` and
  * `E_OUTPUT_SCHEMA`. Of a read:
- * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`. What failures say holds no secret.
+ * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`, `E_RESULT_TOO_LARGE`. What failures say holds no secret.
  * @throws FactoriesError listing every class that cannot be instantiated, every factory nobody needs, and every
  *   resource whose file is missing or whose template is none.
  */

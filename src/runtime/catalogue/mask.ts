@@ -7,13 +7,19 @@ import { thrownText } from './thrown.js';
 /** What stands in place of a secret. */
 export const MASKED = '••••';
 
-/** Shorter secrets are masked where they stand alone, not inside other text: every text holds an `a`. */
-const MIN_PART = 4;
+/**
+ * Secrets with fewer UTF-16 code units are masked where they stand alone, as a whole value or text, and not inside other
+ * text: every text holds an `a`.
+ */
+export const SHORT_SECRET = 4;
 
 /** Ends a text that was shortened. */
 const CUT = '…';
 
-/** Keeps certain values out of whatever is shown: traces, logs, messages of failures. */
+/**
+ * Keeps certain values out of whatever is shown: traces, logs, messages of failures. A secret of at least
+ * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone.
+ */
 export class Mask {
   readonly #values: readonly string[];
 
@@ -40,7 +46,7 @@ export class Mask {
     let masked = text;
     for (const value of this.#values) {
       if (masked === value) return MASKED;
-      if (value.length >= MIN_PART) masked = masked.replaceAll(value, MASKED);
+      if (value.length >= SHORT_SECRET) masked = masked.replaceAll(value, MASKED);
     }
     return this.#cutSecrets(masked);
   }
@@ -55,7 +61,7 @@ export class Mask {
 
   #withoutCutEnd(part: string): string {
     for (const value of this.#values) {
-      for (let length = Math.min(value.length - 1, part.length); length >= MIN_PART; length--) {
+      for (let length = Math.min(value.length - 1, part.length); length >= SHORT_SECRET; length--) {
         if (part.endsWith(value.slice(0, length))) return `${part.slice(0, -length)}${MASKED}`;
       }
     }

@@ -5,7 +5,7 @@ import { jsonSize } from './json-size.js';
 import { message, texts } from './texts.js';
 import { toJson } from './to-json.js';
 
-/** The longest result of one tool or function, in bytes of its JSON text: models and clients choke on more. */
+/** The longest result of one tool, function or read, in bytes of its JSON text: models and clients choke on more. */
 export const RESULT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** What an author's code gave, as JSON that is small enough to be kept and shown. */

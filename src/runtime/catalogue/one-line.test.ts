@@ -10,6 +10,10 @@ describe('oneLine', () => {
     expect(oneLine(' a\r\n\tb\u2028c\u2029\u0085\u0000d ')).toBe('a b c d');
   });
 
+  test('marks of direction are written out', () => {
+    expect(oneLine('a\u202eb\u2066c\u061c')).toBe('a\\u202eb\\u2066c\\u061c');
+  });
+
   test('is never longer than its limit, nor of several lines, nor half a character', () => {
     fc.assert(
       fc.property(

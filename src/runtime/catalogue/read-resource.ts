@@ -2,6 +2,8 @@ import type { ResourceContext } from '../../decorators/context.js';
 import type { ResourceContent } from '../../decorators/resource-types.js';
 import type { JsonObject } from '../../graph/json.js';
 import { base64, isBase64 } from './base64.js';
+import { jsonSize } from './json-size.js';
+import { RESULT_LIMIT_BYTES } from './normalize-result.js';
 import type { CallContext, ResourceOutcome } from './port.js';
 import type { ResourceEntry } from './registry.js';
 import { message, texts } from './texts.js';
@@ -9,7 +11,7 @@ import { thrownText } from './thrown.js';
 
 /**
  * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
- * is no {@link ResourceContent}.
+ * is no {@link ResourceContent}; with `E_RESULT_TOO_LARGE` where that has more than {@link RESULT_LIMIT_BYTES} as JSON.
  */
 export async function readContent(
   entry: ResourceEntry,
@@ -19,7 +21,9 @@ export async function readContent(
   try {
     const content = await read();
     const value = contentValue(content, uri, entry.mimeType);
-    return value === undefined ? failed(texts.resourceUnusable(describe(content))) : { ok: true, value };
+    if (value === undefined) return failed(texts.resourceUnusable(describe(content)));
+    const size = jsonSize(value, RESULT_LIMIT_BYTES);
+    return size > RESULT_LIMIT_BYTES ? tooLarge(size) : { ok: true, value };
   } catch (error) {
     return failed(thrownText(error));
   }
@@ -55,6 +59,12 @@ function describe(content: unknown): string {
   return 'blob' in content && typeof content.blob === 'string'
     ? texts.blobNotBase64()
     : 'an object of another shape';
+}
+
+function tooLarge(size: number): ResourceOutcome {
+  const text = message(texts.resourceTooLarge(size, RESULT_LIMIT_BYTES));
+  const details = { size, limit: RESULT_LIMIT_BYTES };
+  return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details } };
 }
 
 function failed(text: string): ResourceOutcome {

@@ -48,6 +48,23 @@ async function read(entry: ResourceEntry, uri: string, given = context) {
   return outcome.ok ? JSON.parse(String(outcome.value.text)) : outcome.failure;
 }
 
+test('a resource whose content is too large cannot be read', async () => {
+  const MIB = 1024 * 1024;
+  const large = (content: unknown): AnyClass =>
+    class {
+      read() {
+        return content;
+      }
+    };
+  for (const content of ['x'.repeat(4 * MIB), new Uint8Array(3.5 * MIB)]) {
+    expect(await read(entryOf('page://a', {}, large(content)), 'page://a')).toMatchObject({
+      code: 'E_RESULT_TOO_LARGE',
+      message: expect.stringContaining('the content is too large'),
+      details: { limit: 4 * MIB },
+    });
+  }
+});
+
 describe('a resource with variables', () => {
   test('is given them decoded, and the address that was asked for', async () => {
     const uri = 'page://caf%C3%A9%20%2F%20bar/%24%7Bx%7D';

@@ -95,6 +95,8 @@ export const texts = {
       : `the result is not JSON: ${quoted(pointer)} is ${problem}`,
   resultTooLarge: (size: number, limit: number) =>
     `the result is too large: its JSON text has at least ${size} bytes, and ${limit} are allowed`,
+  resourceTooLarge: (size: number, limit: number) =>
+    `the content is too large: its JSON text has at least ${size} bytes, and ${limit} are allowed`,
   outputInvalid: (problems: readonly string[]) =>
     `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
   toolErrorWithoutText: () => 'the tool reported an error without saying which',

@@ -37,12 +37,30 @@ describe('coerce', () => {
     expect(coerce(text, { type: 'number' })).toStrictEqual(refused('a valid number'));
   });
 
-  test.each(['1.5', '1.0', '1e3', 'NaN', '', '0x10', '9007199254740993'])(
-    'refuses %j as an integer',
+  test.each(['1.5', '1.0', '1e3', 'NaN', '', '0x10'])('refuses %j as an integer', (text) => {
+    expect(coerce(text, { type: 'integer' })).toStrictEqual(refused('a valid integer'));
+  });
+
+  test.each(['9007199254740993', '-9007199254740992', '9007199254740993.5', '9'.repeat(40)])(
+    'refuses %j, which would be rounded without a word',
     (text) => {
-      expect(coerce(text, { type: 'integer' })).toStrictEqual(refused('a valid integer'));
+      const exact = 'a number that is kept exactly: whole numbers beyond 2^53 - 1 are not exact';
+      expect(coerce(text, { type: 'number' })).toStrictEqual(refused(exact));
+      const list = `a valid JSON array of numbers that are kept exactly: whole numbers beyond 2^53 - 1 are not exact`;
+      expect(coerce(`[{"deep":${text}}]`, { type: 'array' })).toStrictEqual(refused(list));
     },
   );
+
+  test('reads powers of ten, and digits in texts', () => {
+    expect(coerce('6.022e23', { type: 'number' })).toStrictEqual(read(6.022e23));
+    const list = [6.022e23, '9007199254740993', '\\"9007199254740993'];
+    expect(coerce(JSON.stringify(list), { type: 'array' })).toStrictEqual(read(list));
+  });
+
+  test('refuses whole numbers that would be rounded as integers as well', () => {
+    expect(coerce('9007199254740993', { type: 'integer' })).toMatchObject({ ok: false });
+    expect(coerce('9007199254740991', { type: 'integer' })).toStrictEqual(read(9007199254740991));
+  });
 
   test('reads every safe integer as itself', () => {
     fc.assert(
@@ -55,7 +73,8 @@ describe('coerce', () => {
   test('reads every finite number as itself', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
-        expect(coerce(String(value), { type: 'number' })).toStrictEqual(read(value + 0));
+        const text = Math.abs(value) > Number.MAX_SAFE_INTEGER ? value.toExponential() : String(value);
+        expect(coerce(text, { type: 'number' })).toStrictEqual(read(value + 0));
       }),
     );
   });

@@ -8,7 +8,7 @@ export type Coerced =
 
 /**
  * Reads a prompt argument, which is text on the wire, as the type its schema asks for: numbers must be finite, decimal
- * and no whole numbers beyond 2^53 - 1, which would be rounded, booleans are `true/1/yes` and `false/0/no` in any case, lists and objects are JSON, text stays as it is.
+ * and not written out beyond 2^53 - 1, where they would be rounded, booleans are `true/1/yes` and `false/0/no` in any case, lists and objects are JSON, text stays as it is.
  * Bounds, patterns and formats are left to the schema's own validation.
  */
 export function coerce(text: string, schema: JsonSchema): Coerced {
@@ -104,18 +104,16 @@ function readNumber(text: string): Coerced {
   const value = decimal.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) return { ok: false, expected: expectedWords.number };
   // Adding zero turns -0 into 0, which JSON cannot tell apart.
-  return isExact(value) ? { ok: true, value: value + 0 } : { ok: false, expected: expectedWords.safeNumber };
+  return isExact(text) ? { ok: true, value: value + 0 } : { ok: false, expected: expectedWords.safeNumber };
 }
 
-/** Beyond this every number is whole, and may stand for its neighbours as well. */
-function isExact(value: number): boolean {
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
-}
+const jsonTexts = /"(?:[^"\\]|\\.)*"/g;
+const jsonNumbers = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-function isExactThroughout(value: Json): boolean {
-  if (typeof value === 'number') return isExact(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.values(value).every(isExactThroughout);
+/** Whether no number in JSON is one that stands for its neighbours as well; a power of ten is meant to be rounded. */
+function isExact(json: string): boolean {
+  const numbers = json.replaceAll(jsonTexts, '').match(jsonNumbers) ?? [];
+  return numbers.every((number) => /e/i.test(number) || Number(number) <= Number.MAX_SAFE_INTEGER);
 }
 
 function readBoolean(text: string): Coerced {
@@ -137,9 +135,7 @@ function readJson(text: string, valid: (value: unknown) => boolean, expected: st
   try {
     const value: Json = JSON.parse(text);
     if (!valid(value)) return { ok: false, expected };
-    return isExactThroughout(value)
-      ? { ok: true, value }
-      : { ok: false, expected: expectedWords.safeNumbers(expected) };
+    return isExact(text) ? { ok: true, value } : { ok: false, expected: expectedWords.safeNumbers(expected) };
   } catch {
     return { ok: false, expected };
   }

@@ -99,11 +99,33 @@ describe('readArguments', () => {
 describe('listArgument', () => {
   test('puts type and default behind the description', () => {
     expect(inputs.map(listArgument)).toStrictEqual([
-      { name: 'task', description: 'The task', required: true },
+      { name: 'task', description: 'The task (at least 1 character)', required: true },
       { name: 'date', description: 'The date', required: false },
-      { name: 'limit', description: 'The limit (a whole number; default: 10)', required: false },
+      { name: 'limit', description: 'The limit (a whole number; at least 1; default: 10)', required: false },
       { name: 'token', description: 'The token (a whole number)', required: false },
     ]);
+  });
+
+  test.each<[JsonSchema, string]>([
+    [{ type: 'integer', minimum: 1, maximum: 5 }, 'a whole number; from 1 to 5'],
+    [{ type: 'number', exclusiveMinimum: 0, maximum: 5 }, 'a number; at most 5; above 0'],
+    [
+      { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1, multipleOf: 0.5 },
+      'a number; above 0 and below 1; a multiple of 0.5',
+    ],
+    [
+      { type: 'string', minLength: 2, maxLength: 5, pattern: '^[a-z]+$' },
+      '2 to 5 characters; matches ^[a-z]+$',
+    ],
+    [{ type: 'string', minLength: 4, maxLength: 4 }, 'exactly 4 characters'],
+    [
+      { type: 'array', minItems: 1, maxItems: 3, uniqueItems: true },
+      'a list, as JSON; 1 to 3 items; no item twice',
+    ],
+    [{ type: 'array', maxItems: 1 }, 'a list, as JSON; at most 1 item'],
+    [{ anyOf: [{ type: 'number', maximum: 3 }, { type: 'null' }] }, 'a number or null; at most 3'],
+  ])('tells the limits of %j', (schema, notes) => {
+    expect(listArgument(input('a', schema)).description).toBe(`The a (${notes})`);
   });
 
   test('keeps the default of a secret to itself', () => {

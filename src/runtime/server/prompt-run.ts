@@ -56,8 +56,8 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     signal: request.signal,
     deadlineMs: Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began))),
     context: { ...request, progress: progress.ofTool },
-    observe: (fact) => {
-      trace.observe(fact);
+    observe: (fact, state) => {
+      trace.observe(fact, state);
       progress.observe(fact);
     },
   });

@@ -21,9 +21,14 @@ export function schemaFaults(registry: Registry, built: readonly Graph[], schema
         const patterns: Patterns = standardSchema(cls, side) === undefined ? 'all' : 'usable';
         return schemas.faults(schema, patterns).map((fault) => texts.toolSchema(side, name, fault));
       };
-      return [...tell('input', inputSchema), ...(outputSchema === undefined ? [] : tell('output', outputSchema))];
+      return [
+        ...tell('input', inputSchema),
+        ...(outputSchema === undefined ? [] : tell('output', outputSchema)),
+      ];
     }),
-    ...[...decorated, ...built].flatMap(({ name, inputs }) => argumentFaults('workflow', name, inputs, schemas)),
+    ...[...decorated, ...built].flatMap(({ name, inputs }) =>
+      argumentFaults('workflow', name, inputs, schemas),
+    ),
     ...Object.entries(registry.prompts ?? {}).flatMap(([name, prompt]) =>
       argumentFaults('prompt', name, prompt.arguments, schemas),
     ),

@@ -27,6 +27,62 @@ const shouting = (by: (out: { text: string }) => string) =>
     .returns(fromStep('shouted'))
     .build();
 
+describe('what is registered', () => {
+  const refusal = (run: () => unknown): readonly string[] => {
+    try {
+      run();
+    } catch (error) {
+      if (error instanceof RegistrationError) return error.problems;
+      throw error;
+    }
+    return [];
+  };
+
+  test('is told apart from what is no workflow and no prompt', () => {
+    const junk = { workflows: [{}, null, { graph: {} }], prompts: [{}, 'x', { name: 'a', handler: 5 }] };
+    expect(refusal(() => register(registry, junk as never))).toEqual([
+      'workflows[0] is an object, and no built workflow',
+      'workflows[1] is null, and no built workflow',
+      'workflows[2] is an object, and no built workflow',
+      'prompts[0] is an object, and no plain prompt: make it with simplePrompt(name, handler)',
+      'prompts[1] is a string, and no plain prompt: make it with simplePrompt(name, handler)',
+      'prompts[2] is an object, and no plain prompt: make it with simplePrompt(name, handler)',
+    ]);
+  });
+
+  test('may hold no schema that values cannot be checked by', () => {
+    const broken: Registry = {
+      ...registry,
+      tools: {
+        ping: {
+          class: Ping,
+          description: 'Pings',
+          inputSchema: { type: 'object', properties: { a: { pattern: '(' } } },
+          outputSchema: { type: 'nope' },
+          fingerprint: '',
+        },
+      },
+    };
+    const { graph } = sequential('echo', 'echo')
+      .step(step(toolHandle('ping')))
+      .build();
+    const declared = { name: 'n', description: 'n', required: false };
+    const inputs = [
+      { ...declared, schema: { $ref: 'http://evil.example/' } },
+      { ...declared, name: 'd', schema: { type: 'number', maximum: 3 }, default: 4 },
+    ];
+    const problems = refusal(() =>
+      register(broken, { workflows: [{ graph: { ...graph, inputs } }], prompts: [] }),
+    );
+    expect(problems).toEqual([
+      'tool `ping`: its input schema at `/properties/a/pattern` is no regular expression: /(/u: Unterminated group',
+      expect.stringContaining('tool `ping`: its output schema at `/type` must be'),
+      expect.stringContaining('workflow `echo`: the schema of argument `n` cannot be used: '),
+      'workflow `echo`: the default of argument `d` does not fit: the value must be <= 3',
+    ]);
+  });
+});
+
 describe('the functions of a built workflow', () => {
   test('go by what the registry says of them', () => {
     const built = shouting(loud);

@@ -125,7 +125,8 @@ export const limitWords = {
 export const expectedWords = {
   number: 'a valid number',
   safeNumber: 'a number that is kept exactly: whole numbers beyond 2^53 - 1 are not exact',
-  safeNumbers: (expected: string) => `${expected} of numbers that are kept exactly: whole numbers beyond 2^53 - 1 are not exact`,
+  safeNumbers: (expected: string) =>
+    `${expected} of numbers that are kept exactly: whole numbers beyond 2^53 - 1 are not exact`,
   integer: 'a valid integer',
   boolean: 'a valid boolean (use true/false)',
   array: 'a valid JSON array',

@@ -1,3 +1,4 @@
+import type { Expr } from '../../../src/graph/expression/tree.js';
 import {
   again,
   coalesce,
@@ -10,6 +11,7 @@ import {
   lit,
   read,
   step,
+  stop,
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
 import {
@@ -24,6 +26,8 @@ import {
   use,
 } from './parts.js';
 import { type Scenario, textInput } from './scenario.js';
+
+const method = (fn: string, ...args: Expr[]): Expr => ({ kind: 'call', fn, args });
 
 /** Runs that retry, fall back, collect and compute. */
 export const recoveryCases: Readonly<Record<string, Scenario>> = {
@@ -180,6 +184,58 @@ export const recoveryCases: Readonly<Record<string, Scenario>> = {
     ),
     tools: { login: failing('tok-12345 is expired'), use: echo() },
     given: { token: 'tok-12345' },
+  },
+  'derived-secrets': {
+    graph: sample(
+      [
+        compute('shout', method('toUpperCase.js', input('pass'))),
+        compute('reversed', list(input('pass')), { function: { name: 'reverse', hash: 'reverse' } }),
+        compute('parts', {
+          kind: 'dict',
+          entries: [
+            { key: 'host', value: lit('example.org') },
+            { key: 'key', value: get(method('split.js', input('token'), lit(':')), '1') },
+          ],
+        }),
+        use('early', { host: step('parts', 'host') }),
+        use('login', { t: get(method('split.js', input('token'), lit(':')), '1'), up: step('shout') }),
+        use('both', { text: text('Key ', step('parts', 'key'), ' of ', step('parts', 'host')) }),
+        use('tell', { back: step('reversed') }, { summary: text('told ', step('shout')) }),
+        stop('check', text('refused ', step('parts', 'key')), { when: lit(true) }),
+        use('after', { key: step('parts', 'key'), up: step('shout'), host: step('parts', 'host') }),
+      ],
+      {
+        inputs: [textInput('token', { secret: true }), textInput('pass', { secret: true })],
+        errorStrategy: { kind: 'collect' },
+      },
+    ),
+    tools: {
+      early: echo({ seen: 'hunter2secret' }),
+      login: echo('logged in with hunter2secret and OPEN-SESAME'),
+      both: echo(),
+      tell: echo({ echo: ['emases-nepo', 'example.org'] }),
+      after: echo(),
+    },
+    functions: { reverse: (given: string) => [...given].reverse().join('') },
+    given: { token: 'user-7:hunter2secret', pass: 'open-sesame' },
+  },
+  'derived-secrets-hand-off': {
+    graph: sample(
+      [
+        compute('shout', method('toUpperCase.js', input('pass'))),
+        use('find', {}),
+        compute('cut', { kind: 'slice', style: 'js', of: step('shout'), start: lit(5) }),
+        use('after', {
+          up: step('shout'),
+          cut: step('cut'),
+          own: text('As ', step('cut')),
+          name: input('name'),
+        }),
+      ],
+      { inputs: [textInput('pass', { secret: true }), textInput('name')] },
+    ),
+    tools: { find: failing('busy', { annotations: readOnly }), after: echo() },
+    given: { pass: 'open-sesame', name: 'Ada' },
   },
   'embed-and-summary': {
     graph: sample([

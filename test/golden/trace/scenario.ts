@@ -59,7 +59,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     runId: 'run-1',
     calls: catalogue,
     context,
-    observe: (fact) => trace.observe(fact),
+    observe: (fact, state) => trace.observe(fact, state),
     clock: jumpingClock(),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     ...(signal === undefined ? {} : { signal }),

@@ -35,7 +35,9 @@ function tried(
   id = linker.scope.id,
   prefix = linker.prefix,
 ): StepOutcome | undefined {
-  return isOneNode(step) ? linker.part(step, { id, prefix }) : linker.wrapped(step, 'try', id);
+  if (!isOneNode(step)) return linker.wrapped(step, 'try', id);
+  const inside = id === linker.scope.id ? {} : { inside: linker.scope.id };
+  return linker.part(step, { id, prefix, ...inside });
 }
 
 function withValue(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {

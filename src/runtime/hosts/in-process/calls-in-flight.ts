@@ -17,8 +17,8 @@ export interface SharedContext extends Pick<CallContext, 'requestId' | 'progress
 export interface CallingRun {
   readonly id: string;
   readonly workflow: string;
-  /** Values of its secret inputs. */
-  readonly secrets: readonly Json[];
+  /** Values of its secret inputs, and what derives from them so far. */
+  readonly secrets: () => readonly Json[];
 }
 
 /** The calls of a run that have not come back, each with its own means of aborting it. */
@@ -121,7 +121,8 @@ export class CallsInFlight {
 
   #context(call: Call, signal: AbortSignal): CallContext {
     const { requestId, auth, progress } = this.#shared;
-    const { id: run, workflow, secrets } = this.#run;
+    const { id: run, workflow } = this.#run;
+    const secrets = this.#run.secrets();
     return {
       signal,
       requestId,

@@ -1,12 +1,14 @@
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import { valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { advance } from '../../engine/advance.js';
 import { delayId } from '../../engine/commands.js';
 import type { Advance, Command, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { start } from '../../engine/start.js';
+import { DerivedSecrets } from '../derived-secrets.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, callAt, processClock } from './clock.js';
 
@@ -24,8 +26,8 @@ export interface LiveRunOptions {
   readonly context: SharedContext;
   /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
   readonly deadlineMs?: number;
-  /** Told every fact, in order. What it throws does not change the run. */
-  readonly observe?: (fact: Fact) => void;
+  /** Told every fact, in order, with the run as it stands then. What it throws does not change the run. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
   /** Told what `observe` threw. Without it a process warning says so. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
   /** Default: the process's own clock. */
@@ -61,6 +63,8 @@ export class LiveRun {
   readonly #toDo: Command[] = [];
   readonly #calls: CallsInFlight;
   readonly #timers = new Map<string, () => void>();
+  readonly #derived: DerivedSecrets;
+  #secrets: readonly Json[];
   #state: RunState;
   #isBusy = false;
   #isOver = false;
@@ -70,7 +74,10 @@ export class LiveRun {
     this.#keeper = keeper;
     this.#clock = options.clock ?? processClock;
     const { graph, input, runId, deadlineMs } = options;
-    const calling = { id: runId, workflow: graph.name, secrets: secretsOf(graph, input) };
+    const secret = new Set(graph.inputs.filter((each) => each.secret === true).map(({ name }) => name));
+    this.#derived = new DerivedSecrets(graph, (name) => secret.has(name));
+    this.#secrets = valuesOf(input, [...secret]);
+    const calling = { id: runId, workflow: graph.name, secrets: () => this.#secrets };
     this.#calls = new CallsInFlight(options.calls, calling, options.context, this.#clock);
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
@@ -82,6 +89,14 @@ export class LiveRun {
   /** As it stands now. It is changed in place by whatever happens next. */
   get state(): RunState {
     return this.#state;
+  }
+
+  /**
+   * What tools and validators may repeat, and nobody else may show: the values of secret inputs, and what derives from
+   * them so far.
+   */
+  get secrets(): readonly Json[] {
+    return this.#secrets;
   }
 
   get standing(): Standing {
@@ -157,13 +172,18 @@ export class LiveRun {
   #accept({ state, commands, facts }: Advance): void {
     this.#state = state;
     this.#toDo.push(...commands);
-    for (const fact of facts) this.#tell(fact);
+    for (const fact of facts) {
+      const revealed = this.#derived.revealedBy(fact, state);
+      const news = revealed.filter((value) => !this.#secrets.includes(value));
+      if (news.length > 0) this.#secrets = [...this.#secrets, ...news];
+      this.#tell(fact, state);
+    }
   }
 
-  #tell(fact: Fact): void {
+  #tell(fact: Fact, state: RunState): void {
     const { observe, onObserverError = warn } = this.#options;
     try {
-      observe?.(fact);
+      observe?.(fact, state);
     } catch (error) {
       try {
         onObserverError(error, fact);
@@ -222,14 +242,6 @@ export class LiveRun {
     this.#timers.clear();
     this.#calls.abortAll();
   }
-}
-
-/** The values of a run's secret inputs: what tools and validators may repeat, and nobody else may show. */
-export function secretsOf({ inputs }: Pick<Graph, 'inputs'>, input: JsonObject): Json[] {
-  return inputs.flatMap(({ name, secret }) => {
-    const value = secret === true ? ownProperty(input, name) : undefined;
-    return value === undefined ? [] : [value];
-  });
 }
 
 function warn(error: unknown): void {

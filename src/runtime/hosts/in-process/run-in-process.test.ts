@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
@@ -97,6 +98,29 @@ describe('a run', () => {
       ...['nodeStarted', 'nodeSucceeded', 'finished'],
     ]);
     expect(setup.clock.pending).toBe(0);
+  });
+
+  test('tells each call the secrets of the run, and what was derived from them so far', async () => {
+    const seen: unknown[] = [];
+    const look = (_given: unknown, { secrets }: CallContext) => ok(seen.push(secrets));
+    const shout: Expr = { kind: 'call', fn: 'toUpperCase.js', args: [input('pass')] };
+    const nodes = chain(
+      call('a'),
+      compute('up', shout),
+      call('b', { key: step('up') }),
+      call('c', { size: lit(1) }),
+    );
+    const pass = { name: 'pass', description: 'pass', schema: {}, required: true, secret: true };
+    await new Setup().run(
+      graph(nodes, { inputs: [pass] }),
+      { 'tool-a': look, 'tool-b': look, 'tool-c': look },
+      { input: { pass: 'sesame' } },
+    );
+    expect(seen.map((secrets) => [...new Set(secrets as string[])])).toEqual([
+      ['sesame'],
+      ['sesame', 'SESAME'],
+      ['sesame', 'SESAME'],
+    ]);
   });
 
   test('gives each call its context', async () => {

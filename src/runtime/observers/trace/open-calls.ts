@@ -6,13 +6,11 @@ import type { CallNode, ComputeNode, ErrorNode, Node } from '../../../graph/mode
 import type { HandOffContext } from './hand-off.js';
 import { jsonText, RESULT_LIMIT } from './json-text.js';
 import type { HandOffCall } from './messages.js';
-import type { Outlook, PlannedStep } from './outlook.js';
+import { NOT_BEGUN, type Outlook, type PlannedStep } from './outlook.js';
+import { printExpression } from './print-expression.js';
 import { type Derived, Resolver, type Supply } from './resolve.js';
 import type { FailedStep } from './stop-reason.js';
 import { texts } from './texts.js';
-
-/** Failures of a call that never began for want of time: nothing has happened, so that it can be made as planned. */
-const NOT_BEGUN = new Set(['E_DEADLINE', 'E_CANCELLED']);
 
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
 export class OpenCalls {
@@ -21,6 +19,8 @@ export class OpenCalls {
   readonly #context: HandOffContext;
   readonly #outlooks: ReadonlyMap<string, Outlook>;
   readonly #promised = new Set<string>();
+  /** The checks that a reader has been told of. */
+  readonly #toldGuards = new Set<string>();
   /** Computed values that the run did not get to, as far as what they are made of exists or is promised. */
   readonly #derived = new Map<string, Derived>();
 
@@ -34,6 +34,7 @@ export class OpenCalls {
       this.#derived,
       (step) => this.#supplyOf(step),
       (name) => secrets.hasName(name) || (required.has(name) && !Object.hasOwn(state.input, name)),
+      (ref) => secrets.sourcesOf(ref),
     );
   }
 
@@ -134,13 +135,14 @@ export class OpenCalls {
     });
   }
 
+  /** Told once, at the first call that comes after the check. */
   #guardNote(guard: ErrorNode): string[] {
-    const promised = guard.when === undefined ? [] : this.#promisedIn(guard.when);
-    if (promised.length === 0) return [];
+    const { id, when } = guard;
+    if (when === undefined || this.#toldGuards.has(id) || this.#promisedIn(when).length === 0) return [];
+    this.#toldGuards.add(id);
     const message = this.resolver.resolve(guard.message);
-    return [
-      texts.guarded(guard.id, message.ok && typeof message.value === 'string' ? message.value : undefined),
-    ];
+    const shown = message.ok && typeof message.value === 'string' ? message.value : undefined;
+    return [texts.guarded(id, printExpression(when), shown)];
   }
 
   #guidance(guidance: Expr | undefined): string[] {

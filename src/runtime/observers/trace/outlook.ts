@@ -3,6 +3,9 @@ import type { CallNode, Graph, Node, NodeKind, ResourceNode } from '../../../gra
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { StepStatus } from './messages.js';
 
+/** Failures of a call that never began for want of time: nothing has happened, so that it can be made as planned. */
+export const NOT_BEGUN: ReadonlySet<string> = new Set(['E_DEADLINE', 'E_CANCELLED']);
+
 /** A step a plan lists: it calls a tool or reads a resource. */
 export type PlannedStep = CallNode | ResourceNode;
 

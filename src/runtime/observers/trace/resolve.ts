@@ -47,6 +47,8 @@ export class Resolver {
     readonly supply: (step: string) => Supply,
     /** Inputs that a hand-off names instead of showing: secrets, and required ones that are missing. */
     readonly isSymbolicInput: (name: string) => boolean,
+    /** The inputs behind the value of a step that a hand-off must not show. Default: it may show all. */
+    readonly secretSources: (ref: RefExpr) => readonly string[] | undefined = () => undefined,
   ) {
     this.#scope = {
       lookup(root, name) {
@@ -80,13 +82,14 @@ export class Resolver {
     const sources = refs.flatMap((ref) => {
       if (ref.root !== 'steps' && ref.root !== 'inputs') return [];
       const derived = ref.root === 'steps' ? this.derived.get(first(ref)) : undefined;
-      return derived?.sources ?? [first(ref)];
+      return derived?.sources ?? this.secretSources(ref) ?? [first(ref)];
     });
     return [...new Set(sources)];
   }
 
   #isSymbolic(ref: RefExpr): boolean {
-    if (ref.root === 'steps') return this.supply(first(ref)) === 'promised';
+    if (ref.root === 'steps')
+      return this.supply(first(ref)) === 'promised' || this.secretSources(ref) !== undefined;
     return ref.root === 'inputs' && this.isSymbolicInput(first(ref));
   }
 
@@ -127,6 +130,8 @@ export class Resolver {
 
   #named({ root, path: [name = '', ...rest] }: FixedPath, refs: readonly RefExpr[]): Resolved {
     if (root === 'inputs') return symbol(texts.promptArgument([name, ...rest].join('.')));
+    if (this.secretSources({ kind: 'ref', root, path: [name, ...rest] }) !== undefined)
+      return this.#computed(refs);
     const derived = this.derived.get(String(name));
     if (derived !== undefined) {
       return rest.length === 0 ? { ok: true, value: derived.value, symbolic: true } : this.#computed(refs);

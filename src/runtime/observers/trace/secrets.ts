@@ -1,16 +1,18 @@
-import { references } from '../../../graph/expression/references.js';
-import type { Expr } from '../../../graph/expression/tree.js';
+import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { CallNode, Graph } from '../../../graph/model.js';
 import { MASKED, Mask, maskMembers, valuesOf } from '../../catalogue/mask.js';
+import type { Fact, RunState } from '../../engine/contract.js';
+import { DerivedSecrets } from '../../hosts/derived-secrets.js';
 
 /**
  * Keeps secrets out of everything a trace shows, wherever tools and texts carry them: the values of secret inputs of
- * the workflow, and what its calls give to inputs that their tools call secret. An input of the workflow that is handed
- * on to such a one is secret as well.
+ * the workflow, what its calls give to inputs that their tools call secret, and what the run derives from these. An
+ * input of the workflow that is handed on to such a one is secret as well.
  */
 export class Secrets {
   readonly #names: ReadonlySet<string>;
+  readonly #derived: DerivedSecrets;
   readonly #inputsOf: (tool: string) => readonly string[];
   /** What calls give to secret inputs of their tools. */
   readonly #given: ReadonlySet<Expr>;
@@ -36,6 +38,7 @@ export class Secrets {
     const handedOn = new Set(secretGiven.flatMap(inputName));
     const secret = graph.inputs.filter((input) => input.secret === true || handedOn.has(input.name));
     this.#names = new Set(secret.map((input) => input.name));
+    this.#derived = new DerivedSecrets(graph, (name) => this.#names.has(name));
     this.#values = [
       ...given.filter(([name]) => this.#names.has(name)).map(([, text]) => text),
       ...valuesOf(input, [...this.#names]),
@@ -58,7 +61,7 @@ export class Secrets {
   }
 
   #mentions(expr: Expr): boolean {
-    return references(expr).some(({ ref }) => ref.root === 'inputs' && this.#names.has(String(ref.path[0])));
+    return this.#derived.mentions(expr);
   }
 
   hasName(input: string): boolean {
@@ -67,7 +70,21 @@ export class Secrets {
 
   /** Takes note of what a call gives its tool: from now on it is masked wherever it turns up. */
   learn(tool: string, input: JsonObject): void {
-    const learnt = valuesOf(input, this.#inputsOf(tool));
+    this.#add(valuesOf(input, this.#inputsOf(tool)));
+  }
+
+  /** Takes note of what the run has derived from secrets. @param state the run as it stands after the fact. */
+  observe(fact: Fact, state: RunState): void {
+    this.#add(this.#derived.revealedBy(fact, state));
+  }
+
+  /** The inputs that a secret value of a step derives from; nothing for a step without one. */
+  sourcesOf(ref: RefExpr): readonly string[] | undefined {
+    return this.#derived.sourcesOf(ref);
+  }
+
+  #add(values: readonly Json[]): void {
+    const learnt = values.filter((value) => !this.#values.includes(value));
     if (learnt.length === 0) return;
     this.#values = [...this.#values, ...learnt];
     this.#mask = new Mask(this.#values);

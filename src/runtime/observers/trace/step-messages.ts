@@ -4,6 +4,7 @@ import type { Fact, Failure } from '../../engine/contract.js';
 import { sized, textBlock } from './block.js';
 import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
+import { NOT_BEGUN } from './outlook.js';
 import type { Secrets } from './secrets.js';
 import { texts } from './texts.js';
 
@@ -122,9 +123,19 @@ export class StepMessages {
       return true;
     }
     // An attempt that was refused was none.
-    if (!returned.attempted) return false;
+    if (!returned.attempted) return this.#refusedCall(failure);
     this.#announce();
     this.#sayFailure(texts.failed(failure.message), failure);
+    return true;
+  }
+
+  /** Tells a call that never reached its tool; false where it only came too late. */
+  #refusedCall(failure: Failure): boolean {
+    if (this.#issued?.kind !== 'callIssued' || NOT_BEGUN.has(failure.code)) return false;
+    const { tool, input } = this.#issued;
+    const { text } = limited(jsonText(this.#shownInput(input)));
+    const told = failure.code === 'E_INPUT_INVALID' ? texts.refused : texts.notCalled;
+    this.#sayFailure(told(this.#node.id, tool, text, failure.message), failure);
     return true;
   }
 
@@ -137,9 +148,12 @@ export class StepMessages {
       return;
     }
     const { tool, input } = this.#issued;
-    const from = this.#node.kind === 'call' ? this.#node.input : undefined;
-    const { text, size } = limited(jsonText(this.#secrets.json(input, from), 2));
+    const { text, size } = limited(jsonText(this.#shownInput(input), 2));
     this.#say('assistant', 'call', texts.calling(tool, text, size), sized(size));
+  }
+
+  #shownInput(input: JsonObject): Json {
+    return this.#secrets.json(input, this.#node.kind === 'call' ? this.#node.input : undefined);
   }
 
   #result(value: Json): void {

@@ -35,6 +35,11 @@ export const texts = {
     `Calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,
   result: (json: string, size: number | undefined) => `Tool result:\n${json}${cutNote('result', size)}`,
   failed: (why: string) => `Error executing tool: ${oneLine(why)}`,
+  /** `input` is JSON on one line. */
+  refused: (step: string, tool: string, input: string, why: string) =>
+    `Step '${step}' was not carried out: tool '${tool}' refused ${input}: ${stop(oneLine(why))}`,
+  notCalled: (step: string, tool: string, input: string, why: string) =>
+    `Step '${step}' was not carried out: the call of tool '${tool}' with ${input} was refused: ${stop(oneLine(why))}`,
   retrying: (attempt: number, attempts: number, why: string, delayMs: number) =>
     `Attempt ${attempt} of ${attempts} failed: ${stop(oneLine(why))} Retrying ${delayMs === 0 ? 'at once' : `in ${delayMs} ms`}.`,
   fallback: (step: string, json: string, size: number | undefined) =>
@@ -83,8 +88,14 @@ export const texts = {
     `This step is conditional: whether it is to be called follows from ${names(steps)}.`,
   afterFailed: (steps: readonly string[]) =>
     `The workflow makes this call only after ${names(steps)} succeeded: decide whether it still makes sense.`,
-  guarded: (step: string, message: string | undefined) =>
-    `Do not go this far if step '${step}' ends the workflow${message === undefined ? '.' : `: ${stop(oneLine(message))}`}`,
+  /** `condition` is an expression in print. */
+  guarded: (step: string, condition: string | undefined, message: string | undefined) => {
+    const ending = `step '${step}' ends the workflow`;
+    const why = message === undefined ? '.' : `: ${stop(oneLine(message))}`;
+    return condition === undefined
+      ? `Do not go this far if ${ending}${why}`
+      : `Do not go this far if \`${condition}\`: ${ending} then${why}`;
+  },
   guidanceNote: (guidance: string) => oneLine(guidance),
 
   promptArgument: (name: string) => `<prompt arg ${name}>`,

@@ -33,8 +33,11 @@ export interface TraceOptions {
 
 /** Writes down a run as a conversation. It only listens. */
 export interface TraceObserver {
-  /** Takes the run's facts, each once and in order. */
-  observe(fact: Fact): void;
+  /**
+   * Takes the run's facts, each once and in order.
+   * @param state the run as it stands after the fact.
+   */
+  observe(fact: Fact, state: RunState): void;
   /**
    * The conversation so far, closed by a hand-off unless the run succeeded.
    * @param state the run as it stands after the last fact.
@@ -45,12 +48,15 @@ export interface TraceObserver {
 /**
  * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
  * call, failed attempts and result, in the order in which steps end. A call is announced only when it was attempted,
- * and once for all attempts. Computed values are not told; the value of a `return` is told to programs alone, in
+ * and once for all attempts; one that was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to programs alone, in
  * `_meta.result`: the reader has seen the results it is made of.
  */
 export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
 }
+
+/** Parts of a conversation that hold what tools and resources gave. */
+const TOLD_BY_TOOLS: ReadonlySet<string | undefined> = new Set(['result', 'error', 'retry', 'fallback']);
 
 class ConversationTrace implements TraceObserver {
   readonly #options: TraceOptions;
@@ -72,7 +78,8 @@ class ConversationTrace implements TraceObserver {
     this.#say('assistant', 'plan', texts.plan(listed(graph).map((node) => this.#planLine(node))));
   }
 
-  observe(fact: Fact): void {
+  observe(fact: Fact, state: RunState): void {
+    this.#secrets.observe(fact, state);
     switch (fact.kind) {
       case 'nodeStarted':
       case 'handled':
@@ -128,7 +135,7 @@ class ConversationTrace implements TraceObserver {
       const returned = isReturned ? resultMeta(this.#secrets.json(result, this.#returns(endedBy))) : {};
       return {
         description,
-        messages: this.#messages,
+        messages: this.#masked(this.#messages),
         _meta: { status, steps, errors: [], calls: [], ...returned },
       };
     }
@@ -143,9 +150,18 @@ class ConversationTrace implements TraceObserver {
     const last = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
     return {
       description,
-      messages: [...this.#messages, ...unfinished, last],
+      messages: this.#masked([...this.#messages, ...unfinished, last]),
       _meta: { status, steps, errors, calls, pause_reason: pause },
     };
+  }
+
+  /** What a tool said before a value was derived from a secret may hold that value. The author's own words stay. */
+  #masked(messages: readonly PromptMessage[]): PromptMessage[] {
+    return messages.map((message) => {
+      const { content } = message;
+      if (content.type !== 'text' || !TOLD_BY_TOOLS.has(content._meta?.['stepwright/part'])) return message;
+      return { ...message, content: { ...content, text: this.#secrets.text(content.text) } };
+    });
   }
 
   /** What the result of the run is made of. */

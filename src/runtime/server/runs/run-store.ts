@@ -39,8 +39,8 @@ export interface Attendant {
   readonly answerMs: number;
   /** Whether the run is cancelled when the request is. Default false. */
   readonly cancels?: boolean;
-  /** Told every fact of the run until the request is answered. */
-  readonly observe?: (fact: Fact) => void;
+  /** Told every fact of the run until the request is answered, with the run as it stands then. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
   /** Takes what tools of the run report of their progress. */
   readonly progress?: RequestContext['progress'];
   /** Told how the run stands at the very moment the request is answered. `state` changes afterwards. */

@@ -5,10 +5,10 @@ import { unreachable } from '../../../graph/unreachable.js';
 import { Mask, valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import type { Fact, Failure } from '../../engine/contract.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import { LiveRun, secretsOf } from '../../hosts/in-process/live-run.js';
+import { LiveRun } from '../../hosts/in-process/live-run.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
 import { type Attended, attend } from './attendance.js';
@@ -47,7 +47,8 @@ export class StoredRun implements Attended {
   readonly #graph: NewRun['graph'];
   readonly #startedAt: number;
   readonly #actions = new ActionLedger();
-  readonly #secrets: Json[];
+  /** What was given to secret inputs of tools. */
+  readonly #given: Json[] = [];
   readonly #attendants = new Set<Attendant>();
   readonly #watchers = new Set<() => void>();
   readonly #onEnd: (run: StoredRun) => void;
@@ -69,7 +70,6 @@ export class StoredRun implements Attended {
     this.#parts = parts;
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
-    this.#secrets = secretsOf(graph, input);
     this.#latest = attendant.request;
     this.#onEnd = onEnd;
     this.#attendants.add(attendant);
@@ -81,7 +81,7 @@ export class StoredRun implements Attended {
         calls: parts.calls,
         context: this.#context(),
         clock: parts.clock,
-        observe: (fact) => this.#observe(fact),
+        observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) => parts.log(texts.brokeLog(graph.name, id, this.#mask().thrown(error))),
       },
       { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
@@ -243,12 +243,12 @@ export class StoredRun implements Attended {
     return true;
   }
 
-  #observe(fact: Fact): void {
+  #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
     if (fact.kind === 'callIssued') {
-      this.#secrets.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
+      this.#given.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
     }
-    for (const attendant of this.#attendants) attendant.observe?.(fact);
+    for (const attendant of this.#attendants) attendant.observe?.(fact, state);
   }
 
   #changed(): void {
@@ -263,7 +263,7 @@ export class StoredRun implements Attended {
     this.#cancelled = envelope.status === 'cancelled';
     this.#ended = { at: this.clock.now(), envelope };
     this.#live = undefined;
-    this.#secrets.length = 0;
+    this.#given.length = 0;
     this.#onEnd(this);
   }
 
@@ -288,7 +288,7 @@ export class StoredRun implements Attended {
   }
 
   #mask(): Mask {
-    return new Mask(this.#secrets);
+    return new Mask([...(this.#live?.secrets ?? []), ...this.#given]);
   }
 
   /** Calls belong to the request that attends the run, or did last. */

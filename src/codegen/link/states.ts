@@ -1,0 +1,58 @@
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { isJsonObject, type JsonSchema } from '../../graph/json.js';
+import type { StateField } from '../../graph/model.js';
+import type { StateDeclaration } from '../declarations.js';
+import { schemaOfType } from '../schemas/type-schema.js';
+import { withoutUndefined } from '../type-syntax.js';
+import { schemaFault } from './satisfies.js';
+
+/** What the classes under @State come to; those at fault are missing. */
+export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;
+
+/** Makes fields of state of classes. What cannot be kept as JSON is reported. */
+export function linkStates(
+  declarations: readonly StateDeclaration[],
+  report: (diagnostic: Diagnostic) => void,
+): LinkedStates {
+  const states = new Map<StateDeclaration, StateField>();
+  for (const state of declarations) {
+    const schema = schemaOf(state, report);
+    if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
+    const { name, scope, initial, place: source } = state;
+    states.set(state, { name, scope, schema, ...(initial === undefined ? {} : { initial }), source });
+  }
+  return states;
+}
+
+function schemaOf(
+  { name, type, typePlace }: StateDeclaration,
+  report: (diagnostic: Diagnostic) => void,
+): JsonSchema | undefined {
+  const properties = [{ name: 'value', optional: false, type: withoutUndefined(type) }];
+  const { schema, faults } = schemaOfType({ kind: 'object', properties }, 'input');
+  for (const fault of faults) {
+    const path = `\`${fault.path.replace(/^input\./, '')}\``;
+    const problem =
+      fault.kind === 'tag'
+        ? `\`@${fault.tag}\` of ${path} ${fault.problem}`
+        : `${path} is of the type \`${fault.type}\`, which has no JSON form`;
+    const hint = fault.kind === 'tag' ? undefined : fault.hint;
+    const place = fault.kind === 'tag' ? fault.place : typePlace;
+    report(diagnostic('SW1025', place, { state: name, problem }, { hint }));
+  }
+  if (schema === undefined || !isJsonObject(schema.properties) || !isJsonObject(schema.properties.value))
+    return undefined;
+  return { ...schema.properties.value, ...(schema.$defs === undefined ? {} : { $defs: schema.$defs }) };
+}
+
+function isInitialFitting(
+  { initial, initialPlace, place }: StateDeclaration,
+  schema: JsonSchema,
+  report: (diagnostic: Diagnostic) => void,
+): boolean {
+  const why = initial === undefined ? undefined : schemaFault(schema, initial);
+  if (why === undefined) return true;
+  const params = { decorator: 'State', option: 'initial', expected: `of the type of \`value\`: ${why}` };
+  report(diagnostic('SW1012', initialPlace ?? place, params));
+  return false;
+}

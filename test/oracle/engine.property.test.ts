@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/runtime/engine/contract.js';
+import { drive, ENGINE, type Engine, IDS } from './drive.js';
+import { tell } from './oracle.js';
+import { anyCase, type Case, INPUT } from './random-graph.js';
+import { hold, isSoaking, RUNS } from './runs.js';
+import { compared } from './same.js';
+import { both, type Watcher, watchCopies, watchOrder, watchOwed, watchStale, watchUndoing } from './watch.js';
+import type { World } from './world.js';
+
+/** The more demanding properties are tried on fewer graphs. */
+const FEWER = Math.ceil(RUNS / 10);
+
+const LIMIT = isSoaking ? 0 : 300_000;
+
+function agree({ graph, world }: Case, watch?: Watcher): void {
+  const { expected, actual } = compared(tell(graph, INPUT, world), drive(ENGINE, graph, INPUT, world, watch));
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected);
+}
+
+describe('the engine and the oracle', () => {
+  test(`tell the same of ${RUNS} graphs, and every run ends`, { timeout: LIMIT }, () => {
+    hold(anyCase, RUNS, (each) =>
+      agree(each, both(watchOwed(ENGINE), watchOrder(each.graph), watchUndoing())),
+    );
+  });
+
+  test('tell the same when the run is cancelled, whenever that happens', { timeout: LIMIT }, () => {
+    hold(anyCase, FEWER, ({ graph, world }) => {
+      const moments = new Set<number>();
+      drive(ENGINE, graph, INPUT, world, ({ event }) => moments.add(event?.at ?? 0));
+      for (const at of [...moments].slice(0, 12)) {
+        for (const compensate of [false, true])
+          agree({ graph, world: { ...world, cancel: { at, compensate } } });
+      }
+    });
+  });
+});
+
+describe('the state of a run', () => {
+  test('may be written down and read again between any two events, and the same events give the same bytes', {
+    timeout: LIMIT,
+  }, () => {
+    hold(anyCase, FEWER, ({ graph, world }) => {
+      drive(ENGINE, graph, INPUT, world, watchCopies(ENGINE, graph, INPUT));
+    });
+  });
+
+  test('is not changed by events that are late, repeated, of a wrong kind or for nobody', {
+    timeout: LIMIT,
+  }, () => {
+    hold(anyCase, FEWER, ({ graph, world }) => {
+      drive(ENGINE, graph, INPUT, world, watchStale(ENGINE, graph));
+    });
+  });
+});
+
+describe('a clock that steps back', () => {
+  test('changes nothing but times', { timeout: LIMIT }, () => {
+    hold(anyCase, FEWER, ({ graph, world }) => {
+      // When a wait until a time ends is a matter of the clock.
+      if (JSON.stringify(graph).includes('"until"')) return;
+      const events = eventsOf(ENGINE, { graph, world });
+      const ends = (shift: (event: Event, index: number) => number): unknown => {
+        let { state } = ENGINE.start(graph, INPUT, IDS);
+        events.forEach((event, index) => {
+          const owed = 'command' in event ? state.commands[event.command] : undefined;
+          const earliest = owed?.kind === 'startTimer' ? owed.dueAt : Number.NEGATIVE_INFINITY;
+          ({ state } = ENGINE.advance(graph, state, {
+            ...event,
+            at: Math.max(earliest, shift(event, index)),
+          }));
+        });
+        return [state.run.status, state.run.result, state.run.failure?.code, state.nodes, state.outputs];
+      };
+      const middle = Math.floor(events.length / 2);
+      expect(ends(({ at }, index) => (index < middle ? at : at - 1_000))).toEqual(ends(({ at }) => at));
+    });
+  });
+});
+
+function eventsOf(engine: Engine, { graph, world }: { graph: Case['graph']; world: World }): Event[] {
+  const events: Event[] = [];
+  drive(engine, graph, INPUT, world, ({ event }) => {
+    if (event !== undefined) events.push(event);
+  });
+  return events;
+}

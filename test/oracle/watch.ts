@@ -1,0 +1,205 @@
+import type { JsonObject } from '../../src/graph/json.js';
+import type { Graph, Node } from '../../src/graph/model.js';
+import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
+import type { Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
+import { parseNodeKey } from '../../src/runtime/engine/node-key.js';
+import { type Engine, IDS, type Step } from './drive.js';
+import { waitsIn } from './order.js';
+
+/** Looks at each step of a run, and throws where one breaks a promise. */
+export type Watcher = (step: Step) => void;
+
+export function both(...watchers: readonly Watcher[]): Watcher {
+  return (step) => {
+    for (const watch of watchers) watch(step);
+  };
+}
+
+function demand(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise);
+}
+
+const bytes = (value: unknown): string => JSON.stringify(value);
+
+/** `outstanding` is what was commanded and neither answered nor taken back, in that order. */
+export function watchOwed(engine: Engine): Watcher {
+  const owed = new Map<string, Command>();
+  return ({ event, advance }) => {
+    if (event !== undefined && 'command' in event && !isOpenStill(event, advance.state))
+      owed.delete(event.command);
+    for (const command of advance.commands) {
+      if (command.kind === 'cancelTimer') owed.delete(command.timer);
+      else if (command.kind === 'cancelCall') owed.delete(command.call);
+      else {
+        demand(!owed.has(command.id), `${command.id} is commanded twice`);
+        owed.set(command.id, command);
+      }
+    }
+    const found = engine.outstanding(advance.state);
+    demand(
+      bytes(found) === bytes([...owed.values()]),
+      `outstanding is ${bytes(found)}, not ${bytes([...owed.values()])}`,
+    );
+    demand(
+      found.length > 0 === (advance.state.run.status === 'running'),
+      'a run that has not ended waits for something',
+    );
+  };
+}
+
+/** An answer that did not fit leaves its question open. */
+function isOpenStill(event: Event, state: RunState): boolean {
+  return event.kind === 'actionSubmitted' && Object.hasOwn(state.commands, event.command);
+}
+
+/** A state that was written down and read again goes on byte for byte as the one that was not, for an equal graph too. */
+export function watchCopies(engine: Engine, graph: Graph, input: JsonObject): Watcher {
+  const copy = JSON.parse(bytes(graph)) as Graph;
+  let stored = '';
+  return ({ event, advance }) => {
+    const again =
+      event === undefined
+        ? engine.start(copy, input, IDS)
+        : engine.advance(copy, JSON.parse(stored) as RunState, event);
+    demand(bytes(again) === bytes(advance), `${bytes(event)} gives other bytes when the state was stored`);
+    stored = bytes(advance.state);
+    demand(bytes(JSON.parse(stored)) === stored, 'the state is no plain JSON');
+  };
+}
+
+/** Events that are late, come twice, or answer what nobody asked, change nothing. */
+export function watchStale(engine: Engine, graph: Graph): Watcher {
+  let past: Event[] = [];
+  return ({ event, advance: { state } }) => {
+    if (event !== undefined && 'command' in event && !isOpenStill(event, state))
+      past = [event, ...past].slice(0, 3);
+    const at = event?.at ?? 0;
+    const wrong = engine
+      .outstanding(state)
+      .slice(0, 2)
+      .map(({ id, kind }): Event => {
+        if (kind === 'startTimer') return { kind: 'toolReturned', at, command: id, value: 1 };
+        return { kind: 'timerFired', at, command: id };
+      });
+    const unknown: Event = { kind: 'toolReturned', at, command: 'constructor', value: 1 };
+    const before = bytes(state);
+    for (const stale of [...past, ...wrong, unknown]) {
+      const { changes, commands, facts, state: after } = engine.advance(graph, state, stale);
+      const isIdle = changes.length + commands.length + facts.length === 0;
+      demand(isIdle && bytes(after) === before, `${bytes(stale)} changes something`);
+    }
+    demand(bytes(state) === before, 'a state changed that was handed out');
+  };
+}
+
+/** A node of a graph, and the list it stands in. */
+interface Placed {
+  readonly node: Node;
+  readonly beside: readonly Node[];
+  readonly graph: Graph;
+}
+
+/** Every node, by the names of the `workflow` nodes it runs under and its own. */
+function placesOf(graph: Graph, tasks: readonly Graph[], prefix = '', depth = 0): Map<string, Placed> {
+  const places = new Map<string, Placed>();
+  const add = (beside: readonly Node[]): void => {
+    for (const node of beside) {
+      places.set(prefix + node.id, { node, beside, graph });
+      const inner = tasks.find(({ name }) => node.kind === 'workflow' && name === node.workflow);
+      if (inner === undefined || depth > 5) continue;
+      for (const [id, place] of placesOf(inner, tasks, `${prefix}${node.id}/`, depth + 1))
+        places.set(id, place);
+    }
+  };
+  add(graph.nodes);
+  for (const node of nodesOf(graph)) for (const { scope } of bodiesOf(node)) add(scope.nodes);
+  return places;
+}
+
+/** Nothing begins before all it waits for has settled, and only what may be repeated is. */
+export function watchOrder(graph: Graph): Watcher {
+  const places = placesOf(graph, graph.tasks ?? []);
+  const settled = new Set<string>();
+  const begun = new Set<string>();
+  let hasJumped = false;
+  const placeOf = (key: string): Placed => {
+    const place = places.get(
+      parseNodeKey(key)
+        .map(({ id }) => id)
+        .join('/'),
+    );
+    if (place === undefined) throw new Error(`${key} is no node`);
+    return place;
+  };
+  const hasRetry = [...places.values()].some(
+    ({ node, graph: own }) => node.retry !== undefined || own.errorStrategy?.kind === 'retry',
+  );
+  const mayRepeat = (): boolean => hasRetry || hasJumped;
+  return ({ advance }) => {
+    for (const fact of advance.facts) follow(fact);
+  };
+
+  function follow(fact: Fact): void {
+    switch (fact.kind) {
+      case 'nodeStarted': {
+        const { node, beside } = placeOf(fact.node);
+        for (const id of waitsIn(beside).get(node.id)?.all ?? [])
+          demand(settled.has(sibling(fact.node, id)), `${fact.node} begins before ${id} has settled`);
+        demand(!begun.has(fact.node) || mayRepeat(), `${fact.node} begins twice`);
+        demand(!settled.has(fact.node) || mayRepeat(), `${fact.node} begins after its end`);
+        begun.add(fact.node);
+        for (const inner of nodesOf({ nodes: [node] })) if (inner !== node) forget(inner.id);
+        settled.delete(fact.node);
+        break;
+      }
+      case 'jumped': {
+        hasJumped = true;
+        const { node, beside } = placeOf(fact.node);
+        const first = beside.findIndex(({ id }) => id === fact.target);
+        for (const again of beside.slice(first, beside.indexOf(node) + 1))
+          settled.delete(sibling(fact.node, again.id));
+        break;
+      }
+      case 'nodeSucceeded':
+      case 'nodeFailed':
+      case 'nodeSkipped':
+      case 'nodeCancelled':
+        demand(!settled.has(fact.node) || mayRepeat(), `${fact.node} ends twice`);
+        settled.add(fact.node);
+        break;
+      case 'handled':
+        if (fact.fallbackNode !== undefined) settled.add(fact.node);
+        break;
+      default:
+        break;
+    }
+  }
+
+  function forget(id: string): void {
+    for (const key of settled) if (parseNodeKey(key).at(-1)?.id === id) settled.delete(key);
+  }
+}
+
+/** The key of a node that stands beside the one with this key. */
+function sibling(key: string, id: string): string {
+  const start = key.lastIndexOf('/') + 1;
+  const bracket = key.indexOf('[', start);
+  return key.slice(0, start) + id + (bracket < 0 ? '' : key.slice(bracket));
+}
+
+/** Whatever is undone has succeeded, and is undone once. */
+export function watchUndoing(): Watcher {
+  const succeeded = new Set<string>();
+  return ({ advance }) => {
+    for (const fact of advance.facts) {
+      if (fact.kind === 'nodeSucceeded') succeeded.add(fact.node);
+      if (fact.kind !== 'callIssued' || fact.isCompensation !== true || fact.undoes === undefined) continue;
+      demand(succeeded.has(fact.undoes), `${fact.undoes} is undone and has not succeeded`);
+      if (placeIsImplicit(fact)) succeeded.delete(fact.undoes);
+    }
+  };
+}
+
+function placeIsImplicit({ tool }: { readonly tool: string }): boolean {
+  return tool.startsWith('undo_');
+}
