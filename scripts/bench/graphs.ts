@@ -11,7 +11,9 @@ const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 export function line(count: number): Graph {
   const nodes: Node[] = [];
   for (let place = 0; place < count; place += 1) {
-    nodes.push(place === 0 ? call('s0', constant(0)) : call(`s${place}`, result(`s${place - 1}`), [`s${place - 1}`]));
+    nodes.push(
+      place === 0 ? call('s0', constant(0)) : call(`s${place}`, result(`s${place - 1}`), [`s${place - 1}`]),
+    );
   }
   return graphOf(nodes, result(`s${count - 1}`));
 }
@@ -19,7 +21,11 @@ export function line(count: number): Graph {
 /** One call, `count - 2` that are given its result, and one behind all of them. The result is 2. */
 export function fan(count: number): Graph {
   const middle = Array.from({ length: count - 2 }, (_, place) => call(`m${place}`, result('first')));
-  const last = call('last', result('first'), middle.map(({ id }) => id));
+  const last = call(
+    'last',
+    result('first'),
+    middle.map(({ id }) => id),
+  );
   return graphOf([call('first', constant(0)), ...middle, last], result('last'));
 }
 
@@ -44,7 +50,12 @@ export function loop(concurrency: number): Graph {
 
 /** Some value in the run's state, then `count` calls as in `line` that do not look at it. The result is `count`. */
 export function lineBesideField(value: Json, count: number): Graph {
-  const set: Node = { ...common, kind: 'set', id: 'set', updates: [{ field: 'kept', value: constant(value) }] };
+  const set: Node = {
+    ...common,
+    kind: 'set',
+    id: 'set',
+    updates: [{ field: 'kept', value: constant(value) }],
+  };
   return withFirst(set, line(count), { state: [{ name: 'kept', scope: 'run', schema: {} }] });
 }
 
@@ -54,7 +65,9 @@ export function lineBehindOutput(value: Json, count: number): Graph {
   const graph = withFirst(first, line(count));
   const beside = { key: 'beside', value: ref('steps', 'big', 'n') };
   const nodes = graph.nodes.map((node) =>
-    node.kind === 'call' ? { ...node, input: { ...node.input, entries: [...node.input.entries, beside] } } : node,
+    node.kind === 'call'
+      ? { ...node, input: { ...node.input, entries: [...node.input.entries, beside] } }
+      : node,
   );
   return { ...graph, nodes };
 }
@@ -70,7 +83,10 @@ export function question(): Graph {
     message: { kind: 'text', style: 'display', parts: ['Go on with ', result('s1'), '?'] },
   };
   const { nodes } = line(4);
-  return graphOf([...nodes.slice(0, 2), ask, ...nodes.slice(2).map((node) => behind(node, ['sure']))], result('s3'));
+  return graphOf(
+    [...nodes.slice(0, 2), ask, ...nodes.slice(2).map((node) => behind(node, ['sure']))],
+    result('s3'),
+  );
 }
 
 export function ref(root: 'inputs' | 'steps' | 'item', ...path: (string | number)[]): Expr {
@@ -102,5 +118,14 @@ function withFirst(first: Node, graph: Graph, options: Partial<Graph> = {}): Gra
 
 function graphOf(nodes: readonly Node[], returns: Expr, options: Partial<Graph> = {}): Graph {
   const description = 'A workflow of the benchmark';
-  return { graphVersion: 1, name: 'bench', description, inputs: [], instructions: [], nodes, returns, ...options };
+  return {
+    graphVersion: 1,
+    name: 'bench',
+    description,
+    inputs: [],
+    instructions: [],
+    nodes,
+    returns,
+    ...options,
+  };
 }

@@ -21,12 +21,18 @@ export class HostedRun {
   /** Answers up to `count` calls. */
   answer(count = Number.POSITIVE_INFINITY): this {
     let left = count;
-    for (let command = this.#open[this.#next]; command !== undefined && left > 0; command = this.#open[this.#next]) {
+    for (
+      let command = this.#open[this.#next];
+      command !== undefined && left > 0;
+      command = this.#open[this.#next]
+    ) {
       this.#next += 1;
       if (command.kind !== 'callTool') continue;
       left -= 1;
       const value = increment(command.input as { readonly n: number });
-      this.#take(advance(this.#graph, this.state, { kind: 'toolReturned', at: AT, command: command.id, value }));
+      this.#take(
+        advance(this.#graph, this.state, { kind: 'toolReturned', at: AT, command: command.id, value }),
+      );
     }
     return this;
   }

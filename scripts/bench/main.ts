@@ -21,7 +21,9 @@ async function main(): Promise<void> {
     console.log(JSON.stringify({ machine, rows }, null, 2));
   } else {
     console.log(`${table(rows)}\n`);
-    console.log(`Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${loadBefore} before, ${machine.loadAfter} after`);
+    console.log(
+      `Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${loadBefore} before, ${machine.loadAfter} after`,
+    );
   }
   if (missed.length > 0) {
     console.error(`\n${missed.length} TARGETS MISSED\n${missed.map(lineOf).join('\n')}`);

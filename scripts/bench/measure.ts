@@ -5,8 +5,8 @@ import { runInNewContext } from 'node:vm';
 export type Sample = () => number | Promise<number>;
 
 /**
- * CPU time of the process in µs, all threads together. Unlike the time of day it hardly depends on what else the
- * machine does.
+ * CPU time of the process in µs, all threads together. Unlike the time of day it does not count what else the machine
+ * does meanwhile.
  */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();
@@ -14,51 +14,55 @@ export function cpuTime(): number {
 }
 
 /**
- * A go that does all of its work at once.
+ * A go that repeats one piece of work until it has taken long enough to be measured.
  *
- * @param units how many steps, items or nodes one `run` is.
- * @param times how often a go repeats it, so that it takes long enough to be measured.
+ * @param units how many steps, items or nodes `run` handles.
+ * @param goMs how long a go takes at least, in ms of CPU time.
  */
-export function timed(units: number, times: number, run: () => unknown): Sample {
+export function timed(units: number, goMs: number, run: () => unknown): Sample {
   return async () => {
     const begin = cpuTime();
-    for (let time = 0; time < times; time += 1) {
-      const running = run();
-      if (running instanceof Promise) await running;
+    let done = 0;
+    for (let times = 1; ; times *= 2) {
+      for (let time = 0; time < times; time += 1) {
+        const running = run();
+        if (running instanceof Promise) await running;
+      }
+      done += times;
+      const spent = cpuTime() - begin;
+      if (spent >= goMs * 1_000) return spent / (units * done);
     }
-    return (cpuTime() - begin) / (units * times);
   };
 }
 
 /**
- * The median of each contestant. They take turns, so that whatever else happens meets all of them, and each begins
- * with a swept heap, so that none pays for another. The first third of the rounds warms up and does not count.
+ * The median cost of each contestant. They take turns, so that whatever else happens meets all of them. The first third
+ * of the rounds warms up and does not count.
+ *
+ * The heap is not swept in between: that would drop optimized code together with the last object it was made for, and
+ * every go would begin cold.
  */
 export async function inTurns<Name extends string>(
   contestants: Readonly<Record<Name, Sample>>,
   rounds: number,
 ): Promise<Record<Name, number>> {
   const names = Object.keys(contestants) as Name[];
-  const taken = new Map<Name, number[]>(names.map((name) => [name, []]));
-  const warmUp = Math.floor(rounds / 3);
+  const costs = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) {
-      sweep();
       const cost = await contestants[name]();
-      if (round >= warmUp) taken.get(name)?.push(cost);
+      if (round >= Math.floor(rounds / 3)) costs[name].push(cost);
     }
   }
-  return Object.fromEntries(names.map((name) => [name, median(taken.get(name) ?? [])])) as Record<
-    Name,
-    number
-  >;
+  return Object.fromEntries(names.map((name) => [name, median(costs[name])])) as Record<Name, number>;
 }
 
+/** @returns NaN of no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+  const upper = sorted[sorted.length >> 1] ?? Number.NaN;
+  const lower = sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
+  return (lower + upper) / 2;
 }
 
 /** Bytes on the heap that something still refers to. */
@@ -67,5 +71,6 @@ export function heapInUse(): number {
   return process.memoryUsage().heapUsed;
 }
 
+// Without a flag on the command line, so that a test measures as well.
 setFlagsFromString('--expose-gc');
 const sweep = runInNewContext('gc') as () => void;

@@ -1,5 +1,6 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../graph/check/check-graph.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Graph, Input } from '../graph/model.js';
 import type { Declarations, LinkedWorkflow, ToolDeclaration } from './declarations.js';
 import type { ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
@@ -7,7 +8,7 @@ import type { ToolReading } from './schemas/tool-reading.js';
 /** A tool whose schema could not be read has been reported; nothing that is said of its calls would be certain. */
 const UNKNOWN: ToolSignature = { inputSchema: {} };
 
-/** Checks every workflow against the tools and resources that are declared beside it. */
+/** Checks every workflow against the tools, resources and workflows that are declared beside it. */
 export function checkWorkflows(
   workflows: readonly LinkedWorkflow[],
   declarations: Declarations,
@@ -16,8 +17,26 @@ export function checkWorkflows(
   const environment: CheckEnvironment = {
     tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(tool, schemas.tools.get(tool))])),
     resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
+    workflows: new Map(workflows.map((workflow) => [workflow.graph.name, withFaulty(workflow)])),
   };
-  return workflows.flatMap(({ graph, isWhole }) => checkGraph(graph, environment, { isWhole }));
+  const found = workflows.flatMap(({ graph, isWhole }) => checkGraph(graph, environment, { isWhole }));
+  return found.filter((fault) => !isSettledByTypes(fault));
+}
+
+/** An argument that was left out since it is at fault may be given all the same: that it is none is no further fault. */
+function withFaulty({ graph, declaration, isWhole }: LinkedWorkflow): Graph {
+  if (isWhole) return graph;
+  const known = new Set(graph.inputs.map(({ name }) => name));
+  const faulty = [...declaration.args.map(({ name }) => name), ...declaration.faultyFields];
+  const inputs = faulty
+    .filter((name) => !known.has(name))
+    .map((name): Input => ({ name, description: '', schema: {}, required: false }));
+  return { ...graph, inputs: [...graph.inputs, ...inputs] };
+}
+
+/** Only `match` makes a branch that may find no case, and that it has one for each value is checked with its types. */
+function isSettledByTypes({ code, params }: Diagnostic): boolean {
+  return code === 'SW4022' && params?.values === undefined;
 }
 
 function signatureOf({ annotations }: ToolDeclaration, reading: ToolReading | undefined): ToolSignature {

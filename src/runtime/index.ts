@@ -40,7 +40,8 @@ export { type RunningServer, serve } from './protocol/sdk1/serve.js';
 export { faultCodes, ProtocolFault } from './server/fault.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
-export type { RequestContext } from './server/request.js';
+export type { Elicit, Elicited, RequestContext } from './server/request.js';
+export type { RunLimits } from './server/runs/run-store.js';
 export { type CompletionSubject, createServer, type StepwrightServer } from './server/server.js';
 export type {
   CompletionResult,

@@ -46,7 +46,9 @@ function run(fixture: Fixture) {
   const linked = link(declarations);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
-  const checked = fixture.isChecked ? linked.value.flatMap((each) => check(each, declarations)) : [];
+  const checked = fixture.isChecked
+    ? linked.value.flatMap((each) => check(each, declarations, linked.value))
+    : [];
   const phases = [extracted, linked, prompts, hints];
   return {
     declarations,
@@ -57,13 +59,18 @@ function run(fixture: Fixture) {
   };
 }
 
-function check({ graph, isWhole }: LinkedWorkflow, { tools, resources }: Declarations): Diagnostic[] {
+function check(
+  { graph, isWhole }: LinkedWorkflow,
+  { tools, resources }: Declarations,
+  linked: readonly LinkedWorkflow[],
+): Diagnostic[] {
   const environment = {
     // Of a tool whose schema is not known, nothing is said of its calls.
     tools: new Map(
       tools.map(({ name, annotations }) => [name, { inputSchema: {}, ...(annotations && { annotations }) }]),
     ),
     resources: new Map(resources.map(({ name, uri }) => [name, { uri }])),
+    workflows: new Map(linked.map((each) => [each.graph.name, each.graph])),
   };
   return checkGraph(graph, environment, { isWhole });
 }
@@ -88,7 +95,7 @@ describe.each(fixtures)('$name', (fixture) => {
     const { declarations, linked } = run(fixture);
     for (const each of linked) {
       const { graph } = each;
-      const errors = check(each, declarations).filter(({ severity }) => severity === 'error');
+      const errors = check(each, declarations, linked).filter(({ severity }) => severity === 'error');
       // What the checker refuses is expected with the other faults of a case that is checked.
       if (fixture.isChecked && errors.length > 0) continue;
       expect(errors).toEqual([]);
@@ -127,8 +134,8 @@ function placesOf({ place, related }: Diagnostic) {
 }
 
 function codesIn(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((file) => !file.endsWith('.test.ts'))
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) => codes(readFileSync(path.join(folder, file), 'utf8')));
 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import { constructs } from './generated-constructs.fixture.js';
 
 /** What a step of a generated workflow is known to give. */
-type Shape = 'echo' | 'maybe echo' | 'text' | 'number' | 'texts';
+export type Shape = 'echo' | 'maybe echo' | 'text' | 'number' | 'texts';
 
 /** A field of a generated workflow: its decorator and its initializer. */
 export interface GeneratedStep {
@@ -16,7 +17,7 @@ export interface GeneratedWorkflow {
 }
 
 /** The classes and functions that generated workflows use, as source. */
-export const SURROUNDINGS = `import { Arg, attempt, call, chain, done, fail, link, prompt, read, Resource, Step, Tool, Workflow } from 'stepwright';
+export const SURROUNDINGS = `import { Arg, attempt, call, chain, done, fail, forEach, get, link, match, parallel, prompt, read, Resource, run, set, State, Step, Tool, Workflow } from 'stepwright';
 
 @Tool({ name: 'echo', description: 'Gives back what it is given', annotations: { idempotentHint: true } })
 export class Echo {
@@ -41,11 +42,22 @@ export class Page {
   read({ name }: { name: string; rest: string }) { return name; }
 }
 
+@State({ name: 'last', initial: 'none yet' })
+export class Last { value!: string; }
+
+@Workflow({ name: 'sub', description: 'Says it twice' })
+export class Sub {
+  @Arg({ description: 'Text' }) text!: Arg<string>;
+  @Arg({ description: 'Number', default: 1 }) n!: Arg<number, 'default'>;
+  @Step() said = call(Echo, { text: this.text + this.text, n: this.n });
+  output = done({ text: this.said.text, n: this.said.n, list: [get(Last)] });
+}
+
 export function shout(text: string, times?: number): string { return text.toUpperCase() + '!'.repeat(times ?? 1); }
 export const size = (out: { text: string; list: string[] }): number => out.text.length + out.list.length;
 `;
 
-interface Known {
+export interface Known {
   readonly name: string;
   readonly shape: Shape;
 }
@@ -54,7 +66,7 @@ const letters = fc.stringMatching(/^[a-z ,%/é]{0,6}$/);
 const quoted = letters.map((text) => JSON.stringify(text));
 
 /** Expressions over what is known so far that have a value of their type whatever happens. */
-class Expressions {
+export class Expressions {
   readonly #known: readonly Known[];
   /** Names bound by arrows around the expression, with their shapes. */
   readonly #locals: readonly Known[];
@@ -65,7 +77,10 @@ class Expressions {
   }
 
   text(depth = 2): fc.Arbitrary<string> {
-    const leaves = [quoted, fc.constantFrom('this.task', "(this.note ?? 'none')", ...this.#paths('text'))];
+    const leaves = [
+      quoted,
+      fc.constantFrom('this.task', "(this.note ?? 'none')", 'get(Last)', ...this.#paths('text')),
+    ];
     if (depth === 0) return fc.oneof(...leaves);
     const [text, number, texts] = [this.text(depth - 1), this.number(depth - 1), this.texts(depth - 1)];
     return fc.oneof(
@@ -157,10 +172,10 @@ class Expressions {
   }
 }
 
-type Initializer = fc.Arbitrary<{ readonly shape: Shape; readonly initializer: string }>;
+export type Initializer = fc.Arbitrary<{ readonly shape: Shape; readonly initializer: string }>;
 
 /** An input of the tool `echo`. */
-function echoInput(expressions: Expressions): fc.Arbitrary<string> {
+export function echoInput(expressions: Expressions): fc.Arbitrary<string> {
   return fc
     .record(
       { text: expressions.text(), n: expressions.number(), list: expressions.texts() },
@@ -240,6 +255,7 @@ function initializer(known: readonly Known[]): Initializer {
       .map((text) => `${text} ?? fail('never')`)
       .map(as('text')),
     fc.constant('link(Guide).uri').map(as('text')),
+    { weight: 8, arbitrary: constructs(known) },
   );
 }
 
@@ -269,7 +285,7 @@ function steps(count: number): fc.Arbitrary<readonly GeneratedStep[]> {
       ...known.map((each) => `{ guidance: 'After {${each.name}}' }`),
     );
     return fc.tuple(initializer(known), guidance).chain(([made, options]) => {
-      const isPlain = !/\b(?:call|read|shout)\(/.test(made.initializer);
+      const isPlain = !takesTime(made.initializer);
       const decorator = `@Step(${isPlain && options.includes('timeoutMs') ? '' : options})`;
       return next(
         [...done, { name, decorator, initializer: made.initializer }],
@@ -278,6 +294,11 @@ function steps(count: number): fc.Arbitrary<readonly GeneratedStep[]> {
     });
   };
   return next([], []);
+}
+
+/** Whether a limit of time means something to a step: what it does first of all, or in an arm, goes outside. */
+function takesTime(initializer: string): boolean {
+  return /\b(?:call|read|shout|run|forEach|parallel|match)\(/.test(initializer);
 }
 
 export const generatedWorkflow: fc.Arbitrary<GeneratedWorkflow> = fc
@@ -339,6 +360,12 @@ export const faults: readonly Fault[] = [
   { code: 'SW2001', spoil: within("this.task.replace('a', 'b')") },
   { code: 'SW2002', spoil: within("this.task == 'a' ? 1 : 2") },
   { code: 'SW2003', spoil: within('[call(Broken)]') },
+  { code: 'SW2001', spoil: within('forEach([1], (n) => { return n; })') },
+  { code: 'SW2006', spoil: within("call(Echo, { text: 'a' }, { compensate: (out) => out.text })") },
+  { code: 'SW3003', spoil: within('run(Echo)') },
+  { code: 'SW3004', spoil: within('parallel({ a: forEach([1], () => this.output) })') },
+  { code: 'SW3014', spoil: within('goto(this.task, { max: 1 })') },
+  { code: 'SW4003', spoil: within('match(this.task, { a: run(Sub) })') },
   { code: 'SW2004', spoil: within('hidden(this.task)') },
   { code: 'SW2005', spoil: within('[] ? 1 : 2') },
   { code: 'SW3001', spoil: within('this.nowhere') },

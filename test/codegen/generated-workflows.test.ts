@@ -8,6 +8,7 @@ import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
 import { registryChecksum } from '../../src/decorators/registry-format.js';
+import { bundle } from '../../src/graph/bundle.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
 import { type CheckEnvironment, checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
@@ -110,11 +111,13 @@ function compile(workflows: readonly (readonly GeneratedStep[])[]) {
   });
   text += 'const hidden = (text: string): string => text;\n';
   const { extracted, linked } = read(text);
-  const checked = linked.value.flatMap(({ graph }) => checkGraph(graph, environment));
+  const known = new Map(linked.value.map(({ graph }) => [graph.name, graph]));
+  const beside = { ...environment, workflows: known };
+  const checked = linked.value.flatMap(({ graph }) => checkGraph(graph, beside));
   const errors = [...extracted.diagnostics, ...linked.diagnostics, ...checked].filter(
     ({ severity }) => severity === 'error',
   );
-  const graphs = new Map(linked.value.map(({ graph }) => [graph.name, graph]));
+  const whole = (graph: Graph | undefined) => graph && bundle(graph, (name) => known.get(name));
   return workflows.map((steps, index) => {
     const { first = 0, last = 0 } = lines[index] ?? {};
     const own = errors.filter(({ place }) => place && place.span[0] >= first && place.span[0] <= last);
@@ -122,7 +125,7 @@ function compile(workflows: readonly (readonly GeneratedStep[])[]) {
     const stepAt = ({ place }: Diagnostic) => steps[(place?.span[0] ?? 0) - first - 5]?.name;
     return {
       errors: own.map((error) => ({ code: error.code, step: stepAt(error) })),
-      graph: graphs.get(`w${index}`),
+      graph: errors.length > 0 ? known.get(`w${index}`) : whole(known.get(`w${index}`)),
     };
   });
 }
@@ -160,9 +163,10 @@ async function run(graph: Graph, input: JsonObject) {
 function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
   const fields = steps.map(({ name, initializer }) => `  ${name} = ${initializer};`).join('\n');
   const source = `class W { task = input.task; limit = input.limit; note = input.note;\n${fields}\n}\nreturn new W().output;`;
-  const { outputText } = ts.transpileModule(`function run() { ${source} }`, {
+  const { outputText } = ts.transpileModule(`function begin() { ${source} }`, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, useDefineForClassFields: true },
   });
+  const state = new Map([['last', 'none yet']]);
   let broken: { code: string; message: string; attempts: number } | undefined;
   const verbs = {
     input,
@@ -172,7 +176,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
     Page: 'page',
     shout: UPPER,
     size,
-    call: (tool: string, given: object, options?: { transform?: (value: unknown) => unknown }) => {
+    call: (tool: string, given: object = {}, options?: { transform?: (value: unknown) => unknown }) => {
       if (tool === 'broken') broken = { code: 'E_TOOL_ERROR', message: 'it broke', attempts: 1 };
       const value = { n: 0, list: [], ...JSON.parse(JSON.stringify(given)) };
       return options?.transform === undefined ? value : options.transform(value);
@@ -184,6 +188,21 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
     link: (uri: string) => ({ uri }),
     prompt: (parts: TemplateStringsArray, ...values: readonly unknown[]) =>
       String.raw({ raw: parts }, ...values),
+    Sub: 'sub',
+    Last: 'last',
+    run: (_: string, { text, n = 1 }: { text: string; n?: number }) => ({
+      ...{ text: text + text, n },
+      list: [state.get('last')],
+    }),
+    match: (value: string | number, arms: Record<string, unknown>) => arms[value],
+    parallel: (branches: object) => branches,
+    forEach: (items: readonly unknown[], body: (item: unknown, index: number) => unknown) =>
+      items.map((item, index) => body(item, index) ?? null),
+    set: (field: string, value: string) => {
+      state.set(field, value);
+      return value;
+    },
+    get: (field: string) => state.get(field),
     fail: () => {
       throw new Error('a value was missing');
     },
@@ -196,7 +215,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
       return error === undefined ? value : fallback(error);
     },
   };
-  const start = new Function(...Object.keys(verbs), `${outputText}; return run();`);
+  const start = new Function(...Object.keys(verbs), `${outputText}; return begin();`);
   return JSON.parse(JSON.stringify(start(...Object.values(verbs)))) as Json;
 }
 

@@ -165,11 +165,14 @@ function happening(
 
 /** What nodes came to in one step, as the facts tell it, with the values that are there behind it. */
 function endsIn({ facts, state }: Advance, at: number): End[] {
-  return facts.flatMap((fact): End[] => {
+  const last = new Map(
+    facts.map((fact, index) => ['node' in fact ? `${fact.kind} ${fact.node}` : '', index]),
+  );
+  return facts.flatMap((fact, index): End[] => {
     switch (fact.kind) {
       case 'nodeSucceeded': {
         const { node } = fact;
-        if (state.nodes[node]?.status !== 'succeeded')
+        if (last.get(`nodeSucceeded ${node}`) !== index || state.nodes[node]?.status !== 'succeeded')
           return [{ at, node, status: 'succeeded', isUnknown: true }];
         return [{ at, node, status: 'succeeded', value: state.outputs[node] }];
       }

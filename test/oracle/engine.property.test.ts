@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/runtime/engine/contract.js';
 import { drive, ENGINE, type Engine, IDS } from './drive.js';
 import { tell } from './oracle.js';
-import { anyCase, type Case, INPUT } from './random-graph.js';
-import { hold, isSoaking, RUNS } from './runs.js';
+import { type Case, INPUT } from './random-graph.js';
+import { hold, RUNS, timeoutFor } from './runs.js';
 import { compared } from './same.js';
 import { both, type Watcher, watchCopies, watchOrder, watchOwed, watchStale, watchUndoing } from './watch.js';
 import type { World } from './world.js';
@@ -12,7 +12,7 @@ import type { World } from './world.js';
 /** The more demanding properties are tried on fewer graphs. */
 const FEWER = Math.ceil(RUNS / 10);
 
-const LIMIT = isSoaking ? 0 : 300_000;
+const LIMIT = timeoutFor(RUNS);
 
 function agree({ graph, world }: Case, watch?: Watcher): void {
   const { expected, actual } = compared(tell(graph, INPUT, world), drive(ENGINE, graph, INPUT, world, watch));
@@ -21,13 +21,11 @@ function agree({ graph, world }: Case, watch?: Watcher): void {
 
 describe('the engine and the oracle', () => {
   test(`tell the same of ${RUNS} graphs, and every run ends`, { timeout: LIMIT }, () => {
-    hold(anyCase, RUNS, (each) =>
-      agree(each, both(watchOwed(ENGINE), watchOrder(each.graph), watchUndoing())),
-    );
+    hold(RUNS, (each) => agree(each, both(watchOwed(ENGINE), watchOrder(each.graph), watchUndoing())));
   });
 
   test('tell the same when the run is cancelled, whenever that happens', { timeout: LIMIT }, () => {
-    hold(anyCase, FEWER, ({ graph, world }) => {
+    hold(FEWER, ({ graph, world }) => {
       const moments = new Set<number>();
       drive(ENGINE, graph, INPUT, world, ({ event }) => moments.add(event?.at ?? 0));
       for (const at of [...moments].slice(0, 12)) {
@@ -42,7 +40,7 @@ describe('the state of a run', () => {
   test('may be written down and read again between any two events, and the same events give the same bytes', {
     timeout: LIMIT,
   }, () => {
-    hold(anyCase, FEWER, ({ graph, world }) => {
+    hold(FEWER, ({ graph, world }) => {
       drive(ENGINE, graph, INPUT, world, watchCopies(ENGINE, graph, INPUT));
     });
   });
@@ -50,7 +48,7 @@ describe('the state of a run', () => {
   test('is not changed by events that are late, repeated, of a wrong kind or for nobody', {
     timeout: LIMIT,
   }, () => {
-    hold(anyCase, FEWER, ({ graph, world }) => {
+    hold(FEWER, ({ graph, world }) => {
       drive(ENGINE, graph, INPUT, world, watchStale(ENGINE, graph));
     });
   });
@@ -58,7 +56,7 @@ describe('the state of a run', () => {
 
 describe('a clock that steps back', () => {
   test('changes nothing but times', { timeout: LIMIT }, () => {
-    hold(anyCase, FEWER, ({ graph, world }) => {
+    hold(FEWER, ({ graph, world }) => {
       // When a wait until a time ends is a matter of the clock.
       if (JSON.stringify(graph).includes('"until"')) return;
       const events = eventsOf(ENGINE, { graph, world });

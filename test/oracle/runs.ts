@@ -1,37 +1,86 @@
 import fc from 'fast-check';
+import { type Case, caseOf } from './random-graph.js';
 
 /** How many random graphs are tried: in every build, and where `npm run test:soak` asks for more. */
 const IN_EVERY_BUILD = 10_000;
 const WHEN_SOAKING = 1_000_000;
 
-const asked = process.env.STEPWRIGHT_SOAK_RUNS;
+const { STEPWRIGHT_SOAK_RUNS: asked, STEPWRIGHT_SEED: seed, STEPWRIGHT_PATH: path, MODE: mode } = process.env;
 
-/** Whether there is all the time in the world. */
-export const isSoaking = process.env.MODE === 'soak' || asked !== undefined;
+export const RUNS = asked !== undefined ? Number(asked) : mode === 'soak' ? WHEN_SOAKING : IN_EVERY_BUILD;
 
-export const RUNS = asked !== undefined ? Number(asked) : isSoaking ? WHEN_SOAKING : IN_EVERY_BUILD;
+/** In milliseconds, for so many graphs on a slow machine. */
+export const timeoutFor = (runs: number): number => 120_000 + runs * 60;
 
-const seed = process.env.STEPWRIGHT_SEED;
-const path = process.env.STEPWRIGHT_PATH;
+/** What a graph and its world are made from. */
+export interface Tapes {
+  readonly tape: readonly number[];
+  readonly luck: readonly number[];
+}
 
-/** Every build tries other graphs, unless a seed is given. */
-export const PARAMETERS: fc.Parameters<unknown> = {
-  ...(seed === undefined ? {} : { seed: Number(seed) }),
-  ...(path === undefined ? {} : { path }),
-  endOnFailure: path !== undefined,
-};
+const numbers = (maxLength: number) =>
+  fc.array(fc.noBias(fc.nat({ max: 9_999 })), { maxLength, size: 'max' });
 
-/** Tries a property on random values, and says how to try it again on those that it fails on. */
-export function hold<T>(arbitrary: fc.Arbitrary<T>, runs: number, property: (value: T) => void): void {
-  const details = fc.check(fc.property(arbitrary, property), {
-    ...PARAMETERS,
-    numRuns: runs,
-  } as fc.Parameters<[T]>);
-  if (!details.failed) return;
-  const again = `STEPWRIGHT_SEED=${details.seed} STEPWRIGHT_PATH=${details.counterexamplePath} npx vitest run test/oracle`;
-  throw new Error(
-    `found after ${details.numRuns} graphs; to see it again: ${again}\n` +
-      `${JSON.stringify(details.counterexample)}\n${String(details.errorInstance)}`,
-    { cause: details.errorInstance },
+const anyTapes: fc.Arbitrary<Tapes> = fc.record({ tape: numbers(260), luck: numbers(60) });
+
+/** So many random cases, always the same ones. */
+export function sample(count: number): Case[] {
+  return fc.sample(anyTapes, { numRuns: count, seed: 4 }).map(({ tape, luck }) => caseOf(tape, luck));
+}
+
+/** Tries a property on random graphs. Where it fails it says how to try it again, and shows the simplest such graph. */
+export function hold(runs: number, property: (each: Case) => void): void {
+  const details = fc.check(
+    fc.property(anyTapes, ({ tape, luck }) => property(caseOf(tape, luck))),
+    {
+      ...{ numRuns: path === undefined ? runs : 1, endOnFailure: true },
+      ...(seed === undefined ? {} : { seed: Number(seed) }),
+      ...(path === undefined ? {} : { path }),
+    },
   );
+  if (!details.failed || details.counterexample === null) return;
+  const simplest = simplify(details.counterexample[0], property);
+  const replay = `STEPWRIGHT_SEED=${details.seed} STEPWRIGHT_PATH=${details.counterexamplePath}`;
+  const shown = JSON.stringify(caseOf(simplest.tape, simplest.luck));
+  throw new Error(`graph ${details.numRuns} of ${runs}; again with ${replay}\n${shown}`, {
+    cause: faultOf(simplest, property),
+  });
+}
+
+/** How often a failing case is made simpler at most. */
+const MOST_TRIES = 1_500;
+
+/** Leaves out and zeroes numbers as long as the property fails with them. */
+function simplify(tapes: Tapes, property: (each: Case) => void): Tapes {
+  let best = tapes;
+  let tries = 0;
+  const size = ({ tape, luck }: Tapes): number => JSON.stringify(caseOf(tape, luck)).length;
+  const offer = (simpler: Tapes): boolean => {
+    tries += 1;
+    if (tries > MOST_TRIES || size(simpler) > size(best) || faultOf(simpler, property) === undefined)
+      return false;
+    best = simpler;
+    return true;
+  };
+  for (const name of ['tape', 'luck'] as const) {
+    for (let length = 64; length > 0; length = Math.floor(length / 2)) {
+      for (let at = 0; at < best[name].length; ) {
+        const list = [...best[name].slice(0, at), ...best[name].slice(at + length)];
+        if (!offer({ ...best, [name]: list })) at += length;
+      }
+    }
+    best[name].forEach((number, index) => {
+      if (number !== 0) offer({ ...best, [name]: best[name].with(index, 0) });
+    });
+  }
+  return best;
+}
+
+function faultOf({ tape, luck }: Tapes, property: (each: Case) => void): unknown {
+  try {
+    property(caseOf(tape, luck));
+    return undefined;
+  } catch (fault) {
+    return fault;
+  }
 }

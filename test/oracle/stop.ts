@@ -5,7 +5,8 @@ import { type Fault, type Instance, isContainer, isSettled, type Part, type Run 
 
 /** From here on nothing new starts in a scope, because of something in it. */
 export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', reason: SkipReason): void {
-  if (part.ended === undefined || why !== 'return') part.ended = why;
+  const isFirst = part.ended === undefined;
+  if (isFirst || why !== 'return') part.ended = why;
   part.reason ??= reason;
   const first = part.reason;
   const isHarmless = why === 'return' && part.nodes.every(({ status }) => status !== 'failed');
@@ -16,7 +17,7 @@ export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', r
       leaveLine(run, instance);
       giveUp(run, instance, instance.fault as Fault);
     } else if (instance.status === 'pending' || instance.status === 'ready') {
-      if (isAwaited(instance)) continue;
+      if (!isFirst || isAwaited(instance)) continue;
       leaveLine(run, instance);
       skip(run, instance, first);
     } else if (instance.status === 'waiting') cancel(run, instance);

@@ -1,4 +1,4 @@
-import { type AnyStateMachine, assign, createActor, enqueueActions, fromPromise, setup, toPromise } from 'xstate';
+import { type AnyStateMachine, createActor, enqueueActions, fromPromise, setup, toPromise } from 'xstate';
 import { increment } from '../host.js';
 
 /** What a tool is to XState: an actor made of a promise. */
@@ -6,25 +6,29 @@ const tool = fromPromise<{ n: number }, { n: number }>(async ({ input }) => incr
 
 /** `line` as a machine: a state for each call, which invokes the tool and goes on to the next when that is done. */
 export function lineMachine(count: number): AnyStateMachine {
-  const states: Record<string, object> = { end: { type: 'final' } };
+  const steps = setup({
+    types: { context: {} as { n: number } },
+    actors: { tool },
+  });
+  const states: Parameters<typeof steps.createMachine>[0]['states'] = { end: { type: 'final' } };
   for (let place = 0; place < count; place += 1) {
     states[`s${place}`] = {
       invoke: {
         src: 'tool',
-        input: ({ context }: { context: { n: number } }) => ({ n: context.n }),
+        input: ({ context }) => ({ n: context.n }),
         onDone: {
           target: place + 1 < count ? `s${place + 1}` : 'end',
-          actions: assign({ n: ({ event }: { event: { output: { n: number } } }) => event.output.n } as never),
+          actions: steps.assign({ n: ({ event }) => event.output.n }),
         },
       },
     };
   }
-  return setup({ types: { context: {} as { n: number } }, actors: { tool } }).createMachine({
+  return steps.createMachine({
     context: { n: 0 },
     initial: 's0',
-    output: (({ context }: { context: { n: number } }) => context.n) as never,
-    states: states as never,
-  });
+    output: ({ context }) => context.n,
+    states,
+  }) as AnyStateMachine;
 }
 
 interface LoopContext {

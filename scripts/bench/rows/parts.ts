@@ -7,24 +7,28 @@ import { line, ref } from '../graphs.js';
 import { inTurns, timed } from '../measure.js';
 import { lineMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
-import { type Sizes, timesFor } from '../sizes.js';
+import type { Sizes } from '../sizes.js';
 
 /** What it costs to make a graph ready: once for each graph, not for each run. */
 export async function planning(sizes: Sizes): Promise<Row[]> {
   const [count] = sizes.nodes;
   const graph = line(count);
-  const times = timesFor(sizes, count);
   const { plan, hash, xstate } = await inTurns(
     {
-      plan: timed(count, times, () => planOf({ ...graph })),
-      hash: timed(count, times, () => hashGraph(graph)),
-      xstate: timed(count, times, () => lineMachine(count)),
+      plan: timed(count, sizes.goMs, () => planOf({ ...graph })),
+      hash: timed(count, sizes.goMs, () => hashGraph(graph)),
+      xstate: timed(count, sizes.goMs, () => lineMachine(count)),
     },
     sizes.rounds,
   );
   return [
     row({ name: 'plan, for each node', unit: 'µs', ours: plan, peer: { name: 'XState', value: xstate } }),
-    row({ name: 'hash in it, for each node', unit: 'µs', ours: hash, peer: { name: 'the whole plan', value: plan } }),
+    row({
+      name: 'hash in it, for each node',
+      unit: 'µs',
+      ours: hash,
+      peer: { name: 'the whole plan', value: plan },
+    }),
   ];
 }
 
@@ -41,11 +45,10 @@ export async function references(sizes: Sizes): Promise<Row[]> {
     items: names.map((name) => ({ value: ref('steps', name, 'page', 'title') })),
   };
   const read = () => names.map((name) => (outputs[name]?.page as JsonObject | undefined)?.title);
-  const times = timesFor(sizes, 1);
   const { ours, plain } = await inTurns(
     {
-      ours: timed(REFERENCES, times, () => evaluate(expr, scope, new Budget(1_000))),
-      plain: timed(REFERENCES, times, read),
+      ours: timed(REFERENCES, sizes.goMs, () => evaluate(expr, scope, new Budget(1_000))),
+      plain: timed(REFERENCES, sizes.goMs, read),
     },
     sizes.rounds,
   );

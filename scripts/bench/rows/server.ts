@@ -7,18 +7,17 @@ import { Greet } from '../../../examples/greeting/greet.tool.js';
 import { registry } from '../../../generated/greeting.registry.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
-import { type Sizes, timesFor } from '../sizes.js';
+import type { Sizes } from '../sizes.js';
 
 const request = { name: 'greet', arguments: { name: 'Ada' } };
 
 /** What a `tools/call` costs through the server, against a handler on the bare SDK that looks at nothing. */
 export async function server(sizes: Sizes): Promise<Row[]> {
   const [ours, bare] = [await connectedToOurs(), await connectedToBare()];
-  const times = timesFor(sizes, 10);
   const costs = await inTurns(
     {
-      ours: timed(1, times, () => ours.callTool(request)),
-      bare: timed(1, times, () => bare.callTool(request)),
+      ours: timed(1, sizes.goMs, () => ours.callTool(request)),
+      bare: timed(1, sizes.goMs, () => bare.callTool(request)),
     },
     sizes.rounds,
   );

@@ -3,24 +3,23 @@ import { lineBehindOutput, lineBesideField } from '../graphs.js';
 import { HostedRun } from '../host.js';
 import { inTurns, timed } from '../measure.js';
 import { ABOUT_THE_SAME, type Row, row } from '../row.js';
-import { type Sizes, timesFor } from '../sizes.js';
+import type { Sizes } from '../sizes.js';
 
 const STEPS = 100;
 
 /** What a step costs beside a large field of the run's state, and where it reads from a large result. */
 export async function stateSize(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
-  const times = timesFor(sizes, STEPS);
-  const large = valueOf(sizes.stateBytes);
+  const large = recordsOf(sizes.stateBytes);
   for (const [where, make] of [
     ['beside a field', lineBesideField],
     ['that reads a result', lineBehindOutput],
   ] as const) {
-    const graphs = { with: make(large, STEPS), without: make(valueOf(0), STEPS) };
+    const graphs = { with: make(large, STEPS), without: make(recordsOf(0), STEPS) };
     const costs = await inTurns(
       {
-        with: timed(STEPS, times, () => new HostedRun(graphs.with).answer().result),
-        without: timed(STEPS, times, () => new HostedRun(graphs.without).answer().result),
+        with: timed(STEPS, sizes.goMs, () => new HostedRun(graphs.with).answer().result),
+        without: timed(STEPS, sizes.goMs, () => new HostedRun(graphs.without).answer().result),
       },
       sizes.rounds,
     );
@@ -38,7 +37,7 @@ export async function stateSize(sizes: Sizes): Promise<Row[]> {
 }
 
 /** Records as a database gives them, about so many bytes of JSON. */
-function valueOf(bytes: number): Json {
+function recordsOf(bytes: number): Json {
   const rows: Json[] = [];
   for (let place = 0; place < bytes / 100; place += 1) {
     rows.push({ id: place, name: `Record number ${place}`, tags: ['one', 'two'], note: 'x'.repeat(40) });

@@ -4,7 +4,7 @@ import { inTurns, timed } from '../measure.js';
 import * as functions from '../peers/functions.js';
 import { lineMachine, runMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
-import { type Sizes, timesFor } from '../sizes.js';
+import type { Sizes } from '../sizes.js';
 
 /** What a step costs in workflows of one call after the other. */
 export async function steps(sizes: Sizes): Promise<Row[]> {
@@ -12,12 +12,11 @@ export async function steps(sizes: Sizes): Promise<Row[]> {
   for (const count of sizes.steps) {
     const graph = line(count);
     const machine = lineMachine(count);
-    const times = timesFor(sizes, count);
     const { ours, plain, xstate } = await inTurns(
       {
-        ours: timed(count, times, () => new HostedRun(graph).answer().result),
-        plain: timed(count, times, () => functions.line(count)),
-        xstate: timed(count, times, () => runMachine(machine)),
+        ours: timed(count, sizes.goMs, () => new HostedRun(graph).answer().result),
+        plain: timed(count, sizes.goMs, () => functions.line(count)),
+        xstate: timed(count, sizes.goMs, () => runMachine(machine)),
       },
       sizes.rounds,
     );

@@ -80,8 +80,7 @@ const workflowRules: Rules<WorkflowOptions> = {
   instructions: { expected: 'a list of resource classes' },
   needsState: states,
   expose: {
-    accepts: (value) =>
-      Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
+    accepts: (value) => Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
     expected: "a list of `'prompt'` and `'tool'`",
   },
   failFast: flag,

@@ -7,7 +7,12 @@ import { readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
 /** Reads a class under @State; nothing when it has no name or no `value`, or one has a fault. */
-export function readState({ syntax, handle, decorator, report }: DecoratedClass): StateDeclaration | undefined {
+export function readState({
+  syntax,
+  handle,
+  decorator,
+  report,
+}: DecoratedClass): StateDeclaration | undefined {
   const options = readOptions(decorator, 'State', syntax.name, report);
   const { name, scope } = textOptions(options, ['name', 'scope']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
@@ -26,7 +31,10 @@ export function readState({ syntax, handle, decorator, report }: DecoratedClass)
     scope: scope === 'session' ? scope : 'run',
     // The rule of this option admits literals only.
     ...('initial' in options.values && options.values.initial !== undefined
-      ? { initial: options.values.initial as Json, initialPlace: placeOfOption(options, 'initial', namePlace) }
+      ? {
+          initial: options.values.initial as Json,
+          initialPlace: placeOfOption(options, 'initial', namePlace),
+        }
       : {}),
     type: value.type ?? { kind: 'unknown' },
     typePlace: value.place,

@@ -10,8 +10,9 @@ import { conditionHint, describe, hintFor, hintForVerb } from './describe.js';
 import { lowerErrorField, lowerWholeError } from './error-value.js';
 import type { Handles } from './handles.js';
 import { hintForMethod, type Method, methodOf } from './methods.js';
-import { ARITHMETIC, COMPARISONS, negate, TRUTH } from './operators.js';
+import { ARITHMETIC, COMPARISONS, isNullLiteral, negate, TRUTH } from './operators.js';
 import { lowerPromptText } from './prompt-text.js';
+import { lowerField } from './states.js';
 import { constantKey, get, hasOptional, isBoolean } from './trees.js';
 import { lowerLink } from './uris.js';
 
@@ -39,16 +40,6 @@ export type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Ex
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {
   return new Lowering(scope).lower(syntax, []);
-}
-
-/** What is read from the value of a step: `run(…).a.b`. */
-export function lowerAccess(
-  syntax: ExpressionSyntax,
-  step: ExpressionSyntax,
-  value: Expr,
-  scope: ExpressionScope,
-): Expr | undefined {
-  return lowerExpression(syntax, { ...scope, given: new Map([[step, value]]) });
 }
 
 /** A condition as a boolean, which is what a node's `when` must be. */
@@ -337,7 +328,7 @@ class Lowering {
 
   #call(syntax: CallSyntax, path: Path): Expr | undefined {
     const verb = verbOf(syntax);
-    if (verb === 'get') return this.#state(syntax);
+    if (verb === 'get') return lowerField(syntax, this.#scope.handles);
     if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
     if (verb !== undefined) {
       if (verb === 'read' && this.#maybe === 0 && this.#scope.hoist !== undefined)
@@ -354,12 +345,6 @@ class Lowering {
     if (method === undefined || !isOfValue || syntax.optional)
       return this.#refuse(syntax, undefined, isOfValue ? hintForMethod(callee.name) : undefined);
     return this.#method(syntax, callee, method, path);
-  }
-
-  /** `get(State)`: what the field holds when the expression is evaluated. */
-  #state({ args: [handle], callee, place }: CallSyntax): Expr | undefined {
-    const state = this.#scope.handles.state(handle, 'get', callee.place);
-    return state && { kind: 'ref', at: place.span, root: 'state', path: [state.name] };
   }
 
   #method(
@@ -414,9 +399,4 @@ class Lowering {
     const { hoist: _, ...scope } = this.#scope;
     return lowerExpression(body, { ...scope, locals });
   }
-}
-
-function isNullLiteral(syntax: ExpressionSyntax): boolean {
-  const inner = unwrap(syntax);
-  return inner.kind === 'undefined' || (inner.kind === 'literal' && inner.value === null);
 }

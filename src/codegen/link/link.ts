@@ -21,7 +21,14 @@ import { lowerGuidance } from './guidance.js';
 import { type Handles, handlesOf } from './handles.js';
 import { linkInput } from './inputs.js';
 import { NodeIds } from './node-ids.js';
-import { finishNode, type NodeDetails, type NodeOrder, ownNode, type StepNode, type StepOutcome } from './outcome.js';
+import {
+  finishNode,
+  type NodeDetails,
+  type NodeOrder,
+  ownNode,
+  type StepNode,
+  type StepOutcome,
+} from './outcome.js';
 import { checkRecursion } from './recursion.js';
 import { errorStrategyOf } from './retry.js';
 import { withoutIdle } from './settle.js';
@@ -43,8 +50,16 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
   for (const { needsState = [] } of declarations.tools)
     for (const syntax of needsState) handles.state(syntax, 'needsState', syntax.place);
   const linkOne = (declaration: WorkflowDeclaration): LinkedWorkflow => {
-    const { graph, isWhole, runs } = new WorkflowLinker(declaration, handles, functions, states, report).link();
-    const named = nodesOf(graph).flatMap((node) => (node.kind === 'compute' ? (node.function?.name ?? []) : []));
+    const { graph, isWhole, runs } = new WorkflowLinker(
+      declaration,
+      handles,
+      functions,
+      states,
+      report,
+    ).link();
+    const named = nodesOf(graph).flatMap((node) =>
+      node.kind === 'compute' ? (node.function?.name ?? []) : [],
+    );
     return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
   const value = declarations.workflows.map(linkOne);
@@ -150,9 +165,10 @@ class WorkflowLinker {
     });
   }
 
-  /** Takes note of a field of state that the workflow names. */
+  /** Takes note of a field of state that the workflow names; nothing for one that is at fault, which was reported. */
   #use(state: StateDeclaration | undefined): StateDeclaration | undefined {
-    if (state !== undefined) this.#usedStates.add(state);
+    if (state === undefined || !this.#states.has(state)) return undefined;
+    this.#usedStates.add(state);
     return state;
   }
 
@@ -162,10 +178,9 @@ class WorkflowLinker {
     return workflow;
   }
 
-  /** The fields of state it names anywhere, by name. Those at fault have been reported. */
+  /** The fields of state it names anywhere, by name. */
   #stateFields(): Pick<Graph, 'state'> {
     const fields = [...this.#usedStates].flatMap((state) => this.#states.get(state) ?? []);
-    if (fields.length < this.#usedStates.size) this.#isWhole = false;
     if (fields.length === 0) return {};
     return { state: fields.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   }

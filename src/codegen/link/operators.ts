@@ -1,4 +1,6 @@
 import type { ArithmeticOp, CompareOp, Expr, Truth } from '../../graph/expression/tree.js';
+import type { ExpressionSyntax } from '../syntax.js';
+import { unwrap } from '../verbs.js';
 
 /** JavaScript's truth: what the conditions of TypeScript mean. */
 export const TRUTH: Truth = 'truthy.js';
@@ -42,4 +44,10 @@ export function allOf(conditions: readonly Expr[]): Expr | undefined {
 export function onlyIf(conditions: readonly Expr[], then: Expr): Expr {
   const test = allOf(conditions);
   return test === undefined ? then : { kind: 'conditional', truth: 'boolean', test, then };
+}
+
+/** Whether an expression is `null` or `undefined`, written out. */
+export function isNullLiteral(syntax: ExpressionSyntax): boolean {
+  const inner = unwrap(syntax);
+  return inner.kind === 'undefined' || (inner.kind === 'literal' && inner.value === null);
 }

@@ -5,7 +5,17 @@ import type { Binding } from './bindings.js';
 import { allOf, onlyIf } from './operators.js';
 
 /** What every node has, whatever its verb. */
-type Common = 'id' | 'title' | 'guidance' | 'embed' | 'summary' | 'after' | 'join' | 'when' | 'reads' | 'output';
+type Common =
+  | 'id'
+  | 'title'
+  | 'guidance'
+  | 'embed'
+  | 'summary'
+  | 'after'
+  | 'join'
+  | 'when'
+  | 'reads'
+  | 'output';
 type Carried = 'retry' | 'timeoutMs' | 'onError' | 'compensate' | 'executor' | 'source';
 
 type CoreOf<N> = N extends Node ? Omit<N, Common | Carried> : never;

@@ -1,9 +1,12 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type JsonSchema } from '../../graph/json.js';
 import type { StateField } from '../../graph/model.js';
 import type { StateDeclaration } from '../declarations.js';
 import { schemaOfType } from '../schemas/type-schema.js';
 import { withoutUndefined } from '../type-syntax.js';
+import type { CallSyntax } from '../verbs.js';
+import type { Handles } from './handles.js';
 import { schemaFault } from './satisfies.js';
 
 /** What the classes under @State come to; those at fault are missing. */
@@ -55,4 +58,13 @@ function isInitialFitting(
   const params = { decorator: 'State', option: 'initial', expected: `of the type of \`value\`: ${why}` };
   report(diagnostic('SW1012', initialPlace ?? place, params));
   return false;
+}
+
+/** `get(State)`: what the field holds when the expression is evaluated. */
+export function lowerField(
+  { args: [handle], callee, place }: CallSyntax,
+  handles: Handles,
+): Expr | undefined {
+  const state = handles.state(handle, 'get', callee.place);
+  return state && { kind: 'ref', at: place.span, root: 'state', path: [state.name] };
 }

@@ -3,26 +3,31 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { StepDeclaration } from '../declarations.js';
 import { nodeValue, type StepNode } from './outcome.js';
 
+type Kind = StepNode['core']['kind'];
+
+/** Kinds of nodes that do something outside of the run, or have nodes in them that may. */
+const OUTSIDE: readonly Kind[] = ['call', 'resource', 'workflow', 'ask', 'branch', 'parallel', 'foreach'];
+
+/** Kinds of nodes that only end or change something. */
+const WITHOUT_VALUE: readonly Kind[] = ['error', 'return', 'goto', 'wait'];
+
 /** Which nodes an option of @Step means something to. */
 const MEANT_FOR: Readonly<
   Record<string, { readonly takes: string; readonly fits: (node: StepNode) => boolean }>
 > = {
   retry: {
-    takes: 'a step that calls or reads',
-    fits: ({ core }) => core.kind === 'call' || core.kind === 'resource',
+    takes: 'a step that calls, reads, runs or asks, or has steps in it',
+    fits: ({ core }) => OUTSIDE.includes(core.kind),
   },
   timeoutMs: {
-    takes: 'a step that calls, reads or names a function',
+    takes: 'a step that may take time',
     fits: ({ core }) =>
-      core.kind === 'call' ||
-      core.kind === 'resource' ||
+      OUTSIDE.includes(core.kind) ||
+      core.kind === 'wait' ||
       (core.kind === 'compute' && core.function !== undefined),
   },
   embed: { takes: 'a step that reads', fits: ({ core }) => core.kind === 'resource' },
-  summary: {
-    takes: 'a step with a value',
-    fits: ({ core }) => core.kind !== 'error' && core.kind !== 'return',
-  },
+  summary: { takes: 'a step with a value', fits: ({ core }) => !WITHOUT_VALUE.includes(core.kind) },
 };
 
 /** Reports options that no node of a step has a use for. */

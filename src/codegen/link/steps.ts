@@ -2,14 +2,29 @@ import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Scope } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
-import { isFail, isNothing, isOneNode, isRequirement, makesSteps, onlySide, stepReadFrom } from '../outcomes.js';
+import {
+  isFail,
+  isNothing,
+  isOneNode,
+  isRequirement,
+  makesSteps,
+  onlySide,
+  stepReadFrom,
+} from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { type CallSyntax, calleeName, functionOf, isStep, looksLikeVerb, stepVerbOf, unwrap } from '../verbs.js';
+import {
+  type CallSyntax,
+  calleeName,
+  functionOf,
+  isStep,
+  looksLikeVerb,
+  stepVerbOf,
+  unwrap,
+} from '../verbs.js';
 import type { Arrow } from './arrows.js';
 import {
   type ExpressionScope,
   type Local,
-  lowerAccess,
   lowerCondition,
   lowerExpression,
   type SyntaxOf,
@@ -30,7 +45,7 @@ import {
 import { retryOf } from './retry.js';
 import { readsState, settle } from './settle.js';
 import type { StepScope } from './step-scope.js';
-import { linkBranch } from './verbs/branch.js';
+import { ALWAYS, linkBranch } from './verbs/branch.js';
 import { linkFunction } from './verbs/function.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';
 import { readCore } from './verbs/read.js';
@@ -123,7 +138,10 @@ class StepLinker implements Linker {
     const outcome = step && this.link(step);
     if (step === undefined || outcome === undefined) return undefined;
     const bound = outcome.bind([]);
-    const expr = bound.kind === 'value' ? lowerAccess(syntax, step, bound.expr, this.values) : undefined;
+    const expr =
+      bound.kind === 'value'
+        ? lowerExpression(syntax, { ...this.values, given: new Map([[step, bound.expr]]) })
+        : undefined;
     return expr && { nodes: outcome.nodes, bind: boundTo(expr) };
   }
 
@@ -223,8 +241,8 @@ class StepLinker implements Linker {
   }
 
   body(syntax: ExpressionSyntax, arm: string, options: BodyOptions = {}): Scope | undefined {
-    const id = this.scope.ids.next([this.prefix, idPart(arm)].join('.'));
-    const { locals, loopNames = [], keepsOptions = false } = options;
+    const { locals, loopNames = [], keepsOptions = false, prefix = this.prefix } = options;
+    const id = this.scope.ids.next([prefix, idPart(arm)].join('.'));
     const inner = {
       ...{ id, prefix: id, source: syntax.place },
       ...(keepsOptions ? {} : { isBody: true as const }),
@@ -234,10 +252,9 @@ class StepLinker implements Linker {
   }
 
   wrapped(syntax: ExpressionSyntax, arm = 'then', id = this.scope.id): StepOutcome | undefined {
-    const body = this.body(syntax, arm, { keepsOptions: true });
-    if (body === undefined) return undefined;
-    const when: Expr = { kind: 'literal', value: true };
-    return this.outcome({ kind: 'branch', cases: [{ id: arm, when, body }] }, { id });
+    const prefix = id === this.scope.id ? this.prefix : id;
+    const body = this.body(syntax, arm, { keepsOptions: true, prefix });
+    return body && this.outcome({ kind: 'branch', cases: [{ id: arm, when: ALWAYS, body }] }, { id });
   }
 
   #nested(
@@ -265,7 +282,8 @@ class StepLinker implements Linker {
     const bound = outcome?.bind([]);
     if (outcome === undefined || bound === undefined || bound.kind === 'faulty') return undefined;
     const nodes = inSequence(outcome.nodes);
-    const isAbsent = bound.kind === 'end' || (bound.expr.kind === 'literal' && bound.expr.value === undefined);
+    const isAbsent =
+      bound.kind === 'end' || (bound.expr.kind === 'literal' && bound.expr.value === undefined);
     return isAbsent ? { nodes } : { nodes, value: bound.expr };
   }
 }

@@ -49,7 +49,8 @@ function writtenIdOf(call: CallSyntax): string | undefined {
 
 /** Every id that is written in the options of a call, however deep. */
 export function writtenIds(initializer: ExpressionSyntax): readonly string[] {
-  const own = initializer.kind === 'call' && stepVerbOf(initializer) !== undefined ? idIn(initializer) : undefined;
+  const own =
+    initializer.kind === 'call' && stepVerbOf(initializer) !== undefined ? idIn(initializer) : undefined;
   return [...(own === undefined ? [] : [own]), ...partsOf(initializer).flatMap(writtenIds)];
 }
 

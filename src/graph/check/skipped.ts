@@ -118,7 +118,9 @@ function skippableIn({ placed }: Subject, waitsOf: WaitsOf, routersOf: RoutersOf
 function maySkip(placed: Placed, { waitsOf, routersOf, skippable }: Chances): boolean {
   const { node } = placed;
   if (node.when !== undefined || isSelectedOnly(placed, routersOf)) return true;
-  if (node.onError !== undefined && 'fallbackNode' in node.onError) return true;
+  if (node.onError !== undefined && 'fallbackNode' in node.onError) {
+    if (!endsScope(placed, node.onError.fallbackNode)) return true;
+  }
   const joined = [...waitsOf(placed).joined];
   switch (node.join) {
     case 'all_success':
@@ -132,6 +134,14 @@ function maySkip(placed: Placed, { waitsOf, routersOf, skippable }: Chances): bo
     default:
       return node.join satisfies never;
   }
+}
+
+/** Whether what takes over for a node lets nothing after it run. */
+function endsScope({ scope }: Placed, fallback: string): boolean {
+  return scope.nodes.some(
+    ({ node: { id, kind, when } }) =>
+      id === fallback && when === undefined && (kind === 'error' || kind === 'return'),
+  );
 }
 
 /** The nodes of its scope that only run when a node has succeeded. */

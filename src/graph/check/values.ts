@@ -3,7 +3,7 @@ import type { JsonSchema } from '../json.js';
 import type { AskNode, Graph } from '../model.js';
 import { fallbackValue } from '../node-expressions.js';
 import { unreachable } from '../unreachable.js';
-import type { CheckEnvironment } from './environment.js';
+import { type CheckEnvironment, withTasks } from './environment.js';
 import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
 import { loopsAround, type Placed, type PlacedScope, type Subject, subjectOf } from './subject.js';
 import { type Names, typeOf } from './type-of.js';
@@ -138,6 +138,11 @@ function knownValue(
 
 function valueOrAbsent(value: Expr | undefined, names: Names): Known {
   return value === undefined ? ABSENT : typeOf(value, names);
+}
+
+/** What is known of the result of a workflow, where it has one. */
+export function knownResult(graph: Graph, registered: CheckEnvironment): Known {
+  return resultOf(graph, withTasks(registered, graph), new Map());
 }
 
 /** What a workflow returns. Of one that runs itself nothing is known meanwhile. */

@@ -144,8 +144,7 @@ export const diagnosticTable = {
   ),
   SW1025: error(
     (p: { state: string; problem: string }) => `state \`${p.state}\` cannot be kept: ${p.problem}`,
-    () =>
-      'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+    () => 'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
   ),
   SW2001: error(
     (p: { what: string }) => `${p.what} cannot be stored in a workflow`,
@@ -252,8 +251,7 @@ export const diagnosticTable = {
     () => 'name a step of this workflow that stands above: `goto(this.step, { max: 3 })`',
   ),
   SW3015: error(
-    (p: { step: string; cycle: string }) =>
-      `what \`${p.step}\` gives follows from itself: ${p.cycle}`,
+    (p: { step: string; cycle: string }) => `what \`${p.step}\` gives follows from itself: ${p.cycle}`,
     (p) => `say what it gives: \`${p.step}: { … } = run(…)\``,
   ),
   SW4001: error(

@@ -18,10 +18,16 @@ const local = (name: string): Expr => ({ kind: 'ref', root: 'local', path: [name
 const secretsOf = (...nodes: Node[]) => new DerivedSecrets(graph(nodes), (name) => name === 'token');
 
 const stateWith = (outputs: Readonly<Record<string, Json>> = {}): RunState => ({
-  run: { id: 'r', workflow: 'w', graphHash: '', status: 'running', startedAt: 0, open: 1, running: 0 },
+  run: { id: 'r', workflow: 'w', graphHash: '', status: 'running', startedAt: 0, running: 0, started: 0 },
   input: { token: 'user:hunter2', name: 'Ada', pin: 12_345 },
+  scopes: {},
+  containers: {},
   nodes: {},
   outputs,
+  inputs: {},
+  items: {},
+  fields: {},
+  undoing: {},
   commands: {},
 });
 

@@ -1,49 +1,66 @@
-import { Budget, type EvaluationScope, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
-import { references } from '../../graph/expression/references.js';
-import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
-import type { ComputeNode, Graph, Node } from '../../graph/model.js';
+import { Budget } from '../../graph/expression/evaluate.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
 import { SHORT_SECRET } from '../catalogue/mask.js';
 import type { Fact, RunState } from '../engine/contract.js';
+import { Evaluation } from '../engine/evaluation.js';
+import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
+import { type Plan, planOf } from '../engine/plan.js';
+import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from './derived-secrets-flow.js';
 
 /** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
 
-/** Names bound around an expression that stand for what derives from a secret. */
-type Locals = ReadonlySet<string>;
-const NO_LOCALS: Locals = new Set();
+type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
 /**
- * The values of a run that derive from its secrets: `token.split(':')[1]`, and what later steps make of that. A tool's
- * result derives from nothing: where it repeats a secret or a derived value, that is found by its text. Neither does
- * what a secret only decides, by the test of a condition, nor the fallback of a step as a whole.
+ * The values of a run that derive from its secrets: `token.split(':')[1]`, and what later steps, items of loops and
+ * other workflows make of that. A tool's result derives from nothing: where it repeats a secret or a derived value, that
+ * is found by its text. Neither does what a secret only decides, by the test of a condition, nor the fallback of a step
+ * as a whole.
  */
 export class DerivedSecrets {
-  readonly #nodes: ReadonlyMap<string, Node>;
-  readonly #returns: Expr | undefined;
-  readonly #isSecret: (input: string) => boolean;
-  readonly #known = new Map<string, boolean>();
+  readonly #plan: Plan;
+  readonly #instances: Instances;
+  readonly #flow: SecretFlow;
 
-  /** @param isSecret whether the input of this name is a secret. */
-  constructor(graph: Graph, isSecret: (input: string) => boolean) {
-    this.#nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-    this.#returns = graph.returns;
-    this.#isSecret = isSecret;
+  /**
+   * @param isSecret whether the input of this name is a secret.
+   * @param ofTask the same for an input of a workflow that the graph runs. Default: as its declaration says.
+   */
+  constructor(graph: Graph, isSecret: (input: string) => boolean, ofTask?: SecretInputs['ofTask']) {
+    this.#plan = planOf(graph);
+    this.#instances = new Instances(this.#plan);
+    this.#flow = new SecretFlow(this.#plan, {
+      ofRun: isSecret,
+      ...(ofTask === undefined ? {} : { ofTask }),
+    });
   }
 
-  /** Whether a secret goes into the value of an expression. */
-  mentions(expr: Expr, locals: Locals = NO_LOCALS): boolean {
-    return references(expr).some(({ ref }) => this.#isDerived(ref, locals));
+  /** Whether a secret goes into the value of an expression. @param at where it stands. Default: at the top. */
+  mentions(expr: Expr, at: ScopeInstance = this.#instances.root): boolean {
+    return this.#flow.mentions(expr, at);
+  }
+
+  /** Whether a secret goes into the value of a node, or into what stands there at a path. */
+  reaches({ planned, scope }: NodeInstance, path: readonly (string | number)[] = []): boolean {
+    return this.#flow.reaches(planned, scope, path);
+  }
+
+  /** Whether a secret goes into the input of this name of the workflow that a node runs. */
+  isInput(name: string, node: NodeInstance): boolean {
+    return this.#flow.isInput(name, this.#instances.part(node, 0));
   }
 
   /**
-   * The inputs that the value of a step derives from, secret ones and others; nothing where no secret is among them, or
-   * the reference is to no step.
+   * The inputs of the run that the value of a step, an item, a field or an input of another workflow derives from,
+   * secret ones and others; nothing where no secret is among them, or the reference is to an input of the run.
    */
-  sourcesOf(ref: RefExpr): readonly string[] | undefined {
-    if (ref.root !== 'steps' || !this.#isDerived(ref, NO_LOCALS)) return undefined;
-    return [...this.#inputsBehind(String(ref.path[0]), new Set())];
+  sourcesOf(ref: RefExpr, at: ScopeInstance = this.#instances.root): readonly string[] | undefined {
+    if (ref.root === 'inputs' && at.workflow.node === undefined) return undefined;
+    return this.#flow.mentions(ref, at) ? this.#flow.inputsBehind(ref, at) : undefined;
   }
 
   /**
@@ -51,56 +68,121 @@ export class DerivedSecrets {
    * @param state the run as it stands then.
    */
   revealedBy(fact: Fact, state: RunState): Json[] {
-    if (fact.kind === 'finished')
-      return this.#returns === undefined ? [] : this.#valuesIn(this.#returns, state);
-    const node = this.#nodes.get(fact.node);
-    if (node === undefined) return [];
+    // A graph with a fault never runs, and its nodes may not have keys.
+    if (this.#plan.fault !== undefined) return [];
+    if (fact.kind === 'finished') {
+      const { returns } = this.#plan.graph;
+      return returns === undefined ? [] : this.#valuesIn(returns, this.#instances.root, state);
+    }
+    if (fact.node === undefined) return [];
+    const node = this.#instances.find(fact.node);
     switch (fact.kind) {
       case 'nodeStarted':
+        return [...this.#expressionsOf(node, state), ...this.#handedTo(node, state)];
       case 'nodeSucceeded':
+        return [...this.#expressionsOf(node, state), ...this.#givenBy(node, state)];
       case 'nodeFailed':
-        return [
-          ...[...valueExpressions(node), node.guidance, node.summary].flatMap((expr) =>
-            expr === undefined ? [] : this.#valuesIn(expr, state),
-          ),
-          ...(fact.kind === 'nodeSucceeded' ? this.#returnedBy(node, state) : []),
-        ];
-      case 'handled': {
-        const { code, message } = fact.failure;
-        const value = fallbackValue(node);
-        const error = { code, message, attempts: fact.attempts, node: node.id };
-        return value === undefined ? [] : this.#valuesIn(value, state, error);
+        return this.#expressionsOf(node, state);
+      case 'handled':
+        return this.#standingIn(fact, node, state);
+      case 'partEnded':
+        return this.#partOf(fact, node);
+      case 'stateSet':
+        return this.#written(fact, node);
+      case 'callIssued': {
+        const undoing = fact.isCompensation ? this.#compensationOf(fact, node) : undefined;
+        return undoing === undefined ? [] : this.#valuesIn(undoing.expr, undoing.at, state);
       }
       default:
         return [];
     }
   }
 
-  /** What a function made of a secret. */
-  #returnedBy(node: Node, { outputs }: RunState): Json[] {
-    if (node.kind !== 'compute' || node.function === undefined || !this.mentions(node.value)) return [];
-    const output = ownProperty(outputs, node.id);
-    return output === undefined ? [] : [...leavesOf(output)];
+  /** What a compensating call is given, as the graph writes it, and where that stands. */
+  compensationBehind(
+    fact: FactOf<'callIssued'>,
+  ): { readonly expr: Expr; readonly at: ScopeInstance } | undefined {
+    return this.#compensationOf(fact, this.#instances.find(fact.node));
   }
 
-  #valuesIn(expr: Expr, state: RunState, error?: JsonObject): Json[] {
-    const scope: EvaluationScope = {
-      lookup(root, name) {
-        if (root === 'inputs') return ownProperty(state.input, String(name));
-        if (root === 'steps') return ownProperty(state.outputs, String(name));
-        return root === 'error' && error !== undefined ? ownProperty(error, String(name)) : undefined;
-      },
-    };
-    return this.#parts(expr, NO_LOCALS).flatMap((part) => {
-      const value = evaluated(part, scope);
-      return value === undefined ? [] : [...leavesOf(value)];
+  #expressionsOf({ planned: { node }, scope }: NodeInstance, state: RunState): Json[] {
+    const exprs = [...valueExpressions(node), node.guidance, node.summary];
+    return exprs.flatMap((expr) => (expr === undefined ? [] : this.#valuesIn(expr, scope, state)));
+  }
+
+  /** What a workflow is given for its secret inputs, wherever that came from. */
+  #handedTo(node: NodeInstance, { inputs }: RunState): Json[] {
+    const given = node.planned.node.kind === 'workflow' ? ownProperty(inputs, node.key) : undefined;
+    if (given === undefined) return [];
+    const inside = this.#instances.part(node, 0);
+    return Object.entries(given).flatMap(([name, value]) =>
+      this.#flow.isInput(name, inside) ? [...leavesOf(value)] : [],
+    );
+  }
+
+  /** What a function made of a secret, and what a node with bodies made of the values of these. */
+  #givenBy(node: NodeInstance, { outputs }: RunState): Json[] {
+    const { kind } = node.planned.node;
+    if (kind === 'compute' && node.planned.node.function === undefined) return [];
+    const output = ownProperty(outputs, node.key);
+    return output === undefined ? [] : [...this.#derivedIn(output, node, [])];
+  }
+
+  #standingIn({ failure, attempts }: FactOf<'handled'>, node: NodeInstance, state: RunState): Json[] {
+    const { code, message } = failure;
+    const value = fallbackValue(node.planned.node);
+    const error = { code, message, attempts, node: node.planned.node.id };
+    return value === undefined ? [] : this.#valuesIn(value, node.scope, state, error);
+  }
+
+  #partOf({ arm, index, outcome }: FactOf<'partEnded'>, node: NodeInstance): Json[] {
+    const part = arm ?? index;
+    if (outcome.status !== 'succeeded' || outcome.value === undefined || part === undefined) return [];
+    return [...this.#derivedIn(outcome.value, node, [part])];
+  }
+
+  #written({ field, value }: FactOf<'stateSet'>, node: NodeInstance): Json[] {
+    if (!this.#flow.reaches(node.planned, node.scope, [field])) return [];
+    this.#flow.taint(field);
+    return value === undefined ? [] : [...this.#derivedIn(value, node, [field])];
+  }
+
+  /** The texts and numbers of a node's value that derive from a secret. */
+  *#derivedIn(value: Json, node: NodeInstance, path: readonly (string | number)[]): Generator<Json> {
+    if (!this.#flow.reaches(node.planned, node.scope, path)) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) yield* this.#derivedIn(item, node, [...path, index]);
+    } else if (isJsonObject(value)) {
+      for (const [key, member] of Object.entries(value)) yield* this.#derivedIn(member, node, [...path, key]);
+    } else yield* leavesOf(value);
+  }
+
+  #compensationOf({ command, undoes }: FactOf<'callIssued'>, node: NodeInstance) {
+    const { node: model } = node.planned;
+    const at = (compensation: Compensation | undefined, scope: ScopeInstance) =>
+      compensation === undefined ? undefined : { expr: compensation.input, at: scope };
+    if (model.kind === 'compensate') {
+      const index = Number.parseInt(command.slice(command.lastIndexOf(':') + 1), 10);
+      return at(model.steps[index], node.scope);
+    }
+    const undone = undoes === undefined ? node : this.#instances.find(undoes);
+    return at(undone.planned.node.compensate, undone.scope);
+  }
+
+  #valuesIn(expr: Expr, at: ScopeInstance, state: RunState, error?: JsonObject): Json[] {
+    return this.#parts(expr, at, NO_LOCALS).flatMap((part) => {
+      const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), at, error);
+      const evaluated = reader.value(part);
+      // Without a value in the engine's eyes there is none here.
+      return evaluated.ok && evaluated.value !== undefined ? [...leavesOf(evaluated.value)] : [];
     });
   }
 
   /** The largest parts of an expression whose values derive from secrets. What only stands beside them is none. */
-  #parts(expr: Expr, locals: Locals): Expr[] {
+  #parts(expr: Expr, at: ScopeInstance, locals: Locals): Expr[] {
     const within = (exprs: readonly (Expr | undefined)[]): Expr[] =>
-      exprs.flatMap((part) => (part === undefined ? [] : this.#parts(part, locals)));
+      exprs.flatMap((part) => (part === undefined ? [] : this.#parts(part, at, locals)));
+    const whole = (): Expr[] => (this.#flow.mentions(expr, at, locals) ? [expr] : []);
     switch (expr.kind) {
       case 'dict':
         return within(expr.entries.map(valueIn));
@@ -115,89 +197,19 @@ export class DerivedSecrets {
         return within(expr.items);
       case 'arithmetic':
         // The text that two texts make up holds both.
-        return [
-          ...this.#whole(expr, locals),
-          ...(expr.op === 'add.js' ? within([expr.left, expr.right]) : []),
-        ];
+        return [...whole(), ...(expr.op === 'add.js' ? within([expr.left, expr.right]) : [])];
       case 'call':
         if (expr.fn === 'coalesce') return within(expr.args);
-        return [...this.#whole(expr, locals), ...(expr.fn === 'join.js' ? within(expr.args) : [])];
+        return [...whole(), ...(expr.fn === 'join.js' ? within(expr.args) : [])];
       case 'let': {
         const { name, value, body } = expr;
-        const isDerived = this.mentions(value, locals);
+        const isDerived = this.#flow.mentions(value, at, locals);
         const inside = new Set([...locals].filter((local) => local !== name).concat(isDerived ? [name] : []));
-        return this.#parts(body, inside).map((part) => ({ kind: 'let', name, value, body: part }));
+        return this.#parts(body, at, inside).map((part) => ({ kind: 'let', name, value, body: part }));
       }
       default:
-        return this.#whole(expr, locals);
+        return whole();
     }
-  }
-
-  #whole(expr: Expr, locals: Locals): Expr[] {
-    return this.mentions(expr, locals) ? [expr] : [];
-  }
-
-  #isDerived({ root, path: [first, ...rest] }: RefExpr, locals: Locals): boolean {
-    const name = String(first);
-    if (root === 'inputs') return this.#isSecret(name);
-    if (root === 'local') return locals.has(name);
-    return root === 'steps' && this.#isDerivedStep(name, rest);
-  }
-
-  #isDerivedStep(id: string, path: readonly (string | number)[]): boolean {
-    const key = JSON.stringify([id, path]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    // A step that waits for itself never has a value.
-    this.#known.set(key, false);
-    const node = this.#nodes.get(id);
-    const isDerived = node?.kind === 'compute' && this.#isDerivedValue(node, path);
-    this.#known.set(key, isDerived);
-    return isDerived;
-  }
-
-  #isDerivedValue({ value, function: fn }: ComputeNode, path: readonly (string | number)[]): boolean {
-    return this.mentions(fn === undefined ? partAt(value, path) : value);
-  }
-
-  #inputsBehind(id: string, seen: Set<string>): Set<string> {
-    const node = this.#nodes.get(id);
-    if (node?.kind !== 'compute' || seen.has(id)) return new Set();
-    seen.add(id);
-    const behind = references(node.value).flatMap(({ ref: { root, path } }) => {
-      const name = String(path[0]);
-      if (root === 'inputs') return [name];
-      return root === 'steps' ? [...this.#inputsBehind(name, seen)] : [];
-    });
-    return new Set(behind);
-  }
-}
-
-/** The part of a literal object or list at a path, as far as it can be followed. */
-function partAt(expr: Expr, [key, ...rest]: readonly (string | number)[]): Expr {
-  if (key === undefined) return expr;
-  if (expr.kind === 'dict' && expr.entries.every((entry) => 'key' in entry)) {
-    const entry = expr.entries.findLast((candidate) => 'key' in candidate && candidate.key === String(key));
-    return entry === undefined ? { kind: 'literal' } : partAt(valueIn(entry), rest);
-  }
-  if (expr.kind === 'list' && !expr.items.some(({ spread }) => spread)) {
-    const item = expr.items[Number(key)];
-    return item === undefined ? { kind: 'literal' } : partAt(item.value, rest);
-  }
-  return expr;
-}
-
-function valueIn(entry: DictEntry): Expr {
-  return 'key' in entry ? entry.value : entry.spread;
-}
-
-/** Without a value in the engine's eyes there is none here. */
-function evaluated(expr: Expr, scope: EvaluationScope): Value {
-  try {
-    return evaluate(expr, scope, new Budget(EXPRESSION_BUDGET));
-  } catch (error) {
-    if (error instanceof ExpressionError) return undefined;
-    throw error;
   }
 }
 

@@ -10,11 +10,14 @@ describe('resolveSettings', () => {
       pageSize: 100,
       promptTimeoutMs: 45_000,
       toolTimeoutMs: 60_000,
+      toolAnswerMs: 45_000,
+      runs: { maxOpenRuns: 50, maxPendingActions: 50, maxFinishedRuns: 1_000, finishedRunMs: 3_600_000 },
       middleware: [],
       workflows: [],
       prompts: [],
     });
     expect(log).toBeTypeOf('function');
+    expect(newRunId()).toMatch(/^[0-9a-f]{32}$/);
     expect(newRunId()).not.toBe(newRunId());
   });
 
@@ -26,15 +29,17 @@ describe('resolveSettings', () => {
       pageSize: 1,
       promptTimeoutMs: 2,
       toolTimeoutMs: 3,
+      toolAnswerMs: 4,
     };
     expect(resolveSettings(given)).toMatchObject(given);
   });
 
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('refuses the limit %d', (limit) => {
-    for (const name of ['pageSize', 'promptTimeoutMs', 'toolTimeoutMs'] as const) {
+    for (const name of ['pageSize', 'promptTimeoutMs', 'toolTimeoutMs', 'toolAnswerMs'] as const) {
       expect(() => resolveSettings({ [name]: limit })).toThrow(
         new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`),
       );
     }
+    expect(() => resolveSettings({ runs: { maxOpenRuns: limit } })).toThrow('runs.maxOpenRuns must be');
   });
 });

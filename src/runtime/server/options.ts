@@ -3,6 +3,7 @@ import type { WithFactories } from '../catalogue/factories.js';
 import type { Middleware } from '../catalogue/middleware.js';
 import type { Registry } from '../catalogue/registry.js';
 import type { BuiltWorkflow } from './registration.js';
+import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
 /** Options of a server beside the factories of its classes. */
 export interface ServerSettings {
@@ -18,7 +19,14 @@ export interface ServerSettings {
   readonly promptTimeoutMs?: number;
   /** How long a direct call of a tool may take, in ms. Default: 60 000. */
   readonly toolTimeoutMs?: number;
-  /** Makes the id of a run. Default: a random UUID. */
+  /**
+   * How long the call of a workflow's tool waits for its run, in ms; a run that takes longer goes on, and can be asked
+   * for. Default: 45 000, since clients give up after 60 s.
+   */
+  readonly toolAnswerMs?: number;
+  /** How much of its clients' runs the server keeps. */
+  readonly runs?: Partial<RunLimits>;
+  /** Makes the id of a run, which nobody may guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
    * Stands around every tool call, of clients and of workflow steps alike; the first one outermost. Default: none.
@@ -33,7 +41,8 @@ export interface ServerSettings {
 }
 
 /** Settings with their defaults. */
-export interface ResolvedSettings extends Required<Omit<ServerSettings, 'instructions'>> {
+export interface ResolvedSettings extends Required<Omit<ServerSettings, 'instructions' | 'runs'>> {
+  readonly runs: RunLimits;
   readonly instructions?: string;
 }
 
@@ -53,8 +62,11 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     pageSize: settings.pageSize ?? 100,
     promptTimeoutMs: settings.promptTimeoutMs ?? 45_000,
     toolTimeoutMs: settings.toolTimeoutMs ?? 60_000,
+    toolAnswerMs: settings.toolAnswerMs ?? 45_000,
   };
-  for (const [name, limit] of Object.entries(limits)) {
+  const runs = { ...DEFAULT_LIMITS, ...settings.runs };
+  const ofRuns = Object.entries(runs).map(([name, limit]) => [`runs.${name}`, limit] as const);
+  for (const [name, limit] of [...Object.entries(limits), ...ofRuns]) {
     // Longer timers than 2^31-1 ms fire at once.
     if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
       throw new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`);
@@ -62,15 +74,20 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   }
   return {
     ...limits,
+    runs,
     name: settings.name ?? 'stepwright',
     version: settings.version ?? '0.0.0',
-    newRunId: settings.newRunId ?? (() => crypto.randomUUID()),
+    newRunId: settings.newRunId ?? randomId,
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
     log: settings.log ?? writeToStderr,
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };
+}
+
+function randomId(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
 function writeToStderr(text: string): void {

@@ -2,24 +2,29 @@ import type { JsonObject } from '../../graph/json.js';
 import type { ResourceRef } from '../../graph/model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
-import type { Failure, RunState } from '../engine/contract.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
-import { createTrace } from '../observers/trace/trace.js';
+import { createTrace, type TraceObserver } from '../observers/trace/trace.js';
+import type { ServedWorkflow } from './composite/workflows.js';
+import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
-import type { RunnableWorkflow } from './offers.js';
 import type { ResolvedSettings } from './options.js';
 import { promptProgress } from './prompt-progress.js';
 import type { RequestContext } from './request.js';
+import { ownerOf } from './runs/owner.js';
+import type { Attendant, RunStore } from './runs/run-store.js';
 import { texts } from './texts.js';
 
 /** A workflow to run for `prompts/get`. */
 export interface PromptRun {
-  readonly workflow: RunnableWorkflow;
+  readonly workflow: ServedWorkflow;
   readonly input: JsonObject;
   /** The arguments as the caller wrote them. */
   readonly given: readonly (readonly [name: string, text: string])[];
   readonly catalogue: Catalogue;
+  /** Keeps the run of a workflow that may wait. */
+  readonly runs: RunStore;
   readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId'>;
   readonly request: RequestContext;
 }
@@ -28,6 +33,10 @@ export interface PromptRun {
  * Runs a workflow and writes its conversation. What fails in it, is cancelled or takes too long is told by the
  * conversation; a rejection is a fault of this product. When an instruction cannot be read, no step runs: a model that
  * does not know how to go about the task must not be handed its results.
+ *
+ * A workflow that may wait is kept: the conversation ends where nothing goes on without an answer, or when the time is
+ * up, and the run can be answered and asked for afterwards. `_meta.workflow_id` names it then, and `_meta.actions` what
+ * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const { workflow, input, given, catalogue, settings, request } = run;
@@ -48,20 +57,54 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
   }
   const progress = promptProgress(graph, request.progress);
+  const observe = (fact: Fact, state: RunState): void => {
+    trace.observe(fact, state);
+    progress.observe(fact);
+  };
+  const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
+  if (workflow.canWait) return runKept(run, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
   const { state } = await runInProcess({
     graph,
     input,
     runId,
     calls: catalogue,
     signal: request.signal,
-    deadlineMs: Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began))),
+    deadlineMs: leftMs,
     context: { ...request, progress: progress.ofTool },
-    observe: (fact, state) => {
-      trace.observe(fact, state);
-      progress.observe(fact);
-    },
+    observe,
   });
   return trace.finish(state);
+}
+
+/** Begins a run that outlasts the request, and tells it as far as it gets. */
+async function runKept(
+  { workflow: { graph }, input, runs, request }: PromptRun,
+  trace: TraceObserver,
+  attendant: Pick<Attendant, 'answerMs' | 'observe' | 'progress'>,
+): Promise<PromptTrace> {
+  let told: PromptTrace | undefined;
+  const answer = await runs.start(
+    { owner: ownerOf(request), graph, input },
+    {
+      // A prompt is shown as it stands: its questions are part of the conversation.
+      request: withoutElicitation(request),
+      cancels: true,
+      conclude(state, { workflow_id }) {
+        told = trace.finish(state, { workflowId: workflow_id });
+      },
+      ...attendant,
+    },
+  );
+  if (!answer.ok) {
+    const { code, message } = answer.failure;
+    throw new ProtocolFault(faultCodes.internal, message, { code });
+  }
+  if (told === undefined) throw new Error('a run was left without being told');
+  return told;
+}
+
+function withoutElicitation({ elicit: _, ...request }: RequestContext): RequestContext {
+  return request;
 }
 
 async function readInstruction({ resource, uri }: ResourceRef, { catalogue, settings, request }: PromptRun) {
@@ -96,13 +139,12 @@ function notBegun(
       graphHash: workflow.hash,
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
       startedAt: Date.now(),
-      open: 0,
       running: 0,
+      started: 0,
       failure: { code, message: texts.instructionUnreadable(uri, message) },
     },
     input,
-    nodes: {},
-    outputs: {},
-    commands: {},
+    ...{ scopes: {}, containers: {}, nodes: {}, outputs: {}, inputs: {}, items: {}, fields: {} },
+    ...{ undoing: {}, commands: {} },
   };
 }

@@ -6,8 +6,11 @@ import type { UntypedFactories } from '../catalogue/factories.js';
 import { Mask, maskedError, valuesOf } from '../catalogue/mask.js';
 import type { Registry } from '../catalogue/registry.js';
 import { verifyRegistry } from '../catalogue/verify-registry.js';
+import { processClock } from '../hosts/in-process/clock.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
 import { type CompletionRequest, completeArgument, completeVariable } from './completion.js';
+import { CompositeTools } from './composite/composite-tools.js';
+import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/workflows.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
 import { type Listings, listingsOf } from './listings.js';
@@ -17,8 +20,11 @@ import { type ResolvedSettings, resolveSettings, type ServerOptions } from './op
 import { pageOf } from './page.js';
 import { readArguments } from './prompt-arguments.js';
 import { runPrompt } from './prompt-run.js';
-import { register } from './registration.js';
+import { RegistrationError, register } from './registration.js';
 import type { RequestContext } from './request.js';
+import { MemoryRunStore } from './runs/memory-store.js';
+import { sessionOwner } from './runs/owner.js';
+import type { RunStore } from './runs/run-store.js';
 import { texts } from './texts.js';
 import { failureResult, successResult } from './tool-result.js';
 import type {
@@ -45,7 +51,10 @@ export interface StepwrightServer {
   readonly instructions?: string;
   /** `cursor` comes from the page before. */
   listTools(cursor?: string): { readonly tools: readonly ToolListing[]; readonly nextCursor?: string };
-  /** Calls a tool. A failure, a refused input among them, is a result with `isError`. */
+  /**
+   * Calls a tool: one of the registry, that of a workflow, or one that looks after runs. A failure, a refused input among
+   * them, is a result with `isError`.
+   */
   callTool(
     name: string,
     input: Readonly<Record<string, unknown>>,
@@ -79,6 +88,8 @@ export interface StepwrightServer {
     asked: CompletionRequest,
     request: RequestContext,
   ): Promise<CompletionResult>;
+  /** The session is over for good: runs that only it could see are cancelled and forgotten. */
+  endSession(session: string): void;
 }
 
 /** What somebody is filling in. */
@@ -107,8 +118,10 @@ export function createServer<R extends Registry>(
   // `createCatalogue` asks for the same factories; the conditional type of its rest parameter hides that from tsc.
   const factories: UntypedFactories = options ?? {};
   const catalogue = createCatalogue<Registry>(served, { ...factories, ...settings, schemas });
+  const runnable = servedWorkflows(served, workflows);
+  if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning);
-  return new RegistryServer(served, catalogue, settings, workflows, factories, schemas);
+  return new RegistryServer(served, catalogue, settings, workflows, runnable, factories, schemas);
 }
 
 class RegistryServer implements StepwrightServer {
@@ -118,16 +131,33 @@ class RegistryServer implements StepwrightServer {
   readonly #offers: ReadonlyMap<string, PromptOffer>;
   readonly #loosePrompts: LoosePrompts;
   readonly #schemas: SchemaCompiler;
+  readonly #workflows: ServedWorkflows['workflows'];
+  readonly #runs: RunStore;
+  readonly #composite: CompositeTools;
 
   constructor(
     readonly registry: Registry,
     readonly catalogue: Catalogue,
     readonly settings: ResolvedSettings,
     built: readonly RunnableWorkflow[],
+    { workflows }: ServedWorkflows,
     { promptClasses = {} }: UntypedFactories,
     schemas: SchemaCompiler,
   ) {
     this.#schemas = schemas;
+    this.#workflows = workflows;
+    const { newRunId, runs: limits, toolAnswerMs: answerMs, log } = settings;
+    const runs = new MemoryRunStore({
+      calls: catalogue,
+      schemas,
+      clock: processClock,
+      secretInputs: (tool) => catalogue.describeTool(tool)?.secret ?? [],
+      log,
+      newRunId,
+      limits,
+    });
+    this.#runs = runs;
+    this.#composite = new CompositeTools({ workflows, runs, schemas, answerMs, log });
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const offers = promptOffers(registry, built, settings.prompts);
@@ -137,7 +167,8 @@ class RegistryServer implements StepwrightServer {
   }
 
   listTools(cursor?: string) {
-    const { items, ...next } = pageOf('tools', this.#listings.tools, cursor, this.settings.pageSize);
+    const tools = [...this.#listings.tools, ...this.#composite.listings];
+    const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
     return { tools: items, ...next };
   }
 
@@ -161,8 +192,9 @@ class RegistryServer implements StepwrightServer {
     input: Readonly<Record<string, unknown>>,
     request: RequestContext,
   ): Promise<ToolResult> {
+    if (this.#composite.has(name)) return this.#composite.call(name, input, request);
     if (!Object.hasOwn(this.registry.tools, name)) {
-      const near = nearestName(name, Object.keys(this.registry.tools));
+      const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#composite.names]);
       throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;
@@ -218,12 +250,13 @@ class RegistryServer implements StepwrightServer {
     if (content.kind !== 'workflow') return this.#loosePrompts.get(offer, content, input, request, mask);
     try {
       return await runPrompt({
-        workflow: content.workflow,
+        workflow: this.#served(content.workflow.graph.name),
         input,
         given: Object.entries(given).filter(
           (argument): argument is [string, string] => typeof argument[1] === 'string',
         ),
         catalogue: this.catalogue,
+        runs: this.#runs,
         settings: this.settings,
         request,
       });
@@ -263,6 +296,16 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTemplate(of.uriTemplate));
     }
     return completeVariable(template, asked, request, toolTimeoutMs);
+  }
+
+  endSession(session: string): void {
+    this.#runs.release(sessionOwner(session));
+  }
+
+  #served(name: string): ServedWorkflow {
+    const workflow = this.#workflows.get(name);
+    if (workflow === undefined) throw new Error(`workflow ${name} is offered and not served`);
+    return workflow;
   }
 
   #offer(name: string): PromptOffer {

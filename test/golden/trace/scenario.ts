@@ -1,10 +1,12 @@
 import type { ToolContext } from '../../../src/decorators/context.js';
 import type { ToolAnnotations } from '../../../src/decorators/tool.js';
-import type { JsonObject, JsonSchema } from '../../../src/graph/json.js';
+import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
 import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
+import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
+import { LiveRun, type LiveRunOptions } from '../../../src/runtime/hosts/in-process/live-run.js';
 import { runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
 import type { PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
 import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
@@ -15,6 +17,8 @@ export interface FakeTool {
   readonly run: (input: never, context: ToolContext) => unknown;
   readonly schema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** Names of secret inputs. */
+  readonly secret?: readonly string[];
 }
 
 /** A workflow and the world it runs in. */
@@ -30,6 +34,12 @@ export interface Scenario {
   readonly input?: JsonObject;
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+  /** What is answered to the questions of steps, by their keys. Others stay open, and close the trace. */
+  readonly answers?: Readonly<Record<string, Json>>;
+  /** With it the run is kept, and waits rather than ends where nobody answers. */
+  readonly workflowId?: string;
+  /** Where it waits it is cancelled, and what it did is undone. */
+  readonly cancel?: boolean;
 }
 
 /** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
@@ -53,18 +63,47 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     input,
     instructions,
   });
-  const { state } = await runInProcess({
+  const options = {
     graph,
     input,
     runId: 'run-1',
     calls: catalogue,
     context,
-    observe: (fact, state) => trace.observe(fact, state),
+    observe: (fact: Fact, state: RunState) => trace.observe(fact, state),
     clock: jumpingClock(),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  };
+  const { workflowId } = scenario;
+  if (workflowId !== undefined || scenario.answers !== undefined) {
+    const state = await answered(options, scenario);
+    return trace.finish(state, workflowId === undefined ? undefined : { workflowId });
+  }
+  const { state } = await runInProcess({ ...options, ...(signal === undefined ? {} : { signal }) });
   return trace.finish(state);
+}
+
+/** Runs until it is over, or nothing goes on without an answer that is not given. */
+function answered(options: LiveRunOptions, { answers = {}, cancel }: Scenario): Promise<RunState> {
+  let isCancelled = false;
+  return new Promise((resolve, reject) => {
+    const run = new LiveRun(options, {
+      changed() {
+        const { standing, state } = run;
+        for (const command of Object.values(state.commands)) {
+          if (command.kind !== 'requestAction' || !Object.hasOwn(answers, command.node)) continue;
+          run.answer(command.id, answers[command.node] ?? null);
+          return;
+        }
+        if (standing === 'busy') return;
+        if (cancel && !isCancelled) {
+          isCancelled = true;
+          run.cancel('not wanted any more', true);
+        } else resolve(state);
+      },
+      broken: reject,
+    });
+    run.go();
+  });
 }
 
 /** A trace as a page a person can read and compare. */
@@ -130,7 +169,7 @@ function registryOf({ tools = {}, resources = {}, functions = {} }: Scenario): R
   };
 }
 
-function toolEntry({ description, run, schema, annotations }: FakeTool): ToolEntry {
+function toolEntry({ description, run, schema, annotations, secret }: FakeTool): ToolEntry {
   return {
     class: class {
       execute(input: never, context: ToolContext) {
@@ -140,6 +179,7 @@ function toolEntry({ description, run, schema, annotations }: FakeTool): ToolEnt
     description,
     inputSchema: schema ?? { type: 'object' },
     ...(annotations === undefined ? {} : { annotations }),
+    ...(secret === undefined ? {} : { secret }),
     fingerprint: '',
   };
 }

@@ -73,12 +73,17 @@ function linkPick(
   const items = lowerExpression(list, linker.arguments);
   const arrow = readArrow(given, 'ask.pick', 1, linker.scope.report);
   const as = arrow?.names[0] ?? '(item)';
-  const label = arrow && linker.inside(arrow, { kind: 'value', expr: { kind: 'ref', root: 'local', path: [as] } });
+  const label =
+    arrow && linker.inside(arrow, { kind: 'value', expr: { kind: 'ref', root: 'local', path: [as] } });
   if (message === undefined || items === undefined || label === undefined) return undefined;
   const at = callee.place.span;
   const options: Expr = { kind: 'each', at, mode: 'map', in: items, as, body: label };
   const selected = propertyOf(linker.scope.id, ANSWERS.choice, false);
   const isSelected: Expr = { kind: 'compare', at, left: label, ops: [{ op: 'eq.strict', right: selected }] };
   const picked: Expr = { kind: 'each', at, mode: 'find', truth: TRUTH, in: items, as, body: isSelected };
-  return linker.outcome({ kind: 'ask', mode: 'choice', message, options }, linker.attempts(), boundTo(picked));
+  return linker.outcome(
+    { kind: 'ask', mode: 'choice', message, options },
+    linker.attempts(),
+    boundTo(picked),
+  );
 }

@@ -6,7 +6,7 @@ import { type Arrow, readArrow } from '../arrows.js';
 import { ERROR_FIELDS } from '../error-value.js';
 import type { Local } from '../expressions.js';
 import { fallbackFault, withFallback } from '../fallback.js';
-import { boundTo, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
+import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
 import { ALWAYS } from './branch.js';
 import type { Linker } from './linker.js';
 import { refuse } from './refuse.js';
@@ -77,7 +77,12 @@ function eitherOf(id: string, step: StepOutcome, other: StepOutcome): Expr | und
   const [given, instead] = [step.bind([]), other.bind([ALWAYS])];
   if (given.kind !== 'value') return undefined;
   if (instead.kind !== 'value') return given.expr;
-  return { kind: 'conditional', truth: 'boolean', test: isThere, then: given.expr, else: instead.expr };
+  const [then, otherwise] = [given.expr, onlyIfAlways(instead.expr)];
+  return { kind: 'conditional', truth: 'boolean', test: isThere, then, else: otherwise };
+}
+
+function onlyIfAlways(expr: Expr): Expr {
+  return expr.kind === 'conditional' && expr.test === ALWAYS ? expr.then : expr;
 }
 
 /** The step's own node selects the other one when it fails. */
@@ -110,14 +115,14 @@ function takeOver(linker: Linker, arrow: Arrow): TakeOver | undefined {
   const source = arrow.body.place;
   const failure: StepNode = { id: entry, core, conditions: [], source, selected: true };
   const { locals } = part({ kind: 'value', expr: nodeValue(entry) });
-  const body = linker.body(arrow.body, 'fallback', { locals, keepsOptions: true });
+  const body = linker.body(arrow.body, 'then', { locals, keepsOptions: true, prefix: `${prefix}.fallback` });
   if (body === undefined) return undefined;
   const steps: StepNode = {
     ...{ id, conditions: [], source },
     core: { kind: 'branch', cases: [{ id: 'then', when: ALWAYS, body }] },
     order: { after: [entry], join: 'all_success' },
   };
-  return { nodes: [failure, steps], bind: boundTo(nodeValue(id)), entry };
+  return { nodes: [failure, steps], bind: boundToNode(id), entry };
 }
 
 function errorField(key: string): Expr {
@@ -127,7 +132,8 @@ function errorField(key: string): Expr {
 /** Whether a step is one node that says no more than what it does itself. */
 function isPlain(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
-  if (inner.kind !== 'call' || uses(inner, 'read') || optionOf(inner, 'compensate') !== undefined) return false;
+  if (inner.kind !== 'call' || uses(inner, 'read') || optionOf(inner, 'compensate') !== undefined)
+    return false;
   const verb = stepVerbOf(inner);
   if (verb === 'fail' || verb === 'done' || verb === 'wait') return true;
   return isOneNode(inner) && verb !== 'match' && verb !== 'parallel' && verb !== 'forEach';

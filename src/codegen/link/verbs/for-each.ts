@@ -1,5 +1,4 @@
-import type { Scope } from '../../../graph/model.js';
-import type { ForeachNode } from '../../../graph/model.js';
+import type { ForeachNode, Scope } from '../../../graph/model.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
 import { readArrow } from '../arrows.js';

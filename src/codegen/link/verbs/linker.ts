@@ -17,6 +17,8 @@ export interface PartOptions {
 }
 
 export interface BodyOptions {
+  /** What the id of its node begins with. Default: that of the node it is the body of. */
+  readonly prefix?: string;
   readonly locals?: Locals;
   /** The names that the body's items and places go by, where it is one of a loop. */
   readonly loopNames?: readonly string[];

@@ -14,5 +14,8 @@ export function linkRun(linker: Linker, call: CallSyntax): StepOutcome | undefin
   if (options === undefined || isGivenTwice(linker, 'run', options)) return undefined;
   if (workflow === undefined || input?.kind !== 'dict') return undefined;
   const id = options.id ?? scope.id;
-  return linker.outcome({ kind: 'workflow', workflow: workflow.name, input }, { ...linker.attempts(options), id });
+  return linker.outcome(
+    { kind: 'workflow', workflow: workflow.name, input },
+    { ...linker.attempts(options), id },
+  );
 }

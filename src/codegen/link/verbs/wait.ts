@@ -1,5 +1,5 @@
-import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Duration } from '../../../decorators/control-flow-types.js';
+import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { nearestName } from '../../../graph/suggest.js';
 import type { CallSyntax } from '../../verbs.js';

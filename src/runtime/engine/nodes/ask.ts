@@ -39,13 +39,13 @@ function actionOf(turn: Turn, node: NodeInstance, model: AskNode): Evaluated<Act
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
   const base = { type: 'ask', mode: model.mode, message: message.value } as const;
-  if (model.mode !== 'choice') return { ok: true, value: { ...base, schema: schemaOf(model) } };
+  if (model.mode !== 'choice') return { ok: true, value: { ...base, schema: answerSchema(model) } };
   const given: Evaluated<unknown> =
     model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
   if (!given.ok) return given;
   const options = optionsIn(given.value as Json);
   if (!options.ok) return options;
-  return { ok: true, value: { ...base, options: options.value, schema: schemaOf(model, options.value) } };
+  return { ok: true, value: { ...base, options: options.value, schema: answerSchema(model, options.value) } };
 }
 
 function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
@@ -61,7 +61,7 @@ function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
 }
 
 /** What a fitting answer looks like. */
-function schemaOf({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
+export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
   switch (mode) {
     case 'info':
       return only('acknowledged', { const: true });

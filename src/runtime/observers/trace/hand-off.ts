@@ -1,79 +1,94 @@
 import type { ToolAnnotations } from '../../../decorators/tool.js';
-import { ownProperty } from '../../../graph/json.js';
-import type { Graph, Node } from '../../../graph/model.js';
-import type { RunState } from '../../engine/contract.js';
-import type { HandOffCall, PauseReason, TraceError } from './messages.js';
+import type { Graph } from '../../../graph/model.js';
+import type { CompensationReport, RunState } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
+import { handOffTexts } from './hand-off-texts.js';
+import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
+import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { OpenCalls } from './open-calls.js';
-import { type Outlook, outlookOf, type StepHistory } from './outlook.js';
+import { outlookOf } from './outlook.js';
 import type { Secrets } from './secrets.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
+import { undoReport } from './undo-log.js';
 
-/** What closes a trace that did not succeed: why it stopped, and what can still be done. */
+/** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
 export interface HandOff {
   readonly text: string;
-  readonly pause: PauseReason;
   readonly errors: readonly TraceError[];
   readonly calls: readonly HandOffCall[];
+  readonly pause_reason: PauseReason;
+  readonly undone?: readonly Undone[];
+  readonly workflow_id?: string;
+  readonly actions?: readonly OpenAction[];
 }
 
 export interface HandOffContext {
   readonly graph: Graph;
   readonly state: RunState;
   readonly annotations: (tool: string) => ToolAnnotations | undefined;
-  readonly history: ReadonlyMap<string, StepHistory>;
+  readonly ledger: Ledger;
   readonly secrets: Secrets;
 }
 
 /**
  * Writes the hand-off of a run that stopped. It lists the calls that can still be made, in the order of the plan: a
  * failed one when repeating it is harmless or its input was refused, then what did not start, as far as everything it
- * needs exists or comes from a call listed before it.
+ * needs exists or comes from a call listed before it. What was undone is told, and never called again.
  */
 export function handOff(context: HandOffContext): HandOff {
   const stopped = new StoppedRun(context);
   const reasons = stopped.reasons();
+  const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
   const calls = endedOnPurpose ? [] : stopped.calls();
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
-  const text = reasons.map((reason) => reason.sentence).join('\n');
+  const { secrets } = context;
+  const why = [
+    ...reasons.map((reason) => reason.sentence),
+    ...undone.map(({ node, report }) => handOffTexts.undone(node?.key, undoReport(report, secrets))),
+  ];
   const [first] = reasons;
   return {
-    text: context.secrets.text(
-      `${text}\n\n${calls.length === 0 ? nothing : texts.toContinue(calls.map(callText))}`,
+    text: secrets.text(
+      `${why.join('\n')}\n\n${calls.length === 0 ? nothing : texts.toContinue(calls.map(callText))}`,
     ),
-    pause: masked(first?.pause ?? stopped.unfinished().pause, context.secrets),
     errors: stopped.errors(),
     calls,
+    pause_reason: masked(first?.pause ?? stopped.unfinished().pause, secrets),
+    ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
   };
+}
+
+interface UndoneBy {
+  readonly node?: NodeInstance;
+  readonly report: CompensationReport;
 }
 
 class StoppedRun {
   readonly #context: HandOffContext;
-  readonly #outlooks: ReadonlyMap<string, Outlook>;
   readonly #calls: OpenCalls;
   readonly #failed: readonly FailedStep[];
 
   constructor(context: HandOffContext) {
-    const { graph, state, history } = context;
     this.#context = context;
-    this.#outlooks = new Map(graph.nodes.map(({ id }) => [id, outlookOf(id, state, history.get(id))]));
-    this.#calls = new OpenCalls(context, this.#outlooks);
-    this.#failed = graph.nodes.flatMap((node) => this.#failedStep(node));
+    this.#calls = new OpenCalls(context);
+    this.#failed = causes([...recordsIn(context.ledger.root)].flatMap((record) => this.#failedStep(record)));
   }
 
-  /** Why the run stopped: one reason per failed step, the one that ended the run first. */
+  /** Why the run stopped: one reason per failed step, those that ended the run first. */
   reasons(): StopReason[] {
-    const { state, graph } = this.#context;
+    const { state, ledger } = this.#context;
     const { run } = state;
-    const over = this.#failed.filter((failed) => !this.#wasCancelled(failed));
+    const isCancelled = run.status === 'cancelled';
+    const over = this.#failed.filter((failed) => !(isCancelled && wasCancelled(failed)));
     const byNode = over.map((failed) => ({
-      first: failed.node.id === run.failedNode,
-      reason: stepReason(failed, state, this.#calls.resolver, graph),
+      first: topOf(failed.node).key === run.failedNode,
+      reason: stepReason(failed, ledger, this.#calls.resolverAt(failed.node.scope)),
     }));
     const ordered = [...byNode.filter((entry) => entry.first), ...byNode.filter((entry) => !entry.first)];
     const failed = ordered.map((entry) => entry.reason);
-    if (run.status === 'cancelled') return [this.#cancelled(), ...failed];
+    if (isCancelled) return [this.#cancelled(), ...failed];
     return failed.length > 0 ? failed : [this.unfinished()];
   }
 
@@ -90,17 +105,31 @@ class StoppedRun {
     return { sentence, pause: { type: 'toolError', failedStep: graph.name, error, retryable: false, code } };
   }
 
+  /** Whether an `error` node was what the run failed with. */
   endedOnPurpose(): boolean {
-    const { graph, state } = this.#context;
-    const { failedNode, failure, status } = state.run;
-    const ended = graph.nodes.find((node) => node.id === failedNode);
-    return status === 'failed' && ended !== undefined && failure !== undefined && hasFired(ended, failure);
+    const { failure: end, status } = this.#context.state.run;
+    return this.#failed.some(
+      ({ node, failure }) =>
+        status === 'failed' &&
+        hasFired(node.planned.node, failure) &&
+        failure.code === end?.code &&
+        failure.message === end.message,
+    );
+  }
+
+  /** What was taken back, in declaration order. */
+  undone(): UndoneBy[] {
+    const { ledger } = this.#context;
+    const bySteps = [...recordsIn(ledger.root)].flatMap(({ node, undone: report }) =>
+      report === undefined ? [] : [{ node, report }],
+    );
+    return ledger.undone === undefined ? bySteps : [...bySteps, { report: ledger.undone }];
   }
 
   errors(): TraceError[] {
     const { secrets, state } = this.#context;
     const steps = this.#failed.map((failed) => ({
-      about: { step: failed.node.id },
+      about: { step: failed.node.key },
       failure: failed.failure,
       tries: triesOf(failed),
     }));
@@ -122,55 +151,104 @@ class StoppedRun {
     return this.#calls.after(this.#failed);
   }
 
-  #failedStep(node: Node): FailedStep[] {
-    const { status, failure, attempts = 0 } = this.#outlooks.get(node.id) ?? {};
+  #failedStep(record: NodeRecord): FailedStep[] {
+    const { status, failure, attempts } = outlookOf(record);
     if (status !== 'failed') return [];
-    const annotations = node.kind === 'call' ? this.#context.annotations(node.tool) : undefined;
+    const { node } = record;
+    const { node: model } = node.planned;
+    const annotations = model.kind === 'call' ? this.#context.annotations(model.tool) : undefined;
     const harmless = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+    const isRetryable = attempts > 0 && (harmless || model.kind === 'resource');
     return [
       {
         node,
+        record,
         failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
         attempts,
-        retryable: attempts > 0 && (harmless || node.kind === 'resource'),
+        retryable: isRetryable && !this.#calls.isUndone(node),
       },
     ];
   }
 
-  /** Whether a step stands among the failed ones only because the run was cancelled while it was at work. */
-  #wasCancelled({ node }: FailedStep): boolean {
-    return ownProperty(this.#context.state.nodes, node.id)?.status !== 'failed';
-  }
-
   #cancelled(): StopReason {
     const { graph, state } = this.#context;
-    const inFlight = this.#failed.find((failed) => this.#wasCancelled(failed));
-    const pending = graph.nodes.find((node) => this.#outlooks.get(node.id)?.status === 'pending');
-    const step = inFlight?.node ?? pending;
+    const inFlight = this.#failed.find(wasCancelled);
+    const step = inFlight?.node ?? this.#calls.firstPending();
+    const name = step?.key;
     const unknown = inFlight?.failure.outcomeUnknown === true && !inFlight.retryable;
+    const model = step?.planned.node;
     return {
-      sentence: `${texts.cancelled(graph.name, step?.id)}${unknown ? texts.outcomeUnknown : ''}`,
+      sentence: `${texts.cancelled(graph.name, name)}${unknown ? texts.outcomeUnknown : ''}`,
       pause: {
         type: 'toolError',
-        failedStep: step?.id ?? graph.name,
-        error: state.run.failure?.message ?? texts.cancelled(graph.name, step?.id),
+        failedStep: name ?? graph.name,
+        error: state.run.failure?.message ?? texts.cancelled(graph.name, name),
         retryable: inFlight?.retryable ?? true,
-        ...(step?.kind === 'call' ? { suggestedTool: step.tool } : {}),
+        ...(model?.kind === 'call' ? { suggestedTool: model.tool } : {}),
         code: state.run.failure?.code ?? 'E_CANCELLED',
       },
     };
   }
 }
 
+/** Whether a step stands among the failed ones only because it was given up while it was at work. */
+function wasCancelled({ record }: FailedStep): boolean {
+  return record.status !== 'failed';
+}
+
+/**
+ * The failed steps without those that only hand on what failed inside of them, or what led to their undoing. Each stands
+ * behind what failed inside of it.
+ */
+function causes(failed: readonly FailedStep[]): FailedStep[] {
+  return failed.filter(({ node, failure }, place) => {
+    const { kind } = node.planned.node;
+    const others = failed.filter((other, index) => index !== place && isSame(other.failure, failure));
+    if (kind === 'compensate') return others.length === 0;
+    return !others.some((other) => isInside(other.node, node));
+  });
+}
+
+function isSame(one: FailedStep['failure'], other: FailedStep['failure']): boolean {
+  return one.code === other.code && one.message === other.message;
+}
+
+function isInside(node: NodeInstance, container: NodeInstance): boolean {
+  for (let around = node.scope.container; around !== undefined; around = around.scope.container) {
+    if (around.key === container.key) return true;
+  }
+  return false;
+}
+
+/** The step at the top of the run that a node stands in. */
+function topOf(node: NodeInstance): NodeInstance {
+  const { container } = node.scope;
+  return container === undefined ? node : topOf(container);
+}
+
 function triesOf({ node, attempts }: FailedStep): Pick<TraceError, 'attempted' | 'attempts'> {
-  if (node.kind !== 'call' && node.kind !== 'resource') return {};
+  const { kind } = node.planned.node;
+  if (kind !== 'call' && kind !== 'resource') return {};
   if (attempts === 0) return { attempted: false };
   return attempts === 1 ? {} : { attempts };
 }
 
 function callText(call: HandOffCall): string {
-  const line = 'tool' in call ? texts.callTool(call.tool, call.arguments) : texts.readResource(call.uri);
+  const line = lineOf(call);
   return call.note === undefined ? line : `${line}${texts.noteLine(call.note)}`;
+}
+
+function lineOf(call: HandOffCall): string {
+  if ('tool' in call) return texts.callTool(call.tool, call.arguments);
+  if ('uri' in call) return texts.readResource(call.uri);
+  return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
+}
+
+function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secrets: Secrets): Undone {
+  const faults = failed.map(({ tool, failure: { code, message } }) => {
+    return { tool, code, message: secrets.text(message) };
+  });
+  return { ...(node === undefined ? {} : { step: node.key }), done, failed: faults, not_run };
 }
 
 function masked(pause: PauseReason, secrets: Secrets): PauseReason {

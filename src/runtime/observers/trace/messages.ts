@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../../graph/json.js';
-import type { RunStatus } from '../../engine/contract.js';
+import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
+import type { AskMode, RunStatus } from '../../engine/contract.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
@@ -43,9 +43,30 @@ export type BlockMeta = {
     | 'retry'
     | 'fallback'
     | 'skip'
+    | 'branch'
+    | 'group'
+    | 'item'
+    | 'question'
+    | 'answer'
+    | 'wait'
+    | 'state'
+    | 'goto'
+    | 'undo'
+    | 'waiting'
     | 'hand-off';
-  /** Id of the step the block belongs to. Missing for blocks of the workflow as a whole. */
+  /**
+   * The step the block belongs to: its id, inside of loops and other workflows its key (`line[3]`, `sub/line[3]`).
+   * Missing for blocks of the workflow as a whole.
+   */
   readonly 'stepwright/step'?: string;
+  /** The arm that was taken. */
+  readonly 'stepwright/arm'?: string;
+  /** The branch that a block of a `parallel` step is about. */
+  readonly 'stepwright/branch'?: string;
+  /** The item that a block of a loop is about, counted from 0. */
+  readonly 'stepwright/item'?: number;
+  /** The step whose effect a call takes back. */
+  readonly 'stepwright/undoes'?: string;
   /** Code of the failure an `error` or `retry` block reports. */
   readonly 'stepwright/code'?: string;
   /** The attempt a `retry` block speaks of, counted from 1. */
@@ -57,26 +78,70 @@ export type BlockMeta = {
 };
 
 /**
- * What a program should know about the run behind a trace. `steps` lists in declaration order the steps of the plan, and
- * those that end the workflow or compute a value where they failed: every `step` of `errors` is among them.
+ * What a program should know about the run behind a trace. `steps` lists in declaration order the steps of the plan,
+ * those of arms and branches behind the step they stand in, and those that end the workflow, compute a value or stand in
+ * a loop or another workflow where they failed: every `step` of `errors` is among them.
  *
  * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
- * every failure, `calls` the hand-off's list. `errors` and `calls` are empty lists otherwise; `result` is what a
- * `return` gave, left out where its JSON text is longer than {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least
- * that many bytes, stands there instead.
+ * every failure, `calls` the hand-off's list, `undone` what was taken back. `errors` and `calls` are empty lists
+ * otherwise; `result` is what a `return` gave, left out where its JSON text is longer than
+ * {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. A run that is not over
+ * has `actions`, and `workflow_id` where something keeps it.
  */
 export type TraceMeta = {
   readonly status: RunStatus;
-  readonly steps: readonly { readonly name: string; readonly status: StepStatus }[];
+  readonly steps: readonly StepMeta[];
   readonly errors: readonly TraceError[];
   readonly calls: readonly HandOffCall[];
   readonly pause_reason?: PauseReason;
+  readonly undone?: readonly Undone[];
   readonly result?: Json;
   readonly result_size?: number;
+  readonly workflow_id?: string;
+  readonly actions?: readonly OpenAction[];
 };
 
-/** `pending` steps did not start because the run stopped before them. */
-export type StepStatus = 'pending' | 'completed' | 'failed' | 'skipped';
+/** How a step stands. */
+export type StepMeta = {
+  /** Its id; inside of loops and other workflows its key (`line[3]`, `sub/line[3]`). */
+  readonly name: string;
+  readonly status: StepStatus;
+  /** The body it stands in: `both:left` for an arm or branch, `line[3]` for an item, `sub/` for a workflow. */
+  readonly in?: string;
+  /** How many items a loop has that has begun. */
+  readonly items?: number;
+};
+
+/**
+ * `pending` steps did not start because the run stopped before them. `handled` ones failed, and another step took over.
+ * Only in a run that is not over are there steps that are `running` or `waiting`.
+ */
+export type StepStatus = 'pending' | 'running' | 'waiting' | 'completed' | 'failed' | 'handled' | 'skipped';
+
+/** How earlier work was undone: by a step, or, where there is none, because the run was cancelled. Tools by name. */
+export type Undone = {
+  readonly step?: string;
+  readonly done: readonly string[];
+  readonly failed: readonly { readonly tool: string; readonly code: string; readonly message: string }[];
+  readonly not_run: readonly string[];
+};
+
+/** What a run that is not over waits for. */
+export type OpenAction =
+  | {
+      readonly step: string;
+      readonly action_id: string;
+      readonly type: 'ask';
+      readonly mode: AskMode;
+      readonly message: string;
+      readonly options?: readonly string[];
+      /** What a fitting answer looks like. */
+      readonly schema: JsonSchema;
+      /** RFC 3339. Missing where it stays open for as long as it takes. */
+      readonly expires_at?: string;
+    }
+  /** A time, RFC 3339: nobody has to answer. */
+  | { readonly step: string; readonly action_id: string; readonly type: 'wait'; readonly resume_at: string };
 
 /** A failure of the run. `step` is missing where it is the workflow's as a whole. */
 export type TraceError = {
@@ -92,10 +157,19 @@ export type TraceError = {
   readonly attempts?: number;
 };
 
-/** A call the client can make to continue; a resource is to be read, not called. */
-export type HandOffCall =
-  | { readonly step: string; readonly tool: string; readonly arguments: JsonObject; readonly note?: string }
-  | { readonly step: string; readonly resource: string; readonly uri: string; readonly note?: string };
+/**
+ * A call the client can make to continue; a resource is to be read, not called, and what is to be asked is put to the
+ * user. `in` is the body the step stands in, as in {@link StepMeta}; a `*` in it stands for every item of a loop.
+ */
+export type HandOffCall = {
+  readonly step: string;
+  readonly in?: string;
+  readonly note?: string;
+} & (
+  | { readonly tool: string; readonly arguments: JsonObject }
+  | { readonly resource: string; readonly uri: string }
+  | { readonly ask: string; readonly options?: readonly string[]; readonly schema: JsonSchema }
+);
 
 /** Why a run stopped. `suggestedTool` is missing for a step that calls none. */
 export type PauseReason =
@@ -128,4 +202,8 @@ export type PauseReason =
       readonly producingStep: string;
       readonly suggestedTool?: string;
       readonly code: string;
-    };
+    }
+  /** The run is not over: it waits for answers or times. */
+  | { readonly type: 'waiting'; readonly waitingSteps: readonly string[]; readonly code: string }
+  /** The run is not over, and goes on by itself. */
+  | { readonly type: 'running'; readonly code: string };

@@ -1,193 +1,232 @@
 import { inlineText } from '../../../graph/expression/inline.js';
-import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import { isJsonObject, type JsonObject, type Value } from '../../../graph/json.js';
-import type { CallNode, ComputeNode, ErrorNode, Node } from '../../../graph/model.js';
+import type { ErrorNode } from '../../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import { askOf, callOf, type ListedStep } from './call-entry.js';
 import type { HandOffContext } from './hand-off.js';
-import { jsonText, RESULT_LIMIT } from './json-text.js';
+import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import { NOT_BEGUN, type Outlook, type PlannedStep } from './outlook.js';
+import { OpenBodies } from './open-bodies.js';
+import { OpenValues } from './open-values.js';
+import { NOT_BEGUN } from './outlook.js';
 import { printExpression } from './print-expression.js';
-import { type Derived, Resolver, type Supply } from './resolve.js';
+import type { Resolver } from './resolve.js';
 import type { FailedStep } from './stop-reason.js';
 import { texts } from './texts.js';
 
+/** What is known where a list of steps begins. */
+export interface Surrounding {
+  /** What to say of every call there. */
+  readonly notes: readonly string[];
+  /** Checks that come before, which may end the workflow. */
+  readonly guards: readonly { readonly guard: ErrorNode; readonly at: ScopeInstance }[];
+  /** Steps that were chosen by a branch that had not decided, with what to say of that. */
+  readonly chosen?: ReadonlyMap<string, string>;
+}
+
+const AT_THE_TOP: Surrounding = { notes: [], guards: [] };
+
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
 export class OpenCalls {
-  /** Works values out of what the run has, and of what the calls listed so far promise. */
-  readonly resolver: Resolver;
-  readonly #context: HandOffContext;
-  readonly #outlooks: ReadonlyMap<string, Outlook>;
-  readonly #promised = new Set<string>();
+  /** What the run has, and what the calls listed so far promise. */
+  readonly values: OpenValues;
+  readonly context: HandOffContext;
+  readonly #bodies: OpenBodies;
+  readonly #calls: HandOffCall[] = [];
   /** The checks that a reader has been told of. */
   readonly #toldGuards = new Set<string>();
-  /** Computed values that the run did not get to, as far as what they are made of exists or is promised. */
-  readonly #derived = new Map<string, Derived>();
 
-  constructor(context: HandOffContext, outlooks: ReadonlyMap<string, Outlook>) {
-    const { graph, state, secrets } = context;
-    this.#context = context;
-    this.#outlooks = outlooks;
-    const required = new Set(graph.inputs.filter((input) => input.required).map((input) => input.name));
-    this.resolver = new Resolver(
-      state,
-      this.#derived,
-      (step) => this.#supplyOf(step),
-      (name) => secrets.hasName(name) || (required.has(name) && !Object.hasOwn(state.input, name)),
-      (ref) => secrets.sourcesOf(ref),
-    );
+  constructor(context: HandOffContext) {
+    const { graph, state, secrets, ledger } = context;
+    this.context = context;
+    const required = graph.inputs.filter((input) => input.required).map(({ name }) => name);
+    const missing = new Set(required.filter((name) => !Object.hasOwn(state.input, name)));
+    this.values = new OpenValues({ state, secrets, ledger, missing });
+    this.#bodies = new OpenBodies(this);
+  }
+
+  resolverAt(at: ScopeInstance): Resolver {
+    return this.values.resolverAt(at);
   }
 
   /** The calls to make after these steps have failed. */
   after(failed: readonly FailedStep[]): HandOffCall[] {
-    const again = failed.flatMap(onceMore);
-    const guards: ErrorNode[] = [];
-    const calls: HandOffCall[] = [];
-    for (const { node, note } of again) this.#add(calls, node, note, guards);
-    for (const node of this.#context.graph.nodes) {
-      if (this.#outlooks.get(node.id)?.status !== 'pending') continue;
-      if (node.kind === 'error') guards.push(node);
-      else if (node.kind === 'compute') this.#derive(node);
-      else if (node.kind === 'call' || node.kind === 'resource') this.#add(calls, node, undefined, guards);
+    for (const step of failed) {
+      if (!this.isUndone(step.node)) this.#onceMore(step);
     }
-    return calls;
+    this.walk(this.context.ledger.instances.root, AT_THE_TOP);
+    return this.#calls;
   }
 
-  #supplyOf(step: string): Supply {
-    if (this.#promised.has(step)) return 'promised';
-    const derived = this.#derived.get(step);
-    if (derived !== undefined) return derived.symbolic ? 'promised' : 'known';
-    const status = this.#outlooks.get(step)?.status;
-    return status === 'completed' || status === 'skipped' ? 'known' : 'never';
+  /** The first step that did not begin, in declaration order. */
+  firstPending(): NodeInstance | undefined {
+    const { instances, plan } = this.context.ledger;
+    const nodes = plan.main.root.nodes.map((planned) => instances.node(instances.root, planned));
+    return nodes.find((node) => this.values.statusOf(node) === 'pending');
+  }
+
+  /** Whether what a step did was taken back, with everything else in a node around it. */
+  isUndone(node: NodeInstance): boolean {
+    const { ledger } = this.context;
+    if (ledger.undoneSteps.has(node.key)) return true;
+    const { container } = node.scope;
+    if (container === undefined) return false;
+    const { node: around } = container.planned;
+    const isRolledBack = around.kind === 'parallel' && around.onPartialFailure === 'rollback';
+    return (isRolledBack && ledger.record(container)?.status === 'failed') || this.isUndone(container);
+  }
+
+  /** Lists the open calls of a scope, one step after the other. */
+  walk(scope: ScopeInstance, { notes, guards: before, chosen }: Surrounding): void {
+    const guards = [...before];
+    const waits: string[] = [];
+    const selected = new Map(chosen);
+    for (const planned of scope.plan.nodes) {
+      const node = this.context.ledger.instances.node(scope, planned);
+      const status = this.values.statusOf(node);
+      const { node: model } = planned;
+      const isOpen = status === 'pending' || (status === 'failed' && this.#mayHoldMore(node));
+      if (!isOpen || this.values.isPromised(node)) continue;
+      const why = planned.needsSelection ? (selected.get(model.id) ?? this.#selectedBefore(node)) : '';
+      if (why === undefined) continue;
+      const here = { notes: [...notes, ...waits, ...(why === '' ? [] : [why])], guards };
+      switch (model.kind) {
+        case 'error':
+          guards.push({ guard: model, at: scope });
+          break;
+        case 'call':
+        case 'resource':
+        case 'ask':
+          this.add(node, undefined, here);
+          break;
+        case 'wait':
+          waits.push(handOffTexts.waitFirst(model.id, this.#timeOf(model.durationMs, model.until, scope)));
+          break;
+        default: {
+          const leadsTo = this.#bodies.open(node, here);
+          for (const [target, note] of leadsTo) selected.set(target, note);
+        }
+      }
+    }
   }
 
   /** Adds a call, if all it needs exists or is promised by those before it. */
-  #add(
-    calls: HandOffCall[],
-    node: PlannedStep,
-    note: string | undefined,
-    guards: readonly ErrorNode[],
-  ): void {
-    const condition = node.when === undefined ? [] : this.#condition(node.when);
-    if (condition === 'excluded') return;
-    const resolved = this.resolver.resolve(node.kind === 'call' ? node.input : node.uri);
-    if (!resolved.ok) return;
-    const { secrets } = this.#context;
+  add(node: NodeInstance, note: string | undefined, { notes: around, guards }: Surrounding): boolean {
+    const step = node.planned.node as ListedStep;
+    const condition = step.when === undefined ? [] : this.condition(step.when, node.scope);
+    if (condition === 'excluded') return false;
+    const resolver = this.resolverAt(node.scope);
+    const { secrets } = this.context;
+    const entry =
+      step.kind === 'ask' ? askOf(step, node, resolver, secrets) : callOf(step, node, resolver, secrets);
+    if (entry === undefined) return false;
+    const where = whereIs(node.scope);
     const notes = [
       ...(note === undefined ? [] : [note]),
+      ...(where === '' ? [] : [handOffTexts.inside(where)]),
+      ...around,
       ...condition,
       ...this.#afterNote(node),
-      ...guards.flatMap((guard) => this.#guardNote(guard)),
-      ...this.#guidance(node.guidance),
+      ...guards.flatMap(({ guard, at }) => this.#guardNote(guard, at)),
+      ...this.#guidance(step.guidance, resolver),
     ];
-    const remark = notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) };
-    if (node.kind === 'resource') {
-      const uri = secrets.text(String(resolved.value));
-      calls.push({ step: node.id, resource: node.resource, uri, ...remark });
-    } else {
-      const shown = this.#shown(resolved.value, node);
-      calls.push({ step: node.id, tool: node.tool, arguments: shown, ...remark });
-    }
-    this.#promised.add(node.id);
+    this.#calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
+    this.values.promise(node);
+    return true;
   }
 
-  /** Works a computed value out, for the calls that need it. What a function would make of it stays a placeholder. */
-  #derive(node: ComputeNode): void {
-    if (node.when !== undefined) {
-      const condition = this.resolver.resolve(node.when);
-      // Left out it reads as absent; whether it is left out may hang on a call to come.
-      if (!condition.ok || condition.symbolic) return;
-      if (condition.value !== true) {
-        this.#derived.set(node.id, { value: undefined, symbolic: false, sources: [] });
-        return;
-      }
-    }
-    const resolved = this.resolver.resolve(node.value);
-    if (!resolved.ok) return;
-    const sources = this.resolver.sourcesOf(node.value);
-    if (node.function === undefined) this.#derived.set(node.id, { ...resolved, sources });
-    else this.#derived.set(node.id, { value: texts.computed(sources), symbolic: true, sources });
+  /** How many calls are listed so far. */
+  get count(): number {
+    return this.#calls.length;
   }
 
   /** What to say about a condition: nothing when it holds, a note when only a call to come decides it. */
-  #condition(when: Expr): readonly string[] | 'excluded' {
-    const resolved = this.resolver.resolve(when);
+  condition(when: Expr, at: ScopeInstance): readonly string[] | 'excluded' {
+    const resolver = this.resolverAt(at);
+    const resolved = resolver.resolve(when);
     if (!resolved.ok) return 'excluded';
     if (!resolved.symbolic) return resolved.value === true ? [] : 'excluded';
-    return [texts.conditional(this.#promisedIn(when))];
+    return [texts.conditional(this.#promisedIn(when, at))];
+  }
+
+  /** A failed step as a call to make once more, if it is one. */
+  #onceMore({ node, record, failure, attempts, retryable }: FailedStep): void {
+    const { kind } = node.planned.node;
+    if (kind !== 'call' && kind !== 'resource') return;
+    const refused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
+    const note = refused ? texts.correctFirst(failure.message) : undefined;
+    const isAgain = retryable || (attempts === 0 && NOT_BEGUN.has(failure.code)) || refused;
+    if (isAgain && record.node.key === node.key) this.add(node, note, AT_THE_TOP);
+  }
+
+  /** Whether something inside of a failed step can still be done, or somebody can still be asked. */
+  #mayHoldMore(node: NodeInstance): boolean {
+    const record = this.context.ledger.record(node);
+    if (record?.failure?.code === 'E_NOBODY_TO_ASK' && node.planned.node.kind === 'ask') return true;
+    return (record?.parts.size ?? 0) > 0 && !this.isUndone(node);
+  }
+
+  /** Nothing where a step was not selected; an empty note where it was. */
+  #selectedBefore({ planned, scope }: NodeInstance): string | undefined {
+    const { ledger } = this.context;
+    const isSelected = planned.routers.some((router) => {
+      const record = ledger.record(ledger.instances.node(scope, router));
+      return record?.taken?.goto === planned.node.id || (record?.status === 'handled' && !record.taken);
+    });
+    return isSelected ? '' : undefined;
+  }
+
+  #timeOf(durationMs: Expr | undefined, until: Expr | undefined, at: ScopeInstance): string | undefined {
+    const expr = durationMs ?? until;
+    const resolved = expr === undefined ? undefined : this.resolverAt(at).resolve(expr);
+    if (!resolved?.ok || resolved.value === undefined) return undefined;
+    const { value } = resolved;
+    return durationMs !== undefined && typeof value === 'number'
+      ? handOffTexts.forMs(value)
+      : handOffTexts.until(String(value));
   }
 
   /** A call the workflow would make only after one that failed and is not listed: its data is there, its turn is not. */
-  #afterNote(node: PlannedStep): string[] {
+  #afterNote(node: NodeInstance): string[] {
     const blockers = this.#blockers(node, new Set());
     return blockers.length === 0 ? [] : [texts.afterFailed(blockers)];
   }
 
-  #blockers(node: Node, seen: Set<string>): string[] {
-    if (node.join === 'all_done') return [];
-    return node.after.flatMap((id) => {
-      const before = this.#context.graph.nodes.find((other) => other.id === id);
-      if (before === undefined || this.#promised.has(id) || seen.has(id)) return [];
+  #blockers({ planned, scope }: NodeInstance, seen: Set<string>): string[] {
+    if (planned.node.join === 'all_done') return [];
+    return planned.node.after.flatMap((id) => {
+      const before = this.context.ledger.seenFrom(scope, id);
+      if (before === undefined || this.values.isPromised(before) || seen.has(id)) return [];
       seen.add(id);
-      const status = this.#outlooks.get(id)?.status;
+      const status = this.values.statusOf(before);
       if (status === 'failed') return [id];
       return status === 'pending' ? this.#blockers(before, seen) : [];
     });
   }
 
   /** Told once, at the first call that comes after the check. */
-  #guardNote(guard: ErrorNode): string[] {
-    const { id, when } = guard;
-    if (when === undefined || this.#toldGuards.has(id) || this.#promisedIn(when).length === 0) return [];
-    this.#toldGuards.add(id);
-    const message = this.resolver.resolve(guard.message);
-    const shown = message.ok && typeof message.value === 'string' ? message.value : undefined;
+  #guardNote({ id, when, message }: ErrorNode, at: ScopeInstance): string[] {
+    const key = `${at.key} ${id}`;
+    if (when === undefined || this.#toldGuards.has(key) || this.#promisedIn(when, at).length === 0) return [];
+    this.#toldGuards.add(key);
+    const resolved = this.resolverAt(at).resolve(message);
+    const shown = resolved.ok && typeof resolved.value === 'string' ? resolved.value : undefined;
     return [texts.guarded(id, printExpression(when), shown)];
   }
 
-  #guidance(guidance: Expr | undefined): string[] {
+  #guidance(guidance: Expr | undefined, resolver: Resolver): string[] {
     if (guidance === undefined) return [];
     const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
     const shown = parts.map((part) => {
       if (typeof part === 'string') return part;
-      const resolved = this.resolver.resolve(
-        guidance.kind === 'text' ? { ...guidance, parts: [part] } : part,
-      );
+      const resolved = resolver.resolve(guidance.kind === 'text' ? { ...guidance, parts: [part] } : part);
       if (!resolved.ok || typeof resolved.value !== 'string') return undefined;
       return part.kind === 'literal' ? resolved.value : inlineText(resolved.value);
     });
     return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
   }
 
-  #promisedIn(expr: Expr): string[] {
-    return this.resolver.sourcesOf(expr).filter((source) => this.#promised.has(source));
+  #promisedIn(expr: Expr, at: ScopeInstance): string[] {
+    return this.values.promisedIn(expr, at);
   }
-
-  /** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
-  #shown(value: Value, node: CallNode): JsonObject {
-    // References to secrets are placeholders already; what is left are copies of their values.
-    const shown = this.#context.secrets.pending(node, isJsonObject(value) ? value : {});
-    const { input } = node;
-    return Object.fromEntries(
-      Object.entries(shown).map(([key, member]) => {
-        if (jsonText(member).length <= RESULT_LIMIT) return [key, member];
-        const entry = input.entries.find((candidate) => 'key' in candidate && candidate.key === key);
-        const source = entry !== undefined && 'key' in entry ? references(entry.value) : [];
-        return [key, texts.computed(source.map(({ ref }) => ref.path.join('.')))];
-      }),
-    );
-  }
-}
-
-/** A failed step as a call to make once more, if it is one. */
-function onceMore({
-  node,
-  failure,
-  attempts,
-  retryable,
-}: FailedStep): { node: PlannedStep; note?: string }[] {
-  if (node.kind !== 'call' && node.kind !== 'resource') return [];
-  if (retryable || (attempts === 0 && NOT_BEGUN.has(failure.code))) return [{ node }];
-  const refused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
-  return refused ? [{ node, note: texts.correctFirst(failure.message) }] : [];
 }

@@ -147,7 +147,7 @@ function each({ as, indexAs, in: list, mode, body, optional }: EachExpr): string
 }
 
 function reference({ root, path }: RefExpr): string {
-  const isNamed = root === 'inputs' || root === 'steps' || root === 'local';
+  const isNamed = root !== 'state' && root !== 'error' && root !== 'run';
   const [first, ...rest] = isNamed ? path : [root, ...path];
   return `${String(first)}${rest.map((key) => segment(key)).join('')}`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
 import { broken, call, coalesce, graph, input, lit, Run, step, text } from '../../engine/graph.fixture.js';
-import { Resolver, type Supply } from './resolve.js';
+import { type Derived, Resolver, type Supply } from './resolve.js';
 
 const supplies: Readonly<Record<string, Supply>> = {
   a: 'known',
@@ -16,15 +16,21 @@ const state = new Run(graph([call('a')]), { name: 'Ada', token: 't' }).returns('
   id: 7,
   list: [1],
 }).state;
-const resolver = new Resolver(
-  state,
-  new Map([
-    ['title', { value: '<output from later>!', symbolic: true, sources: ['later'] }],
-    ['sum', { value: 3, symbolic: false, sources: [] }],
-  ]),
-  (id) => supplies[id] ?? 'never',
-  (name) => name === 'token',
-);
+const derived: ReadonlyMap<unknown, Derived> = new Map([
+  ['title', { value: '<output from later>!', symbolic: true, sources: ['later'] }],
+  ['sum', { value: 3, symbolic: false, sources: [] }],
+]);
+const resolver = new Resolver({
+  lookup: (root, name) =>
+    root === 'inputs' ? state.input[name] : (derived.get(name)?.value ?? state.outputs[name]),
+  supply: ({ root, path: [name] }) => {
+    if (root === 'inputs') return name === 'token' ? 'promised' : 'known';
+    return supplies[String(name)] ?? 'never';
+  },
+  derived: ({ root, path: [name] }) => (root === 'steps' ? derived.get(name) : undefined),
+  secretSources: () => undefined,
+  name: ({ path: [name] }) => String(name),
+});
 
 const get = (of: Expr, key: Json): Expr => ({ kind: 'get', of, key: lit(key) });
 const dict = (entries: Readonly<Record<string, Expr>>): Expr => ({

@@ -5,25 +5,24 @@ import {
   evaluate,
 } from '../../../graph/expression/evaluate.js';
 import { references } from '../../../graph/expression/references.js';
-import type { Expr, RefExpr, TextExpr } from '../../../graph/expression/tree.js';
-import { type Json, ownProperty, type Value } from '../../../graph/json.js';
-import type { RunState } from '../../engine/contract.js';
+import type { Expr, RefExpr, RefRoot, TextExpr } from '../../../graph/expression/tree.js';
+import type { Json, Value } from '../../../graph/json.js';
 import { jsonText } from './json-text.js';
 import { texts } from './texts.js';
 
 /** What one expression of a hand-off may cost. See `Budget` for the unit. */
 const EXPRESSION_BUDGET = 1_000_000;
 
-/** What is known of a step's value when a run has stopped. */
+/** What is known of a value when a run has stopped. */
 export type Supply =
-  /** It is in the state; a step that was skipped reads as absent. */
+  /** It is there; that of a step that was skipped is absent. */
   | 'known'
-  /** A call of the hand-off will produce it. */
+  /** A call of the hand-off will produce it, or whoever follows the hand-off knows it. */
   | 'promised'
   /** It can never exist. */
   | 'never';
 
-/** A computed value a run did not get to, worked out from what is known and promised. */
+/** A value a run did not get to, worked out from what is known and promised. */
 export interface Derived {
   readonly value: Value;
   /** Placeholders stand in it. */
@@ -37,33 +36,32 @@ export type Resolved =
   /** It needs what can never exist, or has no value. */
   | { readonly ok: false };
 
+/** What expressions see where they stand. References go by their root and the first segment of their path. */
+export interface Surroundings {
+  /** The value of what is known. */
+  lookup(root: RefRoot, name: string): Value;
+  supply(ref: RefExpr): Supply;
+  /** What was worked out. */
+  derived(ref: RefExpr): Derived | undefined;
+  /** The inputs behind a value that must not be shown; nothing for one that may. */
+  secretSources(ref: RefExpr): readonly string[] | undefined;
+  /** What a reader calls it. */
+  name(ref: RefExpr): string;
+}
+
 /** Evaluates the expressions of steps that did not run, with placeholders for what is not known yet. */
 export class Resolver {
+  readonly #around: Surroundings;
   readonly #scope: EvaluationScope;
 
-  constructor(
-    state: RunState,
-    readonly derived: ReadonlyMap<string, Derived>,
-    readonly supply: (step: string) => Supply,
-    /** Inputs that a hand-off names instead of showing: secrets, and required ones that are missing. */
-    readonly isSymbolicInput: (name: string) => boolean,
-    /** The inputs behind the value of a step that a hand-off must not show. Default: it may show all. */
-    readonly secretSources: (ref: RefExpr) => readonly string[] | undefined = () => undefined,
-  ) {
-    this.#scope = {
-      lookup(root, name) {
-        if (root === 'inputs') return ownProperty(state.input, String(name));
-        if (root !== 'steps') return undefined;
-        const known = derived.get(String(name));
-        return known === undefined ? ownProperty(state.outputs, String(name)) : known.value;
-      },
-    };
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#scope = { lookup: (root, name) => around.lookup(root, String(name)) };
   }
 
   resolve(expr: Expr): Resolved {
     const refs = references(expr).map(({ ref }) => ref);
-    const isLost = refs.some((ref) => ref.root === 'steps' && this.supply(first(ref)) === 'never');
-    if (isLost) return { ok: false };
+    if (refs.some((ref) => this.#around.supply(ref) === 'never')) return { ok: false };
     if (refs.some((ref) => this.#isSymbolic(ref))) return this.#placeholder(expr, refs);
     try {
       return { ok: true, value: evaluate(expr, this.#scope, new Budget(EXPRESSION_BUDGET)), symbolic: false };
@@ -80,17 +78,17 @@ export class Resolver {
 
   #sources(refs: readonly RefExpr[]): string[] {
     const sources = refs.flatMap((ref) => {
-      if (ref.root !== 'steps' && ref.root !== 'inputs') return [];
-      const derived = ref.root === 'steps' ? this.derived.get(first(ref)) : undefined;
-      return derived?.sources ?? this.secretSources(ref) ?? [first(ref)];
+      const { root } = ref;
+      if (root === 'local' || root === 'index' || root === 'error' || root === 'run') return [];
+      return (
+        this.#around.derived(ref)?.sources ?? this.#around.secretSources(ref) ?? [this.#around.name(ref)]
+      );
     });
     return [...new Set(sources)];
   }
 
   #isSymbolic(ref: RefExpr): boolean {
-    if (ref.root === 'steps')
-      return this.supply(first(ref)) === 'promised' || this.secretSources(ref) !== undefined;
-    return ref.root === 'inputs' && this.isSymbolicInput(first(ref));
+    return this.#around.supply(ref) === 'promised' || this.#around.secretSources(ref) !== undefined;
   }
 
   #placeholder(expr: Expr, refs: readonly RefExpr[]): Resolved {
@@ -128,15 +126,26 @@ export class Resolver {
     return symbol(texts.computed(this.#sources(refs)));
   }
 
-  #named({ root, path: [name = '', ...rest] }: FixedPath, refs: readonly RefExpr[]): Resolved {
-    if (root === 'inputs') return symbol(texts.promptArgument([name, ...rest].join('.')));
-    if (this.secretSources({ kind: 'ref', root, path: [name, ...rest] }) !== undefined)
-      return this.#computed(refs);
-    const derived = this.derived.get(String(name));
+  #named(ref: RefExpr, refs: readonly RefExpr[]): Resolved {
+    const { root, path } = ref;
+    const rest = path.slice(1);
+    const derived = this.#around.derived(ref);
+    if (root === 'inputs' && derived === undefined) return symbol(texts.promptArgument(path.join('.')));
+    if (this.#around.secretSources(ref) !== undefined) return this.#computed(refs);
     if (derived !== undefined) {
       return rest.length === 0 ? { ok: true, value: derived.value, symbolic: true } : this.#computed(refs);
     }
-    return symbol(rest.length === 0 ? texts.output(String(name)) : texts.field(rest.join('.'), String(name)));
+    const name = this.#around.name(ref);
+    switch (root) {
+      case 'steps':
+        return symbol(rest.length === 0 ? texts.output(name) : texts.field(rest.join('.'), name));
+      case 'item':
+        return symbol(rest.length === 0 ? texts.item(name) : texts.itemField(rest.join('.'), name));
+      case 'index':
+        return symbol(texts.itemPlace(name));
+      default:
+        return this.#computed(refs);
+    }
   }
 
   #text(expr: TextExpr): Resolved {
@@ -169,27 +178,18 @@ export class Resolver {
   }
 }
 
-/** A reference with a fixed path: `steps.a.pages[0]`, written with `ref` alone or with `get`s around it. */
-interface FixedPath {
-  readonly root: RefExpr['root'];
-  readonly path: readonly (string | number)[];
-}
-
-function pathOf(expr: Expr): FixedPath | undefined {
+/** The reference an expression with a fixed path is: `steps.a.pages[0]`, with `ref` alone or with `get`s around it. */
+function pathOf(expr: Expr): RefExpr | undefined {
   if (expr.kind === 'ref') return expr;
   if (expr.kind !== 'get' || expr.key.kind !== 'literal') return undefined;
   const { value: key } = expr.key;
   const base = pathOf(expr.of);
   if (base === undefined || (typeof key !== 'string' && typeof key !== 'number')) return undefined;
-  return { root: base.root, path: [...base.path, key] };
+  return { kind: 'ref', root: base.root, path: [...base.path, key] };
 }
 
 function symbol(text: string): Resolved {
   return { ok: true, value: text, symbolic: true };
-}
-
-function first(ref: RefExpr): string {
-  return String(ref.path[0]);
 }
 
 function asText(value: Value): string {

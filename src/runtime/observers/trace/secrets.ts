@@ -3,18 +3,21 @@ import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js
 import type { CallNode, Graph } from '../../../graph/model.js';
 import { MASKED, Mask, maskMembers, valuesOf } from '../../catalogue/mask.js';
 import type { Fact, RunState } from '../../engine/contract.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { DerivedSecrets } from '../../hosts/derived-secrets.js';
+import { declaredSecrets, entryOf, inputName } from './secret-inputs.js';
 
 /**
  * Keeps secrets out of everything a trace shows, wherever tools and texts carry them: the values of secret inputs of
  * the workflow, what its calls give to inputs that their tools call secret, and what the run derives from these. An
- * input of the workflow that is handed on to such a one is secret as well.
+ * input of the workflow that is handed on to such a one is secret as well. Expressions stand at the top of the workflow
+ * unless `at` says otherwise.
  */
 export class Secrets {
   readonly #names: ReadonlySet<string>;
   readonly #derived: DerivedSecrets;
   readonly #inputsOf: (tool: string) => readonly string[];
-  /** What calls give to secret inputs of their tools. */
+  /** What is given to secret inputs. */
   readonly #given: ReadonlySet<Expr>;
   #values: readonly Json[];
   #mask: Mask;
@@ -31,19 +34,17 @@ export class Secrets {
     input: JsonObject = {},
   ) {
     this.#inputsOf = inputsOf;
-    const secretGiven = graph.nodes.flatMap((node) =>
-      node.kind === 'call' ? secretEntries(node, inputsOf) : [],
+    const declared = declaredSecrets(graph, inputsOf);
+    this.#given = declared.given;
+    this.#names = new Set(
+      graph.inputs.map(({ name }) => name).filter((name) => declared.has(graph.name, name)),
     );
-    this.#given = new Set(secretGiven);
-    const handedOn = new Set(secretGiven.flatMap(inputName));
-    const secret = graph.inputs.filter((input) => input.secret === true || handedOn.has(input.name));
-    this.#names = new Set(secret.map((input) => input.name));
-    this.#derived = new DerivedSecrets(graph, (name) => this.#names.has(name));
+    this.#derived = new DerivedSecrets(graph, (name) => this.#names.has(name), declared.has);
     this.#values = [
       ...given.filter(([name]) => this.#names.has(name)).map(([, text]) => text),
       ...valuesOf(input, [...this.#names]),
-      ...secret.flatMap((input) => (input.default === undefined ? [] : [input.default])),
-      ...secretGiven.flatMap((expr) =>
+      ...declared.inputs.flatMap((secret) => (secret.default === undefined ? [] : [secret.default])),
+      ...[...declared.given].flatMap((expr) =>
         expr.kind === 'literal' && expr.value !== undefined ? [expr.value] : [],
       ),
     ];
@@ -54,14 +55,10 @@ export class Secrets {
    * True for what a call gives to a secret input of its tool, for a secret input, and for anything that is computed
    * from one. A list, an object and a text may hold other things beside it, and are told part by part.
    */
-  isSecret(expr: Expr): boolean {
+  isSecret(expr: Expr, at?: ScopeInstance): boolean {
     if (this.#given.has(expr)) return true;
     if (expr.kind === 'list' || expr.kind === 'dict' || expr.kind === 'text') return false;
-    return this.#mentions(expr);
-  }
-
-  #mentions(expr: Expr): boolean {
-    return this.#derived.mentions(expr);
+    return this.#derived.mentions(expr, at);
   }
 
   hasName(input: string): boolean {
@@ -78,9 +75,44 @@ export class Secrets {
     this.#add(this.#derived.revealedBy(fact, state));
   }
 
-  /** The inputs that a secret value of a step derives from; nothing for a step without one. */
-  sourcesOf(ref: RefExpr): readonly string[] | undefined {
-    return this.#derived.sourcesOf(ref);
+  /** The inputs that a secret value derives from; nothing for a reference to none, or to an input of the run. */
+  sourcesOf(ref: RefExpr, at?: ScopeInstance): readonly string[] | undefined {
+    return this.#derived.sourcesOf(ref, at);
+  }
+
+  /** The value of a step, without what in it derives from secrets. */
+  output(value: Json, node: NodeInstance, path: readonly (string | number)[] = []): Json {
+    if (!this.#derived.reaches(node, path)) return this.#mask.json(value);
+    if (Array.isArray(value)) {
+      return value.map((item: Json, index) => this.output(item, node, [...path, index]));
+    }
+    if (!isJsonObject(value)) return MASKED;
+    const members = Object.entries(value).map(
+      ([key, member]) => [this.text(key), this.output(member, node, [...path, key])] as const,
+    );
+    return Object.fromEntries(members);
+  }
+
+  /** An item of a loop. */
+  item(value: Json, loop: NodeInstance, index: number): Json {
+    const { node } = loop.planned;
+    if (node.kind !== 'foreach') return this.#mask.json(value);
+    return this.json(value, itemOf(node.items, index) ?? node.items, loop.scope);
+  }
+
+  /** What a workflow is given. */
+  handedTo(input: JsonObject, node: NodeInstance): JsonObject {
+    const members = Object.entries(input).map(
+      ([name, value]) => [name, this.#derived.isInput(name, node) ? MASKED : this.#mask.json(value)] as const,
+    );
+    return Object.fromEntries(members);
+  }
+
+  /** The input of a compensating call, its secrets masked. */
+  compensation(fact: Extract<Fact, { kind: 'callIssued' }>): Json {
+    const behind = this.#derived.compensationBehind(fact);
+    const input = maskMembers(fact.input, this.#inputsOf(fact.tool));
+    return behind === undefined ? this.#mask.json(input) : this.json(input, behind.expr, behind.at);
   }
 
   #add(values: readonly Json[]): void {
@@ -92,7 +124,7 @@ export class Secrets {
 
   /** The input of a call that was not made, its secrets masked but for placeholders of the workflow's own inputs. */
   pending({ tool, input }: CallNode, value: JsonObject): JsonObject {
-    const names = this.#inputsOf(tool).filter((name) => inputName(entryOf(input, name)).length === 0);
+    const names = this.#inputsOf(tool).filter((name) => inputName(entryOf(input, name)) === undefined);
     const shown = this.#mask.json(maskMembers(value, names));
     return isJsonObject(shown) ? shown : {};
   }
@@ -101,45 +133,32 @@ export class Secrets {
    * A text with secrets masked. `expr` is what it was computed from, where that is known: where secrets went into it,
    * the author's own words are left, and every value in it is masked, however short.
    */
-  text(text: string, expr?: Expr): string {
-    if (expr === undefined || !this.#mentions(expr)) return this.#mask.text(text);
+  text(text: string, expr?: Expr, at?: ScopeInstance): string {
+    if (expr === undefined || !this.#derived.mentions(expr, at)) return this.#mask.text(text);
     if (expr.kind !== 'text') return MASKED;
     return this.#mask.text(expr.parts.map((part) => (typeof part === 'string' ? part : MASKED)).join(''));
   }
 
   /** A value with secrets masked. `expr` is what it was computed from, where that is known. */
-  json(value: Json, expr?: Expr): Json {
+  json(value: Json, expr?: Expr, at?: ScopeInstance): Json {
     if (expr === undefined) return this.#mask.json(value);
-    if (this.isSecret(expr)) return MASKED;
-    if (typeof value === 'string') return this.text(value, expr);
-    if (Array.isArray(value)) return value.map((item: Json, index) => this.json(item, itemOf(expr, index)));
+    if (this.isSecret(expr, at)) return MASKED;
+    if (typeof value === 'string') return this.text(value, expr, at);
+    if (Array.isArray(value)) {
+      return value.map((item: Json, index) => this.json(item, itemOf(expr, index), at));
+    }
     if (!isJsonObject(value)) return this.#mask.json(value);
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [this.text(key), this.json(member, entryOf(expr, key))]),
+      Object.entries(value).map(([key, member]) => [
+        this.text(key),
+        this.json(member, entryOf(expr, key), at),
+      ]),
     );
   }
 }
 
-function secretEntries({ tool, input }: CallNode, inputsOf: (tool: string) => readonly string[]): Expr[] {
-  return inputsOf(tool).flatMap((name) => {
-    const given = entryOf(input, name);
-    return given === undefined ? [] : [given];
-  });
-}
-
-/** The input of the workflow an expression refers to, as a whole or in part, if it does no more than that. */
-function inputName(expr: Expr | undefined): string[] {
-  if (expr?.kind === 'get') return inputName(expr.of);
-  return expr?.kind === 'ref' && expr.root === 'inputs' ? [String(expr.path[0])] : [];
-}
-
-function itemOf(expr: Expr, index: number): Expr | undefined {
+/** The item of a literal list at an index. */
+export function itemOf(expr: Expr, index: number): Expr | undefined {
   if (expr.kind !== 'list' || expr.items.some((item) => item.spread)) return undefined;
   return expr.items[index]?.value;
-}
-
-function entryOf(expr: Expr, key: string): Expr | undefined {
-  if (expr.kind !== 'dict') return undefined;
-  for (const entry of expr.entries.toReversed()) if ('key' in entry && entry.key === key) return entry.value;
-  return undefined;
 }

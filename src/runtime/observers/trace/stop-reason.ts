@@ -1,15 +1,19 @@
 import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import { isJsonObject, ownProperty } from '../../../graph/json.js';
-import type { CallNode, Graph, Node } from '../../../graph/model.js';
-import type { Failure, RunState } from '../../engine/contract.js';
+import { isJsonObject } from '../../../graph/json.js';
+import type { CallNode, Node } from '../../../graph/model.js';
+import type { Failure } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
+import { whereIs } from './hand-off-texts.js';
+import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
 import type { Resolver } from './resolve.js';
 import { texts } from './texts.js';
 
 /** A failed node and what is known about its failure. */
 export interface FailedStep {
-  readonly node: Node;
+  readonly node: NodeInstance;
+  readonly record: NodeRecord;
   readonly failure: Failure;
   /** How often the tool or resource was reached. */
   readonly attempts: number;
@@ -28,31 +32,32 @@ export function hasFired(node: Node, failure: Failure): boolean {
   return node.kind === 'error' && failure.code === node.id;
 }
 
-/** What kept one step from completing. `resolver` must know the state the run stopped in. */
-export function stepReason(
-  failed: FailedStep,
-  state: RunState,
-  resolver: Resolver,
-  graph: Graph,
-): StopReason {
-  const { node, failure, attempts, retryable } = failed;
+/** What kept one step from completing. `resolver` must see what the step does, as the run stopped. */
+export function stepReason(failed: FailedStep, ledger: Ledger, resolver: Resolver): StopReason {
+  const { node: instance, failure, attempts, retryable } = failed;
+  const { key } = instance;
+  const { node } = instance.planned;
   const { id } = node;
   const { code } = failure;
+  const where = whereIs(instance.scope);
   const suggested = node.kind === 'call' ? { suggestedTool: node.tool } : {};
   if (node.kind === 'call' && attempts === 0) {
     const missingFields = missingFieldsOf(failure);
+    const lost = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
     const parameter =
-      unresolvable(node, resolver) ?? entriesFor(node, missingFields).find((e) => lostStep(e.value, state));
-    const producer = parameter === undefined ? undefined : lostStep(parameter.value, state);
+      unresolvable(node, resolver) ??
+      entriesFor(node, missingFields).find((entry) => lost(entry.value) !== undefined);
+    const producer = parameter === undefined ? undefined : lost(parameter.value);
     if (producer !== undefined) {
-      const output = graph.nodes.find((other) => other.id === producer)?.output ?? producer;
+      const producingStep = producer.planned.node.id;
+      const output = producer.planned.node.output ?? producingStep;
       return {
-        sentence: texts.unresolvedDependency(id, output, producer),
+        sentence: texts.unresolvedDependency(id, output, producingStep, where),
         pause: {
           type: 'unresolvedDependency',
-          blockedStep: id,
+          blockedStep: key,
           missingOutput: output,
-          producingStep: producer,
+          producingStep: producer.key,
           ...suggested,
           code,
         },
@@ -62,17 +67,17 @@ export function stepReason(
       const onlyMissing = missingFields.length > 0 && missingFields.length === problemCount(failure);
       return {
         sentence: onlyMissing
-          ? texts.missingFields(id, missingFields)
-          : texts.stepFailed(id, failure.message),
-        pause: { type: 'schemaMismatch', blockedStep: id, missingFields, ...suggested, code },
+          ? texts.missingFields(id, missingFields, where)
+          : texts.stepFailed(id, failure.message, 1, where),
+        pause: { type: 'schemaMismatch', blockedStep: key, missingFields, ...suggested, code },
       };
     }
     if (parameter !== undefined) {
       return {
-        sentence: texts.unresolvable(id, parameter.key),
+        sentence: texts.unresolvable(id, parameter.key, where),
         pause: {
           type: 'unresolvableParams',
-          blockedStep: id,
+          blockedStep: key,
           missingParam: parameter.key,
           ...suggested,
           code,
@@ -81,12 +86,12 @@ export function stepReason(
     }
   }
   const sentence = hasFired(node, failure)
-    ? texts.stopped(id, failure.message)
-    : texts.stepFailed(id, failure.message, attempts);
+    ? texts.stopped(id, failure.message, where)
+    : texts.stepFailed(id, failure.message, attempts, where);
   const unknown = failure.outcomeUnknown === true && !retryable;
   return {
     sentence: `${sentence}${retryable ? texts.retryable : ''}${unknown ? texts.outcomeUnknown : ''}`,
-    pause: { type: 'toolError', failedStep: id, error: failure.message, retryable, ...suggested, code },
+    pause: { type: 'toolError', failedStep: key, error: failure.message, retryable, ...suggested, code },
   };
 }
 
@@ -109,11 +114,11 @@ function unresolvable(node: CallNode, resolver: Resolver): Entry | undefined {
 }
 
 /** The first step an expression needs whose value does not exist. */
-function lostStep(expr: Expr, state: RunState): string | undefined {
+function lostStep(expr: Expr, { scope }: NodeInstance, ledger: Ledger): NodeInstance | undefined {
   for (const { ref, guarded } of references(expr)) {
-    const step = String(ref.path[0]);
-    if (ref.root === 'steps' && !guarded && ownProperty(state.nodes, step)?.status !== 'succeeded')
-      return step;
+    if (ref.root !== 'steps' || guarded) continue;
+    const step = ledger.seenFrom(scope, String(ref.path[0]));
+    if (step !== undefined && ledger.record(step)?.status !== 'succeeded') return step;
   }
   return undefined;
 }

@@ -3,11 +3,7 @@ import { MASKED } from '../../catalogue/mask.js';
 import { oneLine } from '../../catalogue/one-line.js';
 import type { SkipReason } from '../../engine/contract.js';
 import { jsonText } from './json-text.js';
-
-/** Ends a sentence, unless it has an end already. */
-const stop = (sentence: string): string => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
-
-const names = (steps: readonly string[]): string => steps.map((step) => `'${step}'`).join(' and ');
+import { cutNote, names, stop } from './sentences.js';
 
 /** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
 export const texts = {
@@ -15,13 +11,8 @@ export const texts = {
     const lines = given.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`);
     return `I want to ${stop(description)}${lines.length === 0 ? '' : `\nParameters:${lines.join('')}`}`;
   },
-  plan: (steps: readonly string[]) =>
-    `Here's my plan:\n${steps.map((step, index) => `${index + 1}. ${step}\n`).join('')}`,
-  planTool: (tool: string, description: string | undefined) =>
-    description === undefined ? tool : `${tool} - ${oneLine(description)}`,
-  planResource: (step: string) => `${step} - Fetch 1 resource`,
-  planOther: (step: string, title: string | undefined) =>
-    title === undefined ? step : `${step} - ${oneLine(title)}`,
+  plan: (lines: readonly { readonly number: string; readonly depth: number; readonly text: string }[]) =>
+    `Here's my plan:\n${lines.map(({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}\n`).join('')}`,
 
   guidanceFailed: (step: string, why: string) =>
     `The guidance of step '${step}' is not available: ${stop(oneLine(why))}`,
@@ -53,20 +44,23 @@ export const texts = {
     `The summary of step '${step}' is not available: ${stop(oneLine(why))}`,
   notEmbedded: (uri: string) => `Resource ${oneLine(uri)} was read; its text is left out here.`,
   skipped: (step: string, reason: SkipReason) => `Skipping step '${step}': ${skipReasons[reason]}.`,
+  notNeeded: (step: string, failed: readonly string[]) =>
+    `Skipping step '${step}': ${names(failed)} did not fail.`,
 
-  stepFailed: (step: string, why: string, attempts = 1) =>
-    `Step '${step}' failed${attempts > 1 ? ` after ${attempts} attempts` : ''}: ${stop(oneLine(why))}`,
+  // Where a step stands that is not at the top is told by `where`: ` in item 3 of 'line'`.
+  stepFailed: (step: string, why: string, attempts = 1, where = '') =>
+    `Step '${step}'${where} failed${attempts > 1 ? ` after ${attempts} attempts` : ''}: ${stop(oneLine(why))}`,
   retryable: ' This step is retryable.',
   outcomeUnknown:
     ' The outcome of this call is unknown: it may have taken effect. Check that first, before you repeat it or go on.',
-  unresolvable: (step: string, parameter: string) =>
-    `Could not resolve parameter '${parameter}' for step '${step}'.`,
-  missingFields: (step: string, fields: readonly string[]) =>
-    `Step '${step}' has missing required fields: ${fields.join(', ')}.`,
-  unresolvedDependency: (step: string, output: string, producer: string) =>
-    `Step '${step}' depends on output '${output}' from step '${producer}', which did not complete.`,
-  stopped: (step: string, message: string) =>
-    `Step '${step}' stopped the workflow: ${stop(oneLine(message))}`,
+  unresolvable: (step: string, parameter: string, where = '') =>
+    `Could not resolve parameter '${parameter}' for step '${step}'${where}.`,
+  missingFields: (step: string, fields: readonly string[], where = '') =>
+    `Step '${step}'${where} has missing required fields: ${fields.join(', ')}.`,
+  unresolvedDependency: (step: string, output: string, producer: string, where = '') =>
+    `Step '${step}'${where} depends on output '${output}' from step '${producer}', which did not complete.`,
+  stopped: (step: string, message: string, where = '') =>
+    `Step '${step}'${where} stopped the workflow: ${stop(oneLine(message))}`,
   cancelled: (workflow: string, step: string | undefined) =>
     step === undefined
       ? `Workflow '${workflow}' cancelled.`
@@ -101,6 +95,9 @@ export const texts = {
   promptArgument: (name: string) => `<prompt arg ${name}>`,
   output: (step: string) => `<output from ${step}>`,
   field: (path: string, step: string) => `<field '${path}' from ${step}>`,
+  item: (loop: string) => `<item of ${loop}>`,
+  itemField: (path: string, loop: string) => `<field '${path}' from item of ${loop}>`,
+  itemPlace: (loop: string) => `<place of the item of ${loop}, from 0>`,
   computed: (sources: readonly string[]) => `<value computed from ${sources.join(', ')}>`,
   masked: MASKED,
 } as const;
@@ -113,7 +110,3 @@ const skipReasons: Readonly<Record<SkipReason, string>> = {
   nothing_to_undo: 'there is nothing to undo',
   run_ended: 'the workflow had ended before it',
 };
-
-function cutNote(what: string, size: number | undefined): string {
-  return size === undefined ? '' : `\n… (cut; the full ${what} has ${size} characters)`;
-}

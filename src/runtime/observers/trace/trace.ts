@@ -1,12 +1,15 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
-import type { Graph, Node } from '../../../graph/model.js';
+import type { Graph } from '../../../graph/model.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
+import { planOf } from '../../engine/plan.js';
 import { textBlock } from './block.js';
 import { handOff } from './hand-off.js';
+import { Ledger } from './ledger.js';
 import {
   type BlockMeta,
   META_RESULT_LIMIT_BYTES,
@@ -14,10 +17,12 @@ import {
   type PromptTrace,
   type TraceMeta,
 } from './messages.js';
-import { listed, outlookOf, type StepHistory } from './outlook.js';
+import { planLines, routersOf } from './plan-lines.js';
+import { RunLog } from './run-log.js';
 import { Secrets } from './secrets.js';
-import { StepMessages } from './step-messages.js';
+import { stepsMeta } from './steps-meta.js';
 import { texts } from './texts.js';
+import { type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
   readonly graph: Graph;
@@ -39,127 +44,102 @@ export interface TraceObserver {
    */
   observe(fact: Fact, state: RunState): void;
   /**
-   * The conversation so far, closed by a hand-off unless the run succeeded.
+   * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
+   * did not succeed.
    * @param state the run as it stands after the last fact.
+   * @param kept how a run is reached that outlasts this conversation. Without it nobody can answer it.
    */
-  finish(state: RunState): PromptTrace;
+  finish(state: RunState, kept?: KeptRun): PromptTrace;
 }
 
 /**
  * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
- * call, failed attempts and result, in the order in which steps end. A call is announced only when it was attempted,
- * and once for all attempts; one that was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to programs alone, in
- * `_meta.result`: the reader has seen the results it is made of.
+ * call, failed attempts and result, in the order in which steps end. What stands inside of a step is told with it, each
+ * branch and each item by itself. A call is announced only when it was attempted, and once for all attempts; one that
+ * was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to
+ * programs alone, in `_meta.result`: the reader has seen the results it is made of.
  */
 export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
 }
 
-/** Parts of a conversation that hold what tools and resources gave. */
-const TOLD_BY_TOOLS: ReadonlySet<string | undefined> = new Set(['result', 'error', 'retry', 'fallback']);
+/** Parts of a conversation that hold what tools, resources and people gave. */
+const TOLD_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
+  'result',
+  'error',
+  'retry',
+  'fallback',
+  'answer',
+  'item',
+  'state',
+  'undo',
+]);
 
 class ConversationTrace implements TraceObserver {
   readonly #options: TraceOptions;
-  readonly #nodes: ReadonlyMap<string, Node>;
+  readonly #ledger: Ledger;
   readonly #secrets: Secrets;
-  readonly #messages: PromptMessage[] = [];
-  /** Steps that have started and are not over. */
-  readonly #open = new Map<string, StepMessages>();
-  readonly #history = new Map<string, StepHistory>();
-  readonly #unreached: { readonly node: string; readonly reason: SkipReason }[] = [];
+  readonly #log: RunLog;
+  readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
     this.#options = options;
     const { graph, given, input, instructions } = options;
-    this.#nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+    const plan = planOf(graph);
+    this.#ledger = new Ledger(plan);
     this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? [], input);
+    this.#log = new RunLog(this.#ledger, this.#secrets);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
-    this.#say('assistant', 'plan', texts.plan(listed(graph).map((node) => this.#planLine(node))));
+    const lines = planLines(plan, (tool) => options.describeTool(tool)?.description);
+    this.#say('assistant', 'plan', texts.plan(lines));
   }
 
   observe(fact: Fact, state: RunState): void {
     this.#secrets.observe(fact, state);
-    switch (fact.kind) {
-      case 'nodeStarted':
-      case 'handled':
-        this.#step(fact.node)?.observe(fact);
-        return;
-      case 'retrying':
-        this.#remember(fact.node, { failure: fact.failure });
-        this.#step(fact.node)?.observe(fact);
-        return;
-      case 'callIssued':
-      case 'resourceRequested':
-        if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
-        this.#remember(fact.node, { issued: true });
-        this.#step(fact.node)?.observe(fact);
-        return;
-      case 'callReturned': {
-        const { node, attempted, outcome } = fact;
-        const attempts = (this.#history.get(node)?.attempts ?? 0) + (attempted ? 1 : 0);
-        this.#remember(node, { attempts, ...(outcome.ok ? {} : { failure: outcome.failure }) });
-        this.#step(node)?.observe(fact);
-        return;
-      }
-      case 'nodeSucceeded':
-      case 'nodeFailed':
-      case 'nodeCancelled':
-        this.#step(fact.node)?.observe(fact);
-        this.#close(fact.node);
-        return;
-      case 'nodeSkipped':
-        this.#skipped(fact.node, fact.reason);
-        return;
-      case 'finished':
-        if (fact.status === 'succeeded')
-          for (const { node, reason } of this.#unreached) this.#announceSkip(node, reason);
-        return;
-      default:
-        fact satisfies never;
+    if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
+    this.#ledger.observe(fact, state);
+    if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
+    else if (fact.kind !== 'finished') this.#log.observe(fact, state);
+    else if (fact.status === 'succeeded') {
+      for (const { node, reason } of this.#unreached) this.#announceSkip(node, reason);
     }
   }
 
-  finish(state: RunState): PromptTrace {
+  finish(state: RunState, kept?: KeptRun): PromptTrace {
     const { graph, describeTool } = this.#options;
-    const planned = new Set(listed(graph));
-    const steps = graph.nodes.flatMap((node) => {
-      const { id: name } = node;
-      const { status } = outlookOf(name, state, this.#history.get(name));
-      return planned.has(node) || status === 'failed' ? [{ name, status }] : [];
-    });
     const { description } = graph;
     const { status, result, endedBy } = state.run;
+    const steps = stepsMeta(this.#ledger, status === 'running');
+    const said = this.#log.all;
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
       const returned = isReturned ? resultMeta(this.#secrets.json(result, this.#returns(endedBy))) : {};
       return {
         description,
-        messages: this.#masked(this.#messages),
+        messages: this.#masked(said),
         _meta: { status, steps, errors: [], calls: [], ...returned },
       };
     }
-    const { text, pause, errors, calls } = handOff({
+    const context = {
       graph,
       state,
-      annotations: (tool) => describeTool(tool)?.annotations,
-      history: this.#history,
+      ledger: this.#ledger,
       secrets: this.#secrets,
-    });
-    const unfinished = [...this.#open.values()].flatMap((step) => (step.hasActed ? step.all : []));
-    const last = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
-    return {
-      description,
-      messages: this.#masked([...this.#messages, ...unfinished, last]),
-      _meta: { status, steps, errors, calls, pause_reason: pause },
+      annotations: (tool: string) => describeTool(tool)?.annotations,
     };
+    const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
+    const last = textBlock('assistant', text, {
+      'stepwright/part': status === 'running' ? 'waiting' : 'hand-off',
+    });
+    return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
   }
 
   /** What a tool said before a value was derived from a secret may hold that value. The author's own words stay. */
   #masked(messages: readonly PromptMessage[]): PromptMessage[] {
     return messages.map((message) => {
       const { content } = message;
-      if (content.type !== 'text' || !TOLD_BY_TOOLS.has(content._meta?.['stepwright/part'])) return message;
+      if (content.type !== 'text' || !TOLD_BY_OTHERS.has(content._meta?.['stepwright/part'])) return message;
       return { ...message, content: { ...content, text: this.#secrets.text(content.text) } };
     });
   }
@@ -167,7 +147,7 @@ class ConversationTrace implements TraceObserver {
   /** What the result of the run is made of. */
   #returns(endedBy: string | undefined): Expr | undefined {
     if (endedBy === undefined) return this.#options.graph.returns;
-    const node = this.#nodes.get(endedBy);
+    const node = this.#ledger.find(endedBy)?.planned.node;
     return node?.kind === 'return' ? node.value : undefined;
   }
 
@@ -181,17 +161,6 @@ class ConversationTrace implements TraceObserver {
     });
   }
 
-  #planLine(node: Node): string {
-    switch (node.kind) {
-      case 'call':
-        return texts.planTool(node.tool, this.#options.describeTool(node.tool)?.description);
-      case 'resource':
-        return texts.planResource(node.id);
-      default:
-        return texts.planOther(node.id, node.title);
-    }
-  }
-
   #instruction(uri: string, outcome: ResourceOutcome): void {
     if (outcome.ok) {
       const content = {
@@ -199,7 +168,7 @@ class ConversationTrace implements TraceObserver {
         resource: outcome.value,
         _meta: { 'stepwright/part': 'instruction' },
       } as const;
-      this.#messages.push({ role: 'user', content });
+      this.#log.root.say({ role: 'user', content });
     } else {
       this.#say('user', 'error', texts.resourceFailed(uri, outcome.failure.message), {
         'stepwright/code': outcome.failure.code,
@@ -207,48 +176,24 @@ class ConversationTrace implements TraceObserver {
     }
   }
 
-  #step(node: string): StepMessages | undefined {
-    const known = this.#open.get(node);
-    const planned = this.#nodes.get(node);
-    if (known !== undefined || planned === undefined) return known;
-    const step = new StepMessages(planned, this.#secrets);
-    this.#open.set(node, step);
-    return step;
-  }
-
-  #close(node: string): void {
-    this.#messages.push(...(this.#open.get(node)?.all ?? []));
-    this.#open.delete(node);
-  }
-
-  #skipped(node: string, reason: SkipReason): void {
-    const kind = this.#nodes.get(node)?.kind;
+  #skipped(key: string, reason: SkipReason): void {
+    const node = this.#ledger.find(key);
+    const kind = node?.planned.node.kind;
     // A check that passed is not a step left out, and computed values are not steps of the plan.
-    if (kind === 'error' || kind === 'return' || kind === 'compute') return;
-    switch (reason) {
-      case 'condition_false':
-      case 'not_selected':
-      case 'upstream_skipped':
-      case 'nothing_to_undo':
-        this.#announceSkip(node, reason);
-        return;
-      case 'run_ended':
-        this.#unreached.push({ node, reason });
-        return;
-      case 'upstream_failed':
-        // The hand-off tells what the failure left undone.
-        return;
-      default:
-        reason satisfies never;
-    }
+    if (node === undefined || kind === 'error' || kind === 'return' || kind === 'compute') return;
+    // At the top the hand-off tells what a failure left undone, and a run that failed has more to tell than its end.
+    const isAtTop = node.scope.container === undefined;
+    if (isAtTop && reason === 'run_ended') this.#unreached.push({ node, reason });
+    else if (!isAtTop || reason !== 'upstream_failed') this.#announceSkip(node, reason);
   }
 
-  #announceSkip(node: string, reason: SkipReason): void {
-    this.#say('assistant', 'skip', texts.skipped(node, reason), { 'stepwright/step': node });
-  }
-
-  #remember(node: string, news: Partial<StepHistory>): void {
-    this.#history.set(node, { issued: false, attempts: 0, ...this.#history.get(node), ...news });
+  #announceSkip({ key, planned, scope }: NodeInstance, reason: SkipReason): void {
+    const { id } = planned.node;
+    const { chosen, failed } = routersOf(planned);
+    const isFallback = reason === 'not_selected' && chosen.length === 0 && failed.length > 0;
+    const text = isFallback ? texts.notNeeded(id, failed) : texts.skipped(id, reason);
+    const meta = { 'stepwright/part': 'skip', 'stepwright/step': key } as const;
+    this.#log.partOf(scope)?.say(textBlock('assistant', text, meta));
   }
 
   #say(
@@ -257,7 +202,7 @@ class ConversationTrace implements TraceObserver {
     text: string,
     meta: Omit<BlockMeta, 'stepwright/part'> = {},
   ): void {
-    this.#messages.push(textBlock(role, text, { 'stepwright/part': part, ...meta }));
+    this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
 }
 

@@ -8,6 +8,7 @@ import { faultCodes, ProtocolFault } from '../../server/fault.js';
 import type { RequestContext } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/server.js';
 import { texts } from '../../server/texts.js';
+import { elicitWith } from './elicit.js';
 import { InFlight } from './in-flight.js';
 import { isMethod, parseParams } from './requests.js';
 import { texts as adapterTexts } from './texts.js';
@@ -56,9 +57,11 @@ export async function connect(
   });
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   const inFlight = new InFlight();
+  const session = crypto.randomUUID();
   protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
     inFlight.begin();
-    const { context, end } = openContext(extra, log);
+    const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
+    const { context, end } = openContext(extra, { session, asks, log });
     try {
       return (await answer(server, method, params, context)) as Result;
     } catch (error) {
@@ -73,7 +76,10 @@ export async function connect(
   };
   protocol.onerror = (error) => log(adapterTexts.strayMessage(reasonOf(error)));
   const closed = new Promise<void>((resolve) => {
-    protocol.onclose = resolve;
+    protocol.onclose = () => {
+      server.endSession(session);
+      resolve();
+    };
   });
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
   await protocol.connect(transport as Transport);
@@ -146,13 +152,18 @@ async function answer(
 }
 
 /** The context of one request, and what ends it: a tool that was given up on must not send progress any more. */
-function openContext(extra: Extra, log: (text: string) => void) {
+function openContext(
+  extra: Extra,
+  { session, asks, log }: { session: string; asks: boolean; log: (text: string) => void },
+) {
   const progressToken = extra._meta?.progressToken;
   let open = progressToken !== undefined;
   const sent: Promise<void>[] = [];
   const context: RequestContext = {
     signal: extra.signal,
     requestId: String(extra.requestId),
+    session,
+    ...(asks ? { elicit: elicitWith(extra) } : {}),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
     progress(progress, total, message) {
       if (!open || progressToken === undefined || !Number.isFinite(progress)) return;

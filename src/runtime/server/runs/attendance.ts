@@ -22,6 +22,9 @@ export interface Attended {
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
   shown(question: Question): string;
+  /** See `Interviewed`. */
+  claim(question: Question): boolean;
+  letGo(question: Question): void;
   take(
     question: Question,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
@@ -51,6 +54,8 @@ export function attend(run: Attended, attendant: Attendant, move: () => void): P
       : new Interview(request.elicit, {
           questions: () => run.questions(),
           shown: (question) => run.shown(question),
+          claim: (question) => run.claim(question),
+          letGo: (question) => run.letGo(question),
           take: (question, given) => run.take(question, given, answer),
           moved: () => look(),
         });
@@ -98,7 +103,7 @@ function rests({ standing, state }: LiveRun, endsAt: number): boolean {
     case 'asking':
       return true;
     case 'sleeping':
-      return nextDue(state) > endsAt;
+      return nextDue(state) >= endsAt;
     case 'busy':
       return false;
     default:

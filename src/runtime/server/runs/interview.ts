@@ -18,6 +18,9 @@ export interface Interviewed {
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
   shown(question: Question): string;
+  /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
+  claim(question: Question): boolean;
+  letGo(question: Question): void;
   /** Hands an answer in. False where it does not fit: the question is still open. */
   take(question: Question, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): boolean;
   /** The interview has stopped or gone on by itself: the run may not have changed. */
@@ -54,7 +57,7 @@ export class Interview {
     for (const question of questions) {
       if (this.#put.has(question.id)) continue;
       const form = formOf(question.action);
-      if (form === undefined) continue;
+      if (form === undefined || !this.#run.claim(question)) continue;
       this.#put.add(question.id);
       void this.#ask(question, form.schema, form.answerOf);
       return;
@@ -88,12 +91,13 @@ export class Interview {
       );
     } catch {
       // The client cannot ask after all: what is open is told to the caller instead.
-      this.#isOver = true;
     }
+    this.#run.letGo(question);
     // Taken back meanwhile: what the user said is too late.
     if (this.#current !== current) return;
     this.#current = undefined;
-    if (elicited !== undefined) this.#hand(question, elicited, answerOf);
+    if (elicited === undefined) this.#isOver = true;
+    else this.#hand(question, elicited, answerOf);
     this.#run.moved();
   }
 

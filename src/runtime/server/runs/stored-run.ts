@@ -51,6 +51,8 @@ export class StoredRun implements Attended {
   readonly #given: Json[] = [];
   readonly #attendants = new Set<Attendant>();
   readonly #watchers = new Set<() => void>();
+  /** Questions that are before a user. */
+  readonly #claimed = new Set<string>();
   readonly #onEnd: (run: StoredRun) => void;
   #latest: Attendant['request'];
   #live: LiveRun | undefined;
@@ -185,6 +187,16 @@ export class StoredRun implements Attended {
 
   shown({ action }: Question): string {
     return this.#mask().text(action.message);
+  }
+
+  claim({ id }: Question): boolean {
+    if (this.#claimed.has(id)) return false;
+    this.#claimed.add(id);
+    return true;
+  }
+
+  letGo({ id }: Question): void {
+    this.#claimed.delete(id);
   }
 
   take(

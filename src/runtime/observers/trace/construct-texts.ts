@@ -1,0 +1,133 @@
+import type { Json } from '../../../graph/json.js';
+import { oneLine } from '../../catalogue/one-line.js';
+import type { AskMode } from '../../engine/contract.js';
+import { jsonText } from './json-text.js';
+import { cutNote, listOf, names, stop } from './sentences.js';
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const atOnce = (limit: number, of: number): string => (limit < of ? `, ${limit} at a time` : ' side by side');
+
+const asks: Readonly<Record<AskMode, string>> = {
+  info: 'tells the user',
+  confirm: 'asks for a yes or no',
+  text: 'asks for a text',
+  choice: 'asks to choose one',
+  yield: 'asks for an answer',
+};
+
+/** Every text a trace speaks about constructs: branches, groups, loops, workflows, questions, jumps and undoing. */
+export const constructTexts = {
+  taken: (step: string, arm: string, condition: string | undefined) =>
+    `Step '${step}' takes '${arm}'${condition === undefined ? '' : `, because \`${condition}\` holds`}.`,
+  takenElse: (step: string, arm: string) => `Step '${step}' takes '${arm}', because nothing before it holds.`,
+  notTaken: (arm: string, condition: string | undefined) =>
+    condition === undefined
+      ? ` Not '${arm}': its condition does not hold.`
+      : ` Not '${arm}': \`${condition}\` does not hold.`,
+  notLookedAt: (arms: readonly string[]) =>
+    ` ${names(arms)} ${arms.length === 1 ? 'comes' : 'come'} after it.`,
+  goesOnWith: (step: string) => ` The next step there is '${step}'.`,
+
+  branches: (step: string, branches: readonly string[], limit: number) =>
+    `Step '${step}' runs ${count(branches.length, 'branch').replace('branchs', 'branches')}${atOnce(limit, branches.length)}: ${names(branches)}.`,
+  branch: (branch: string, step: string) => `Branch '${branch}' of '${step}':`,
+  branchDone: (branch: string, step: string) => `Branch '${branch}' of '${step}' is done.`,
+  branchFailed: (branch: string, step: string, why: string) =>
+    `Branch '${branch}' of '${step}' failed: ${stop(oneLine(why))}`,
+  branchCancelled: (branch: string, step: string) => `Branch '${branch}' of '${step}' was given up.`,
+  branchNotBegun: (branches: readonly string[], step: string) =>
+    `${names(branches)} of '${step}' did not begin.`,
+  abortsOthers: ' That ends the other branches.',
+  withoutFailed: (step: string, branches: readonly string[]) =>
+    `Step '${step}' goes on without ${names(branches)}, which failed.`,
+
+  items: (step: string, amount: number, limit: number) =>
+    `Step '${step}' goes through ${count(amount, 'item')}${amount > 1 && limit > 1 ? `, ${Math.min(limit, amount)} at a time` : ''}.`,
+  noItems: (step: string) => `Step '${step}' has no items to go through.`,
+  /** `json` is the item on one line, where it is known. */
+  item: (place: number, amount: number, step: string, json: string | undefined) =>
+    `Item ${place} of ${amount} of '${step}':${json === undefined ? '' : ` ${json}`}`,
+  itemFailed: (place: number, amount: number, step: string, why: string, goesOn: boolean) =>
+    `Item ${place} of ${amount} of '${step}' failed: ${stop(oneLine(why))}${goesOn ? ' Its result is null.' : ''}`,
+  itemCancelled: (place: number, amount: number, step: string) =>
+    `Item ${place} of ${amount} of '${step}' was given up.`,
+  /** The items that are not told one by one. */
+  otherItems: (
+    step: string,
+    { succeeded, failed, cancelled }: { succeeded: number; failed: number; cancelled: number },
+  ) => {
+    const parts = [
+      ...(succeeded === 0 ? [] : [`${succeeded} succeeded`]),
+      ...(failed === 0 ? [] : [`${failed} failed`]),
+      ...(cancelled === 0 ? [] : [`${cancelled} given up`]),
+    ];
+    return `${count(succeeded + failed + cancelled, 'further item')} of '${step}' ${succeeded + failed + cancelled === 1 ? 'is' : 'are'} not shown: ${parts.join(', ')}.`;
+  },
+  itemsNotBegun: (amount: number, step: string) => `${count(amount, 'item')} of '${step}' did not begin.`,
+  loopResult: (step: string, amount: number, json: string, size: number | undefined) =>
+    `Result of '${step}' (${count(amount, 'item')}):\n${json}${cutNote('result', size)}`,
+
+  workflow: (step: string, workflow: string, json: string | undefined, size: number | undefined) =>
+    json === undefined
+      ? `Step '${step}' runs workflow '${workflow}'.`
+      : `Step '${step}' runs workflow '${workflow}' with:\n${json}${cutNote('input', size)}`,
+  workflowResult: (step: string, workflow: string, json: string, size: number | undefined) =>
+    `Result of workflow '${workflow}' (step '${step}'):\n${json}${cutNote('result', size)}`,
+  workflowDone: (step: string, workflow: string) => `Workflow '${workflow}' (step '${step}') is done.`,
+
+  /** `message` is JSON on one line. */
+  question: (step: string, mode: AskMode, message: string, options: readonly string[]) =>
+    `Step '${step}' ${asks[mode]}: ${message}${options.length === 0 ? '' : `\nOptions: ${options.map((option) => jsonText(option)).join(', ')}`}`,
+  answer: (json: string, size: number | undefined) => `Answer:\n${json}${cutNote('answer', size)}`,
+  notAnswered: (step: string, why: string) => `Step '${step}' got no answer: ${stop(oneLine(why))}`,
+  withdrawn: (step: string) => `Step '${step}' no longer waits for an answer.`,
+  waits: (step: string, until: string) => `Step '${step}' waits until ${until}.`,
+  waited: (step: string) => `Step '${step}' has waited long enough.`,
+  waitGivenUp: (step: string) => `Step '${step}' no longer waits.`,
+
+  wrote: (step: string, json: string, size: number | undefined) =>
+    `Step '${step}' writes the state:\n${json}${cutNote('state', size)}`,
+  cleared: (fields: readonly string[]) =>
+    `\nWithout a value now: ${fields.map((field) => `'${field}'`).join(', ')}.`,
+
+  goingBack: (target: string, visit: number, max: number) =>
+    `Going back to '${target}', ${ordinal(visit)} of at most ${max} ${max === 1 ? 'time' : 'times'}.`,
+  noMoreJumps: (step: string, target: string, max: number) =>
+    `Step '${step}' does not go back to '${target}' any more: it has done so ${max} ${max === 1 ? 'time' : 'times'}, the most it may.`,
+
+  takesOver: (step: string, fallback: string) => `Step '${fallback}' takes over from '${step}'.`,
+
+  undoing: (step: string, why: string | undefined) =>
+    `Step '${step}' undoes what was done${why === undefined ? '.' : `, because of this failure: ${stop(oneLine(why))}`}`,
+  undoingRun: 'The run was cancelled. What it did is undone, the last step first.',
+  undoCall: (tool: string, undone: string | undefined, json: string, size: number | undefined) =>
+    `Undoing${undone === undefined ? '' : ` '${undone}'`}: calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,
+  undone: (json: string, size: number | undefined) => `Tool result:\n${json}${cutNote('result', size)}`,
+  nothingToUndo: (tool: string, undone: string | undefined) =>
+    `Nothing to undo with tool '${tool}': ${undone === undefined ? 'what it would undo was not done' : `'${undone}' did not succeed`}.`,
+  /** One clause each for what was undone, what could not be, and what was not tried. */
+  undoReport: (
+    done: readonly string[],
+    failed: readonly { readonly tool: string; readonly why: string }[],
+    notRun: readonly string[],
+  ) =>
+    [
+      done.length === 0 ? 'Nothing was undone.' : `Undone with ${listOf(done)}.`,
+      ...failed.map(({ tool, why }) => `Undoing with ${tool} failed: ${stop(oneLine(why))}`),
+      ...(notRun.length === 0 ? [] : [`Not tried after that: ${listOf(notRun)}.`]),
+    ].join(' '),
+  givenUp: (step: string) => `Step '${step}' was given up.`,
+} as const;
+
+function ordinal(number: number): string {
+  const tens = number % 100;
+  const ending = tens > 10 && tens < 14 ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[number % 10];
+  return `${number}${ending ?? 'th'}`;
+}
+
+/** A value on one line, as a heading holds it. */
+export function shortJson(value: Json, limit = 200): string {
+  const text = jsonText(value);
+  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters)`;
+}

@@ -1,0 +1,53 @@
+import { oneLine } from '../../catalogue/one-line.js';
+import type { AskMode } from '../../engine/contract.js';
+import { listOf, names } from './sentences.js';
+
+const timesAtMost = (max: number): string => `at most ${max === 1 ? 'once' : `${max} times`}`;
+
+const asked: Readonly<Record<AskMode, string>> = {
+  info: 'Tell the user something',
+  confirm: 'Ask for a yes or no',
+  text: 'Ask for a text',
+  choice: 'Ask to choose one',
+  yield: 'Ask for an answer',
+};
+
+/** What a plan says of each step: one line. */
+export const planTexts = {
+  tool: (tool: string, description: string | undefined) =>
+    description === undefined ? tool : `${tool} - ${oneLine(description)}`,
+  resource: (step: string) => `${step} - Fetch 1 resource`,
+  titled: (step: string, title: string | undefined) =>
+    title === undefined ? step : `${step} - ${oneLine(title)}`,
+  branch: (arms: readonly string[]) => `Take the first that fits: ${arms.join('; ')}`,
+  arm: (arm: string, condition: string | undefined, goto: string | undefined) =>
+    `'${arm}'${condition === undefined ? '' : ` if \`${condition}\``}${goto === undefined ? '' : `, then go on with '${goto}'`}`,
+  elseArm: (arm: string, goto: string | undefined) =>
+    `otherwise '${arm}'${goto === undefined ? '' : `, then go on with '${goto}'`}`,
+  parallel: {
+    abort: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; the first failure ends the others`,
+    continue: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; go on if one of them succeeds`,
+    rollback: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; if one fails, undo the others`,
+  },
+  foreach: (items: string | undefined, max: number) =>
+    `For each ${items === undefined ? 'item' : `of \`${items}\``}, at most ${max}`,
+  workflow: (workflow: string) => `Run workflow '${workflow}'`,
+  ask: (mode: AskMode) => asked[mode],
+  wait: () => 'Wait',
+  set: (fields: readonly string[]) => `Write ${listOf(fields)} into the state`,
+  goto: (target: string, max: number) => `Go back to '${target}' if need be, ${timesAtMost(max)}`,
+  compensate: (tools: readonly string[]) => `Undo with ${listOf(tools)}`,
+  /** What has to happen before a step runs that does not run in its turn. */
+  onlyIf: {
+    chosen: (steps: readonly string[]) =>
+      `only if ${names(steps)} ${steps.length === 1 ? 'leads' : 'lead'} here`,
+    failed: (steps: readonly string[]) => `only if ${names(steps)} ${steps.length === 1 ? 'fails' : 'fail'}`,
+    never: () => 'only if another step leads here',
+  },
+  condition: (line: string, onlyIf: string) => `${line} (${onlyIf})`,
+  /** `arm` names the body a step stands in. */
+  inside: (arm: string | undefined, line: string) => (arm === undefined ? line : `${arm}: ${line}`),
+} as const;

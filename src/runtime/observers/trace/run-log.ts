@@ -1,0 +1,113 @@
+import type { Fact, RunState } from '../../engine/contract.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import { textBlock } from './block.js';
+import { BranchLog } from './branch-log.js';
+import { CallLog } from './call-log.js';
+import { ContainerLog } from './container-log.js';
+import { ForeachLog } from './foreach-log.js';
+import type { Ledger } from './ledger.js';
+import type { PromptMessage } from './messages.js';
+import { ParallelLog } from './parallel-log.js';
+import { PartLog } from './part-log.js';
+import { AskLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './plain-log.js';
+import type { Secrets } from './secrets.js';
+import type { StepFact, StepLog } from './step-log.js';
+import { UndoLog } from './undo-log.js';
+import { WorkflowLog } from './workflow-log.js';
+
+/** What a run has to say: each step at its place, what stands inside of a step with it. */
+export class RunLog {
+  readonly root = new PartLog();
+  readonly #ledger: Ledger;
+  readonly #secrets: Secrets;
+  /** A cancelled run is being undone. */
+  #undo: UndoLog | undefined;
+
+  constructor(ledger: Ledger, secrets: Secrets) {
+    this.#ledger = ledger;
+    this.#secrets = secrets;
+  }
+
+  get all(): readonly PromptMessage[] {
+    return this.root.all;
+  }
+
+  /** Takes the facts of steps, each once and in order. The ledger has taken them before. */
+  observe(fact: StepFact, state: RunState): void {
+    if (this.#undoes(fact)) return;
+    const node = fact.node === undefined ? undefined : this.#ledger.find(fact.node);
+    if (node === undefined) return;
+    const { id } = node.planned.node;
+    const part = this.partOf(node.scope);
+    part?.step(id, () => this.#create(node)).observe(fact, state);
+    switch (fact.kind) {
+      case 'nodeSucceeded':
+      case 'nodeFailed':
+      case 'nodeCancelled':
+      case 'jumped':
+        part?.close(id);
+        return;
+      case 'handled':
+        // Where a value stands in, the node's success follows.
+        if (fact.fallbackNode !== undefined) part?.close(id);
+        return;
+      default:
+    }
+  }
+
+  /** Where the steps of a scope tell what they have to say; nowhere where the scope has not begun. */
+  partOf(scope: ScopeInstance): PartLog | undefined {
+    const { container } = scope;
+    if (container === undefined) return this.root;
+    const step = this.partOf(container.scope)?.open(container.planned.node.id);
+    return step instanceof ContainerLog ? step.part(scope) : undefined;
+  }
+
+  /** Whether a fact is about the undoing of the run as a whole, which is told at the end. */
+  #undoes(fact: Fact): boolean {
+    if (fact.kind === 'compensating' && fact.node === undefined) {
+      this.#undo = new UndoLog(this.#secrets, (role, part, text, meta = {}) =>
+        this.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta })),
+      );
+    }
+    const isOfRun = fact.kind !== 'finished' && fact.node === undefined;
+    if (this.#undo === undefined || !(isOfRun || this.#ledger.isCompensation(fact))) return false;
+    this.#undo.observe(fact as StepFact);
+    return true;
+  }
+
+  #create(node: NodeInstance): StepLog {
+    const { kind } = node.planned.node;
+    switch (kind) {
+      case 'call':
+      case 'resource':
+        return new CallLog(node, this.#secrets);
+      case 'branch':
+        return new BranchLog(node, this.#secrets);
+      case 'parallel':
+        return new ParallelLog(node, this.#secrets);
+      case 'foreach':
+        return new ForeachLog(node, this.#secrets);
+      case 'workflow':
+        return new WorkflowLog(node, this.#secrets);
+      case 'ask':
+        return new AskLog(node, this.#secrets);
+      case 'wait':
+        return new WaitLog(node, this.#secrets);
+      case 'set':
+        return new SetLog(node, this.#secrets);
+      case 'goto':
+        return new GotoLog(node, this.#secrets);
+      case 'compensate':
+        return new CompensateLog(node, this.#secrets);
+      case 'compute':
+      case 'return':
+      case 'error':
+        return new SilentLog(node, this.#secrets);
+      default:
+        kind satisfies never;
+        // A graph with a node of another kind is refused as a whole.
+        return new SilentLog(node, this.#secrets);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../../graph/json.js';
+import type { CompensationReport } from '../../engine/contract.js';
+import { sized } from './block.js';
+import { constructTexts } from './construct-texts.js';
+import { jsonText, limited } from './json-text.js';
+import type { BlockMeta, PromptMessage } from './messages.js';
+import type { Secrets } from './secrets.js';
+import type { FactOf, StepFact } from './step-log.js';
+import { texts } from './texts.js';
+
+type Say = (
+  role: PromptMessage['role'],
+  part: BlockMeta['stepwright/part'],
+  text: string,
+  meta?: Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>,
+) => void;
+
+/** Tells how earlier work is undone: by a step, or for a run that was cancelled. */
+export class UndoLog {
+  readonly #secrets: Secrets;
+  readonly #say: Say;
+
+  constructor(secrets: Secrets, say: Say) {
+    this.#secrets = secrets;
+    this.#say = say;
+  }
+
+  /** Takes the facts of undoing; all others change nothing. */
+  observe(fact: StepFact): void {
+    switch (fact.kind) {
+      case 'compensating':
+        this.#begins(fact);
+        return;
+      case 'callIssued':
+        if (fact.isCompensation) this.#calls(fact);
+        return;
+      case 'callReturned':
+        this.#returned(fact);
+        return;
+      case 'compensationSkipped':
+        this.#say('assistant', 'undo', constructTexts.nothingToUndo(fact.tool, fact.undoes), {
+          ...undone(fact.undoes),
+        });
+        return;
+      case 'compensated':
+        this.#say('assistant', 'undo', undoReport(fact.report, this.#secrets));
+        return;
+      default:
+    }
+  }
+
+  #begins({ node, failure }: FactOf<'compensating'>): void {
+    const text =
+      node === undefined ? constructTexts.undoingRun : constructTexts.undoing(node, failure?.message);
+    this.#say('assistant', 'undo', this.#secrets.text(text));
+  }
+
+  #calls(fact: FactOf<'callIssued'>): void {
+    const shown = this.#secrets.compensation(fact) as JsonObject;
+    const { text, size } = limited(jsonText(shown, 2));
+    const told = constructTexts.undoCall(fact.tool, fact.undoes, text, size);
+    this.#say('assistant', 'undo', told, { ...undone(fact.undoes), ...sized(size) });
+  }
+
+  #returned({ outcome }: FactOf<'callReturned'>): void {
+    if (outcome.ok) {
+      const { text, size } = limited(jsonText(this.#secrets.json(outcome.value), 2));
+      this.#say('user', 'result', texts.result(text, size), sized(size));
+      return;
+    }
+    const { code, message } = outcome.failure;
+    this.#say('user', 'error', this.#secrets.text(texts.failed(message)), { 'stepwright/code': code });
+  }
+}
+
+/** How undoing went, in words. */
+export function undoReport({ done, failed, not_run }: CompensationReport, secrets: Secrets): string {
+  const faults = failed.map(({ tool, failure }) => ({ tool, why: failure.message }));
+  return secrets.text(constructTexts.undoReport(done, faults, not_run));
+}
+
+function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
+  return key === undefined ? {} : { 'stepwright/undoes': key };
+}

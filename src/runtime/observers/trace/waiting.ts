@@ -1,0 +1,102 @@
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import { ownProperty } from '../../../graph/json.js';
+import { timerId } from '../../engine/commands.js';
+import type { Action, RunState } from '../../engine/contract.js';
+import type { HandOff, HandOffContext } from './hand-off.js';
+import type { OpenAction } from './messages.js';
+import { isoTime } from './plain-log.js';
+import { waitingTexts } from './waiting-texts.js';
+
+/** A run that outlasts the conversation about it. */
+export interface KeptRun {
+  /** By what `submit_result` and `get_workflow_status` know it. */
+  readonly workflowId: string;
+}
+
+/** What closes a trace of a run that is not over: what it waits for, and how to answer or where to look. */
+export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): HandOff {
+  const actions = openActions(context);
+  const { name } = context.graph;
+  const parts = actions.map((action) => shown(action, kept));
+  const status = kept === undefined ? undefined : { workflow_id: kept.workflowId };
+  const isWaiting = actions.length > 0;
+  const lines = [
+    isWaiting ? waitingTexts.waits(name, actions.length) : waitingTexts.goesOn(name),
+    ...(parts.length > 1 ? parts.map((part, index) => waitingTexts.numbered(index + 1, part)) : parts),
+    ...(status === undefined ? [waitingTexts.nobody()] : []),
+    ...(status !== undefined && actions.every(({ type }) => type === 'wait')
+      ? [waitingTexts.look(status)]
+      : []),
+  ];
+  const waitingSteps = actions.map(({ step }) => step);
+  return {
+    text: lines.join('\n\n'),
+    pause_reason: isWaiting
+      ? { type: 'waiting', waitingSteps, code: 'E_WAITING' }
+      : { type: 'running', code: 'E_RUNNING' },
+    errors: [],
+    calls: [],
+    actions,
+    ...(status ?? {}),
+  };
+}
+
+/** What is open, oldest first. */
+function openActions({ state, ledger, secrets }: HandOffContext): OpenAction[] {
+  const actions: OpenAction[] = [];
+  for (const command of Object.values(state.commands)) {
+    const node = 'node' in command ? ledger.find(command.node) : undefined;
+    if (node === undefined) continue;
+    const head = { step: node.key, action_id: command.id };
+    const { node: model } = node.planned;
+    if (command.kind === 'requestAction' && model.kind === 'ask') {
+      const { mode, message, options, schema } = command.action;
+      const shownOptions =
+        options === undefined ? undefined : secrets.json(options, model.options, node.scope);
+      actions.push({
+        ...head,
+        type: 'ask',
+        mode,
+        message: secrets.text(message, model.message, node.scope),
+        ...(Array.isArray(shownOptions) ? { options: shownOptions.map(String) } : {}),
+        schema: secrets.json(schema) as JsonSchema,
+        ...expiry(state, command.id),
+      });
+    } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {
+      actions.push({ ...head, type: 'wait', resume_at: isoTime(command.dueAt) });
+    }
+  }
+  return actions;
+}
+
+function expiry({ commands }: RunState, action: string): { expires_at?: string } {
+  const limit = ownProperty(commands, timerId(action));
+  return limit?.kind === 'startTimer' ? { expires_at: isoTime(limit.dueAt) } : {};
+}
+
+function shown(action: OpenAction, kept: KeptRun | undefined): string {
+  if (action.type === 'wait') return waitingTexts.wait(action.step, action.resume_at);
+  const { step, mode, message, options = [], schema, expires_at, action_id } = action;
+  const question = waitingTexts.question({ step, mode, message, options, schema, until: expires_at });
+  if (kept === undefined) return question;
+  const result = answerFor(mode);
+  return `${question}\n${waitingTexts.answer({ workflow_id: kept.workflowId, action_id, result })}`;
+}
+
+/** The shape of an answer, with a placeholder for what is to be filled in. */
+function answerFor(mode: Action['mode']): Json {
+  switch (mode) {
+    case 'info':
+      return { acknowledged: true };
+    case 'confirm':
+      return { confirmed: waitingTexts.placeholder.confirm };
+    case 'text':
+      return { input: waitingTexts.placeholder.text };
+    case 'choice':
+      return { selected: waitingTexts.placeholder.choice };
+    case 'yield':
+      return waitingTexts.placeholder.yield;
+    default:
+      return mode satisfies never;
+  }
+}

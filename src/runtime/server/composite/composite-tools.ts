@@ -1,0 +1,219 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { Mask, maskedError, valuesOf } from '../../catalogue/mask.js';
+import { promptProgress } from '../prompt-progress.js';
+import type { RequestContext } from '../request.js';
+import { ownerOf } from '../runs/owner.js';
+import type { Attendant, RunAnswer, RunStore, RunSummary, Submission } from '../runs/run-store.js';
+import { failureResult } from '../tool-result.js';
+import type { ToolListing, ToolResult } from '../wire.js';
+import { checkArguments, withDefaults } from './arguments.js';
+import { describeWorkflow } from './description.js';
+import { envelopeResult, toolResult } from './results.js';
+import { type RunTool, runTools } from './run-tools.js';
+import { texts } from './texts.js';
+import { hasRuns, RUN_TOOLS, type ServedWorkflow, type WorkflowTool } from './workflows.js';
+
+export interface CompositeToolsOptions {
+  readonly workflows: ReadonlyMap<string, ServedWorkflow>;
+  readonly runs: RunStore;
+  readonly schemas: SchemaCompiler;
+  /** How long a call waits for its run, in ms. */
+  readonly answerMs: number;
+  readonly log: (text: string) => void;
+}
+
+/** Workflows as tools, and the tools that look after their runs. */
+export class CompositeTools {
+  /** In the order of names, the tools that look after runs last. */
+  readonly listings: readonly ToolListing[];
+  readonly #options: CompositeToolsOptions;
+  readonly #byTool: ReadonlyMap<string, ServedWorkflow & { readonly tool: WorkflowTool }>;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(options: CompositeToolsOptions) {
+    this.#options = options;
+    const offered = [...options.workflows.values()].flatMap((workflow) =>
+      workflow.tool === undefined ? [] : [{ ...workflow, tool: workflow.tool }],
+    );
+    this.#byTool = new Map(offered.map((workflow) => [workflow.tool.name, workflow]));
+    const own = [...this.#byTool.keys()].sort();
+    this.listings = [
+      ...own.flatMap((name) => {
+        const workflow = this.#byTool.get(name);
+        return workflow === undefined ? [] : [listingOf(workflow)];
+      }),
+      ...(hasRuns(options.workflows.values()) ? RUN_TOOLS.map((name) => runTools[name]) : []),
+    ];
+    this.#names = new Set(this.listings.map(({ name }) => name));
+  }
+
+  get names(): Iterable<string> {
+    return this.#names;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Calls one of {@link names}. A failure, a refused input among them, is a result with `isError`. */
+  async call(
+    name: string,
+    given: Readonly<Record<string, unknown>>,
+    request: RequestContext,
+  ): Promise<ToolResult> {
+    const workflow = this.#byTool.get(name);
+    if (workflow === undefined) return this.#callRunTool(name as RunTool, given as JsonObject, request);
+    const secret = workflow.graph.inputs.filter((input) => input.secret === true).map((input) => input.name);
+    try {
+      return await this.#run(workflow, given as JsonObject, secret, request);
+    } catch (fault) {
+      throw maskedError(fault, new Mask(valuesOf(given as JsonObject, secret)));
+    }
+  }
+
+  async #run(
+    { graph, tool }: ServedWorkflow & { readonly tool: WorkflowTool },
+    given: JsonObject,
+    secret: readonly string[],
+    request: RequestContext,
+  ): Promise<ToolResult> {
+    const { runs, schemas, log } = this.#options;
+    const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
+    if (!checked.ok) return failureResult(checked.failure);
+    const input = withDefaults(graph, checked.input);
+    const attendant = { ...this.#attendant(graph.name, request), cancels: true };
+    const answer = await runs.start({ owner: ownerOf(request), graph, input }, attendant);
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope } = answer;
+    return toolResult(envelope, tool.output, schemas, () =>
+      log(texts.unfitResult(graph.name, envelope.workflow_id)),
+    );
+  }
+
+  async #callRunTool(name: RunTool, given: JsonObject, request: RequestContext): Promise<ToolResult> {
+    const { inputSchema } = runTools[name];
+    const named = withWorkflowId(given);
+    if (named === undefined) return failureResult({ code: 'E_INPUT_INVALID', message: texts.twoIds });
+    const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
+    if (!checked.ok) return failureResult(checked.failure);
+    const { input } = checked;
+    switch (name) {
+      case 'submit_result':
+        return this.#submit(input, request);
+      case 'get_workflow_status':
+        return this.#status(input, request);
+      case 'cancel_workflow':
+        return this.#cancel(input, request);
+      case 'list_workflows':
+        return this.#list(textIn(input, 'status'), request);
+      default:
+        return name satisfies never;
+    }
+  }
+
+  async #submit(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const [owner, id] = [ownerOf(request), textIn(input, 'workflow_id') ?? ''];
+    const [actionId, result, error] = [
+      textIn(input, 'action_id'),
+      ownProperty(input, 'result'),
+      ownProperty(input, 'error'),
+    ];
+    const submission: Submission = {
+      ...(actionId === undefined ? {} : { actionId }),
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+    const now = await runs.get(owner, id);
+    if (!now.ok) return failureResult(now.failure);
+    const attendant = this.#attendant(now.envelope.definition.name, request);
+    return resultOf(await runs.submit(owner, id, submission, attendant));
+  }
+
+  async #status(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+    const { runs, workflows } = this.#options;
+    const answer = await runs.get(ownerOf(request), textIn(input, 'workflow_id') ?? '');
+    if (!answer.ok) return failureResult(answer.failure);
+    const { name, hash } = answer.envelope.definition;
+    const changed = workflows.get(name)?.hash !== hash;
+    return envelopeResult(answer.envelope, [], { definition_hash: hash, definition_changed: changed });
+  }
+
+  async #cancel(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const reason = textIn(input, 'reason');
+    const how = {
+      ...(reason === undefined || reason.trim() === '' ? {} : { reason }),
+      compensate: ownProperty(input, 'compensate') === true,
+    };
+    const id = textIn(input, 'workflow_id') ?? '';
+    return resultOf(await runs.cancel(ownerOf(request), id, how, this.#plainAttendant(request)));
+  }
+
+  async #list(status: string | undefined, request: RequestContext): Promise<ToolResult> {
+    const all = await this.#options.runs.list(ownerOf(request));
+    const runs = status === undefined ? all : all.filter((run) => run.status === status);
+    const workflows = [...this.#options.workflows.values()].map(({ graph, hash, tool }) => ({
+      name: graph.name,
+      ...(graph.version === undefined ? {} : { version: graph.version }),
+      description: graph.description,
+      hash,
+      ...(tool === undefined ? {} : { tool: tool.name }),
+    }));
+    const lines = [
+      ...workflows.map(({ name, description, tool }) => texts.workflowLine(name, description, tool)),
+      '',
+      ...(runs.length === 0 ? [texts.noRuns] : runs.map(runLine)),
+    ];
+    return {
+      content: [{ type: 'text', text: lines.join('\n') }],
+      structuredContent: { workflows, runs: runs.map((run) => ({ ...run })) as readonly Json[] },
+    };
+  }
+
+  #attendant(workflow: string, request: RequestContext): Attendant {
+    const graph = this.#options.workflows.get(workflow)?.graph;
+    if (graph === undefined) return this.#plainAttendant(request);
+    const progress = promptProgress(graph, request.progress);
+    return {
+      ...this.#plainAttendant(request),
+      observe: (fact) => progress.observe(fact),
+      progress: progress.ofTool,
+    };
+  }
+
+  #plainAttendant(request: RequestContext): Attendant {
+    return { request, answerMs: this.#options.answerMs };
+  }
+}
+
+function listingOf({ graph, tool, canWait }: ServedWorkflow & { readonly tool: WorkflowTool }): ToolListing {
+  return {
+    name: tool.name,
+    ...(graph.title === undefined ? {} : { title: graph.title }),
+    description: describeWorkflow(graph, canWait),
+    inputSchema: tool.inputSchema,
+    outputSchema: tool.output.schema,
+  };
+}
+
+/** With `run_id` under its own name; nothing where two runs are named. */
+function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefined {
+  if (run_id === undefined) return given;
+  if (given.workflow_id !== undefined && given.workflow_id !== run_id) return undefined;
+  return { ...given, workflow_id: run_id };
+}
+
+function resultOf(answer: RunAnswer): ToolResult {
+  return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
+}
+
+function runLine({ workflow_id, name, status, open_actions }: RunSummary): string {
+  return texts.runLine(workflow_id, name, status, open_actions.length);
+}
+
+function textIn(input: JsonObject, name: string): string | undefined {
+  const value = ownProperty(input, name);
+  return typeof value === 'string' ? value : undefined;
+}

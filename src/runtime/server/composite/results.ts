@@ -1,0 +1,147 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { howToAnswer } from '../runs/answer.js';
+import type { Envelope, PendingAction } from '../runs/envelope.js';
+import type { RunWarning } from '../runs/run-store.js';
+import { FAILURE_META } from '../tool-result.js';
+import type { ToolResult } from '../wire.js';
+import type { OutputShape } from './schemas.js';
+import { texts } from './texts.js';
+
+/** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
+export const RUN_META = 'stepwright/run';
+
+/** Key of what was accepted in another form than it should be sent in: a list of `{ code, message }`. */
+export const WARNINGS_META = 'stepwright/warnings';
+
+/** How a run stands, as the answer of a tool that looks after runs. */
+export function envelopeResult(
+  envelope: Envelope,
+  warnings: readonly RunWarning[] = [],
+  more: JsonObject = {},
+): ToolResult {
+  const notes = warnings.map(({ code, message }) => texts.warning(code, message));
+  return {
+    content: [{ type: 'text', text: [textOf(envelope), ...notes].join('\n') }],
+    structuredContent: { ...plain(envelope), ...more },
+    _meta: {
+      ...runMeta(envelope),
+      ...(warnings.length === 0 ? {} : { [WARNINGS_META]: warnings.map((warning) => ({ ...warning })) }),
+    },
+  };
+}
+
+/**
+ * How a run ended or stands, as the answer of the workflow's own tool: its result, or the envelope. A failure is a result
+ * with `isError`.
+ *
+ * @param onUnfit told when the result does not fit the output schema: then it is handed out in the envelope.
+ */
+export function toolResult(
+  envelope: Envelope,
+  { isWrapped, schema }: OutputShape,
+  schemas: SchemaCompiler,
+  onUnfit: () => void,
+): ToolResult {
+  switch (envelope.status) {
+    case 'running':
+    case 'waiting':
+      return envelopeResult(envelope);
+    case 'failed':
+    case 'cancelled':
+      return failedResult(envelope);
+    case 'completed': {
+      const value = envelope.result ?? null;
+      const shaped = isWrapped ? { result: value } : value;
+      const fits = isJsonObject(shaped) && schemas.check(schema, shaped, 'usable').length === 0;
+      if (!fits && envelope.result !== undefined) onUnfit();
+      return {
+        content: [{ type: 'text', text: shown(value) }],
+        structuredContent: fits ? shaped : plain(envelope),
+        _meta: runMeta(envelope),
+      };
+    }
+    default:
+      return envelope.status satisfies never;
+  }
+}
+
+function failedResult(envelope: Envelope): ToolResult {
+  const { error } = envelope;
+  const { code, message, node, outcome_unknown, details, partial } = error ?? UNTOLD;
+  return {
+    content: [{ type: 'text', text: textOf(envelope) }],
+    structuredContent: plain(envelope),
+    isError: true,
+    _meta: {
+      ...runMeta(envelope),
+      [FAILURE_META]: {
+        code,
+        message,
+        ...(node === undefined ? {} : { node }),
+        ...(outcome_unknown === undefined ? {} : { outcomeUnknown: outcome_unknown }),
+        ...(details === undefined ? {} : { details }),
+        partial,
+      },
+    },
+  };
+}
+
+const UNTOLD: NonNullable<Envelope['error']> = { code: 'E_INTERNAL', message: '', partial: {} };
+
+function runMeta({ workflow_id, definition }: Envelope): JsonObject {
+  return { [RUN_META]: { workflow_id, hash: definition.hash } };
+}
+
+/** How a run stands, for a reader: what it asks, and how to answer. */
+function textOf(envelope: Envelope): string {
+  const { workflow_id: id, definition, status, actions, result, error } = envelope;
+  const { name } = definition;
+  switch (status) {
+    case 'waiting':
+      return [texts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
+    case 'running':
+      return [texts.running(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
+    case 'completed':
+      return [texts.completed(name, id), ...(result === undefined ? [] : [texts.result(shown(result))])].join(
+        '\n',
+      );
+    case 'failed':
+    case 'cancelled': {
+      const { code, message, node, outcome_unknown, partial, partial_omitted = [] } = error ?? UNTOLD;
+      const finished = [...Object.keys(partial), ...partial_omitted];
+      return [
+        texts.ended(name, status, node, code, message),
+        ...(outcome_unknown === true ? [texts.outcomeUnknown] : []),
+        ...(finished.length === 0 ? [] : [texts.finishedSteps(finished)]),
+      ].join('\n');
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+function actionText(
+  id: string,
+  { action_id, step_id, parameters, schema, expires_at }: PendingAction,
+): string {
+  if ('duration' in parameters) return texts.time(action_id, parameters.message);
+  const { message, type: mode, options } = parameters;
+  const how = howToAnswer({ mode, ...(options === undefined ? {} : { options }) });
+  return [
+    texts.question(action_id, step_id, message),
+    ...(schema === undefined ? [] : [texts.schema(schema)]),
+    texts.submit(id, action_id, how),
+    texts.submitError,
+    ...(expires_at === undefined ? [] : [texts.expires(expires_at)]),
+  ].join('\n');
+}
+
+function shown(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Envelopes are plain JSON; interfaces have no index signature. */
+function plain(envelope: Envelope): JsonObject {
+  return envelope as unknown as JsonObject;
+}

@@ -1,0 +1,111 @@
+import type { CheckEnvironment } from '../../../graph/check/environment.js';
+import { typesOf } from '../../../graph/check/known.js';
+import { rebased, schemaOfKnown } from '../../../graph/check/known-schema.js';
+import { knownResult } from '../../../graph/check/values.js';
+import type { JsonSchema } from '../../../graph/json.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { texts } from './texts.js';
+
+/** The schema of a workflow's arguments: nothing else is taken, and nothing coerced. */
+export function inputSchemaOf({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
+  const required = inputs.filter((input) => input.required).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map((input) => [input.name, argumentSchema(input)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+function argumentSchema({ name, title, description, schema, secret, default: standing }: Input): JsonSchema {
+  const about = secret === true ? `${description} (${texts.secretNote})`.trimStart() : description;
+  return {
+    ...rebased(schema, `#/properties/${name}`),
+    ...(title === undefined ? {} : { title }),
+    ...(about === '' ? {} : { description: about }),
+    ...(standing === undefined || secret === true ? {} : { default: standing }),
+  };
+}
+
+/** What a workflow's tool gives as structured content. */
+export interface OutputShape {
+  /** The root of the result is no object, or may be none: it stands under `result`. */
+  readonly isWrapped: boolean;
+  /** The result, or how the run stands instead. */
+  readonly schema: JsonSchema;
+}
+
+/** A run that fails, waits or takes long answers with the envelope: what the tool gives is one of two. */
+export function outputShapeOf(graph: Graph, registered: CheckEnvironment): OutputShape {
+  const known = knownResult(graph, registered);
+  const types = typesOf(known);
+  const isWrapped = types === undefined || types.size !== 1 || !types.has('object');
+  const result = isWrapped
+    ? {
+        type: 'object',
+        properties: { result: schemaOfKnown(known, '#/anyOf/0/properties/result') },
+        required: ['result'],
+        additionalProperties: false,
+      }
+    : schemaOfKnown(known, '#/anyOf/0');
+  return {
+    isWrapped,
+    schema: {
+      type: 'object',
+      anyOf: [
+        { ...result, description: texts.resultDescription },
+        { ...ENVELOPE_SCHEMA, description: texts.envelopeDescription },
+      ],
+    },
+  };
+}
+
+const TEXT: JsonSchema = { type: 'string' };
+
+const ACTION_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    action_id: TEXT,
+    workflow_id: TEXT,
+    step_id: TEXT,
+    type: { enum: ['prompt', 'wait'] },
+    parameters: { type: 'object' },
+    schema: { type: 'object' },
+    resume_at: TEXT,
+    timeout_seconds: { type: 'number' },
+    created_at: TEXT,
+    expires_at: TEXT,
+  },
+  required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
+};
+
+/** The schema of an `Envelope`. */
+export const ENVELOPE_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    workflow_id: TEXT,
+    definition: {
+      type: 'object',
+      properties: { name: TEXT, version: TEXT, hash: TEXT },
+      required: ['name', 'hash'],
+    },
+    status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
+    actions: { type: 'array', items: ACTION_SCHEMA },
+    action: ACTION_SCHEMA,
+    result: {},
+    error: {
+      type: 'object',
+      properties: {
+        code: TEXT,
+        message: TEXT,
+        node: TEXT,
+        outcome_unknown: { type: 'boolean' },
+        details: {},
+        partial: { type: 'object' },
+        partial_omitted: { type: 'array', items: TEXT },
+      },
+      required: ['code', 'message', 'partial'],
+    },
+  },
+  required: ['workflow_id', 'definition', 'status', 'actions'],
+};

@@ -1,0 +1,97 @@
+import { oneLine } from '../../catalogue/one-line.js';
+
+const clip = (text: string): string => oneLine(text, 200);
+const json = (value: unknown): string => JSON.stringify(value);
+
+/** Every sentence of composite tools and of the tools that look after runs, in one place. */
+export const texts = {
+  nameTaken: (workflow: string, tool: string) =>
+    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would be named \`${clip(tool)}\`, as another tool is`,
+  nameUnfit: (workflow: string, tool: string) =>
+    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: \`${clip(tool)}\` is no name of a tool: at most 64 characters of A-Z, a-z, 0-9, _ and -`,
+  runToolTaken: (tool: string) =>
+    `tool \`${tool}\`: E_TOOL_NAME: with workflows that are tools or that can wait, the server has one of this name itself`,
+  notBundled: (workflow: string, why: string) => `workflow \`${clip(workflow)}\`: ${clip(why)}`,
+
+  secretNote: 'secret: it is shown to nobody',
+  resultDescription: 'What the workflow gives',
+  envelopeDescription: 'How the run stands, where it has not come to its result',
+
+  /** How a value of the wrong type is put right; follows the problem. */
+  sendInstead: (right: unknown, wrong: unknown) => `send ${clip(json(right))}, not ${clip(json(wrong))}`,
+
+  box: {
+    head: (workflow: string) => `Workflow: ${workflow}`,
+    failFast: 'stops at the first failure',
+    goesOn: 'steps that do not depend on it go on',
+    collect: 'steps that do not depend on it go on, and all failures are told',
+    retries: (attempts: number) => `each call up to ${attempts} times, then stops`,
+    someRetried: 'some steps are retried',
+    fallbacks: 'some steps have a fallback',
+    undone: 'what was done is undone',
+    onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
+    asks: 'May ask a question before it is done: then answer with submit_result.',
+    parameters: 'Params:',
+    parameter: (name: string, notes: readonly string[]) => `  ${name} (${notes.join(', ')})`,
+  },
+
+  waiting: (workflow: string, id: string) => `Workflow '${clip(workflow)}' waits. workflow_id: ${id}`,
+  running: (workflow: string, id: string) =>
+    `Workflow '${clip(workflow)}' is still running. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
+  completed: (workflow: string, id: string) =>
+    `Workflow '${clip(workflow)}' is completed. workflow_id: ${id}`,
+  result: (text: string) => `Result: ${text}`,
+  ended: (workflow: string, status: string, at: string | undefined, code: string, message: string) =>
+    `Workflow '${clip(workflow)}' ${status === 'cancelled' ? 'was cancelled' : 'failed'}` +
+    `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${message} (${code})`,
+  outcomeUnknown: 'The call may have taken effect all the same: check before repeating it.',
+  finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
+  question: (action: string, step: string, message: string) =>
+    `Action '${action}' of step '${clip(step)}' asks:\n${message}`,
+  time: (action: string, message: string) => `Action '${action}': ${message}`,
+  schema: (schema: unknown) => `The answer's schema: ${json(schema)}`,
+  expires: (time: string) => `It expires at ${time}.`,
+  submit: (id: string, action: string, how: string) =>
+    `Answer with submit_result { "workflow_id": ${json(id)}, "action_id": ${json(action)}, "result": … }. ${how}`,
+  submitError: 'If it cannot be answered, send "error": { "message": … } in place of the result.',
+  warning: (code: string, message: string) => `${code}: ${message}`,
+  openActions: (ids: string) => `Open actions: ${ids}`,
+  noRuns: 'No runs.',
+  runLine: (id: string, name: string, status: string, open: number) =>
+    `${id}  ${name}  ${status}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
+  workflowLine: (name: string, description: string, tool: string | undefined) =>
+    `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
+  twoIds: 'workflow_id and run_id name two runs: send one of them',
+  unfitResult: (workflow: string, id: string) =>
+    `run ${id} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was handed out in an envelope`,
+
+  tools: {
+    submitResult: {
+      title: 'Answer a waiting workflow',
+      description:
+        'Answers an action of a workflow that waits, and moves it on. Send `result`, or `error` where there is none. ' +
+        '`action_id` may be left out where one action is open. The answer says how the run stands then.',
+      result:
+        'The answer: an object that fits the schema of the action, or in short a boolean for confirm, a text for text and choice, nothing for info.',
+      error: 'Why there is no answer: the step fails with it.',
+    },
+    getStatus: {
+      title: 'See how a workflow run stands',
+      description: 'Tells how a run of a workflow stands: its open actions, its result, or why it failed.',
+    },
+    cancel: {
+      title: 'Cancel a workflow run',
+      description:
+        'Gives a run up: calls in flight are aborted, open actions are taken back. With `compensate` what it did is undone first, the latest first.',
+      reason: 'Why, in one sentence',
+      compensate: 'Whether what the run did is undone. Default: false',
+    },
+    list: {
+      title: 'List workflows and runs',
+      description: 'Lists the workflows of this server and your runs of them, the latest first.',
+      status: 'Only runs that stand so',
+    },
+    workflowId: 'The id of the run, from the answer that said it waits or runs',
+    actionId: 'The id of the action. May be left out where one is open.',
+  },
+} as const;

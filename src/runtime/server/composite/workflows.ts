@@ -1,0 +1,96 @@
+import { bundle } from '../../../graph/bundle.js';
+import { hashGraph } from '../../../graph/canonical.js';
+import type { CheckEnvironment } from '../../../graph/check/environment.js';
+import type { JsonSchema } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/node-expressions.js';
+import type { Registry } from '../../catalogue/registry.js';
+import { thrownText } from '../../catalogue/thrown.js';
+import type { RunnableWorkflow } from '../offers.js';
+import { toolNames } from './names.js';
+import { inputSchemaOf, type OutputShape, outputShapeOf } from './schemas.js';
+import { texts } from './texts.js';
+
+/** A workflow as runs of it are started. */
+export interface ServedWorkflow {
+  /** With all workflows it runs among its tasks. */
+  readonly graph: Graph;
+  readonly hash: string;
+  /** It may ask for something, or wait for a time. */
+  readonly canWait: boolean;
+  /** How it is offered as a tool, where it is one. */
+  readonly tool?: WorkflowTool;
+}
+
+export interface WorkflowTool {
+  readonly name: string;
+  readonly inputSchema: JsonSchema;
+  readonly output: OutputShape;
+}
+
+/** All workflows of a server by name, in the order of names, or what is wrong with them. */
+export interface ServedWorkflows {
+  readonly workflows: ReadonlyMap<string, ServedWorkflow>;
+  /** One sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** Names of the tools that look after runs, in the order they are listed. */
+export const RUN_TOOLS = [
+  'submit_result',
+  'get_workflow_status',
+  'cancel_workflow',
+  'list_workflows',
+] as const;
+
+/** Puts together what is needed to run workflows, and to offer them as tools. */
+export function servedWorkflows(registry: Registry, built: readonly RunnableWorkflow[]): ServedWorkflows {
+  const all = [...Object.values(registry.workflows), ...built]
+    .map(({ graph }) => graph)
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const byName = new Map(all.map((graph) => [graph.name, graph]));
+  const problems: string[] = [];
+  const bundled = all.map((graph) => {
+    try {
+      return bundle(graph, (name) => byName.get(name));
+    } catch (error) {
+      problems.push(texts.notBundled(graph.name, thrownText(error)));
+      return graph;
+    }
+  });
+  const offered = bundled.filter(isTool);
+  const taken = new Set(Object.keys(registry.tools));
+  const named = toolNames(offered, taken);
+  const environment: CheckEnvironment = {
+    tools: new Map(Object.entries(registry.tools)),
+    resources: new Map(Object.entries(registry.resources)),
+    workflows: byName,
+  };
+  const workflows = new Map(
+    bundled.map((graph) => {
+      const name = named.names.get(graph.name);
+      const tool =
+        name === undefined
+          ? {}
+          : { tool: { name, inputSchema: inputSchemaOf(graph), output: outputShapeOf(graph, environment) } };
+      return [graph.name, { graph, hash: hashGraph(graph), canWait: canWait(graph), ...tool }];
+    }),
+  );
+  const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
+  return { workflows, problems: [...problems, ...named.problems, ...clashes.map(texts.runToolTaken)] };
+}
+
+/** Whether runs of these can outlast the request that begins them. */
+export function hasRuns(workflows: Iterable<ServedWorkflow>): boolean {
+  return [...workflows].some(({ tool, canWait }) => tool !== undefined || canWait);
+}
+
+function isTool({ expose = [] }: Graph): boolean {
+  return expose.includes('tool');
+}
+
+function canWait(graph: Graph): boolean {
+  return [graph, ...(graph.tasks ?? [])].some((each) =>
+    nodesOf(each).some(({ kind }) => kind === 'ask' || kind === 'wait'),
+  );
+}

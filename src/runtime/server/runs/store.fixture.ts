@@ -1,0 +1,93 @@
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
+import { FakeClock } from '../../hosts/in-process/fake-clock.fixture.js';
+import type { RequestContext } from '../request.js';
+import type { Envelope } from './envelope.js';
+import { MemoryRunStore } from './memory-store.js';
+import type { Attendant, RunAnswer, RunLimits, Submission } from './run-store.js';
+
+export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
+
+export const ok = (value: Json): ToolOutcome => ({ ok: true, value });
+
+export const broken = (message: string): ToolOutcome => ({
+  ok: false,
+  attempted: true,
+  failure: { code: 'E_TOOL_ERROR', message },
+});
+
+export const never = (): Promise<never> => new Promise(() => {});
+
+type Overrides = Partial<Omit<Attendant, 'request'>> & { readonly request?: Partial<RequestContext> };
+
+/** A store whose time stands still, with tools by name. */
+export class Store {
+  readonly clock = new FakeClock();
+  readonly log: string[] = [];
+  readonly store: MemoryRunStore;
+  #ids = 0;
+
+  constructor(tools: Readonly<Record<string, Tool>> = {}, limits: Partial<RunLimits> = {}) {
+    const calls: CallPort = {
+      async callTool(name, given, context) {
+        const tool = tools[name];
+        if (tool === undefined) throw new Error(`no tool ${name}`);
+        return tool(given, context);
+      },
+      async readResource(_name, uri) {
+        return { ok: true, value: { uri, text: uri } };
+      },
+      async evaluate() {
+        return { ok: true };
+      },
+    };
+    this.store = new MemoryRunStore({
+      calls,
+      schemas: new SchemaCompiler(),
+      clock: this.clock,
+      secretInputs: (tool) => (tool === 'tool-login' ? ['pin'] : []),
+      log: (text) => this.log.push(text),
+      newRunId: () => `run-${++this.#ids}`,
+      limits,
+    });
+  }
+
+  attendant(more: Overrides = {}): Attendant {
+    const { request, ...rest } = more;
+    const signal = new AbortController().signal;
+    return {
+      answerMs: 45_000,
+      ...rest,
+      request: { signal, requestId: '1', progress: () => {}, ...request },
+    };
+  }
+
+  async start(graph: Graph, input: JsonObject = {}, more: Overrides = {}): Promise<Envelope> {
+    return envelopeIn(await this.store.start({ owner: 'ada', graph, input }, this.attendant(more)));
+  }
+
+  submit(id: string, submission: Submission, owner = 'ada'): Promise<RunAnswer> {
+    return this.store.submit(owner, id, submission, this.attendant());
+  }
+
+  async get(id: string): Promise<Envelope> {
+    return envelopeIn(await this.store.get('ada', id));
+  }
+}
+
+export function envelopeIn(answer: RunAnswer): Envelope {
+  if (!answer.ok) throw new Error(`${answer.failure.code}: ${answer.failure.message}`);
+  return answer.envelope;
+}
+
+/** The code a request is refused with; `accepted` where it is not. */
+export function codeOf(answer: RunAnswer): string {
+  return answer.ok ? 'accepted' : answer.failure.code;
+}
+
+/** Lets everything happen that needs no time. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,44 @@
+import { fileURLToPath } from 'node:url';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { callOf, clientWith, runIn, type User } from './client.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = [
+  '--conditions=@stepwright/source',
+  '--import',
+  './scripts/register.mjs',
+  'test/e2e/composite/fixture/program.ts',
+];
+
+async function started(user?: User) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: program,
+    cwd: root,
+    stderr: 'pipe',
+  });
+  const client = clientWith(user);
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  await client.listTools();
+  return client;
+}
+
+test('a run waits from request to request', async () => {
+  const client = await started();
+  const workflow_id = runIn(await callOf(client, 'w_careful', { city: 'Rome' }));
+  await callOf(client, 'submit_result', { workflow_id, result: true });
+  const end = await callOf(client, 'submit_result', { workflow_id, result: 'Holiday' });
+  expect(end.structuredContent).toMatchObject({ status: 'completed', result: 'Holiday' });
+});
+
+test('a question is put to the user', async () => {
+  const client = await started(({ message }) => ({
+    action: 'accept',
+    content: message === 'Book Rome?' ? { confirmed: true } : { input: 'Holiday' },
+  }));
+  expect((await callOf(client, 'w_careful', { city: 'Rome' })).structuredContent).toEqual({
+    result: 'Holiday',
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { servedWorkflows } from '../../../src/runtime/server/composite/workflows.js';
+import { atDesk, callOf, clientOf, failureIn, runIn, textIn } from './client.js';
+import { desk, registry } from './fixture/registry.js';
+import { all, book, built, careful, lit, returns, runs, step, workflow } from './fixture/workflows.js';
+
+describe('tools/list', () => {
+  test('has the workflows behind the plain tools, and then what looks after their runs', async () => {
+    const { client } = await atDesk();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...['create-booking', 'process-payment', 'search', 'slow-work'],
+      ...['w_book', 'w_careful', 'w_deep', 'w_nap', 'w_pay', 'w_slow', 'w_twice'],
+      ...['submit_result', 'get_workflow_status', 'cancel_workflow', 'list_workflows'],
+    ]);
+  });
+
+  test('says what a workflow takes, does and gives', async () => {
+    const { client } = await atDesk();
+    const { tools } = await client.listTools();
+    const tool = tools.find(({ name }) => name === 'w_book');
+    expect(tool?.inputSchema).toStrictEqual({
+      type: 'object',
+      properties: {
+        city: { type: 'string', minLength: 1, description: 'the city' },
+        seats: { type: 'integer', minimum: 1, description: 'the seats', default: 1 },
+      },
+      required: ['city'],
+      additionalProperties: false,
+    });
+    expect(tool?.description).toBe(
+      [
+        'book a flight',
+        '',
+        '┌─ Workflow: book',
+        '│ booking',
+        '│ On failure: stops at the first failure',
+        '│ Params:',
+        '│   city (string, required)',
+        '│   seats (integer, optional, default 1)',
+        '└─',
+      ].join('\n'),
+    );
+    const output = tool?.outputSchema as
+      | { anyOf?: { properties?: object; required?: unknown }[] }
+      | undefined;
+    expect(output?.anyOf?.[0]).toMatchObject({ required: ['id', 'city', 'seats'] });
+    expect(output?.anyOf?.[1]).toMatchObject({
+      required: ['workflow_id', 'definition', 'status', 'actions'],
+    });
+    const secret = tools.find(({ name }) => name === 'w_pay')?.inputSchema.properties?.card;
+    expect(secret).toMatchObject({ description: expect.stringContaining('secret') });
+  });
+
+  test('has none of it where no workflow is a tool or can wait', async () => {
+    const prompts = built([{ ...book, expose: ['prompt'] }]);
+    const client = await clientOf(desk({ workflows: prompts }).server);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+      ...['create-booking', 'process-payment', 'search', 'slow-work'],
+    ]);
+    const waiting = await clientOf(desk({ workflows: built([{ ...careful, expose: ['prompt'] }]) }).server);
+    expect((await waiting.listTools()).tools.map(({ name }) => name)).toContain('submit_result');
+  });
+
+  test('a description that is too long loses the box, then its end', async () => {
+    const long = built([
+      { ...book, description: 'a'.repeat(1_000) },
+      { ...book, name: 'longer', description: 'b'.repeat(2_000) },
+    ]);
+    const client = await clientOf(desk({ workflows: long }).server);
+    const { tools } = await client.listTools();
+    const described = (name: string) => tools.find((tool) => tool.name === name)?.description;
+    expect(described('w_book')).toBe('a'.repeat(1_000));
+    expect(described('w_longer')).toBe(`${'b'.repeat(1_023)}…`);
+  });
+
+  test('comes in pages, in the same order', async () => {
+    const { client } = await atDesk({ pageSize: 4 });
+    const names: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor });
+      names.push(...page.tools.map(({ name }) => name));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(names).toHaveLength(15);
+    expect(new Set(names).size).toBe(15);
+  });
+});
+
+test('a tool of the registry may not be named as one that looks after runs', () => {
+  const { tools } = registry;
+  const taken = { ...registry, tools: { ...tools, submit_result: tools.search ?? expect.unreachable() } };
+  expect(servedWorkflows(taken, built()).problems).toEqual([expect.stringContaining('`submit_result`')]);
+  expect(servedWorkflows(taken, built([{ ...book, expose: ['prompt'] }])).problems).toEqual([]);
+});
+
+describe('a workflow as a tool', () => {
+  test('gives its result as structured content and as text', async () => {
+    const { client, desk } = await atDesk();
+    const answer = await callOf(client, 'w_book', { city: 'Rome' });
+    expect(answer).toStrictEqual({
+      content: [{ type: 'text', text: '{"id":"b-1","city":"Rome","seats":1}' }],
+      structuredContent: { id: 'b-1', city: 'Rome', seats: 1 },
+      _meta: {
+        'stepwright/run': {
+          workflow_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+          hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      },
+    });
+    expect(desk.booked).toEqual(['Rome']);
+  });
+
+  test('wraps a result that is no object, or that may be none', async () => {
+    const { client, desk } = await atDesk();
+    const answer = callOf(client, 'w_slow');
+    await desk.begun;
+    desk.finish(7);
+    expect((await answer).structuredContent).toStrictEqual({ result: 7 });
+  });
+
+  test('fails with code, message, step, and what had succeeded; secrets masked', async () => {
+    const { client } = await atDesk();
+    const answer = await callOf(client, 'w_pay', { card: '4111-1111' });
+    expect(answer.isError).toBe(true);
+    expect(failureIn(answer)).toStrictEqual({
+      code: 'E_DECLINED',
+      message: 'card •••• is declined',
+      node: 'payment',
+      partial: { booking: { id: 'b-1', city: 'Rome', seats: 2 } },
+    });
+    expect(answer.structuredContent).toMatchObject({ status: 'failed', error: { code: 'E_DECLINED' } });
+    expect(textIn(answer)).toBe(
+      "Workflow 'pay' failed at step 'payment': card •••• is declined (E_DECLINED)\nFinished before that: booking.",
+    );
+    expect(JSON.stringify(answer)).not.toContain('4111');
+  });
+
+  test.each([
+    ['nothing', {}, 'missing required `city`'],
+    ['an unknown argument', { city: 'Rome', seat: 1 }, 'unknown argument `seat` (did you mean `seats`?)'],
+    ['a number as text', { city: 'Rome', seats: '5' }, '`/seats` must be integer. send 5, not "5"'],
+    ['a text as number', { city: 7 }, '`/city` must be string. send "7", not 7'],
+    ['what no type would put right', { city: 'Rome', seats: 'many' }, '`/seats` must be integer'],
+    ['too little', { city: '', seats: 0 }, '`/seats` must be >= 1'],
+    ['__proto__', JSON.parse('{"city":"Rome","__proto__":{"seats":2}}'), 'unknown argument `__proto__`'],
+  ])('refuses %s', async (_, args, message) => {
+    const { client, desk } = await atDesk();
+    const answer = await callOf(client, 'w_book', args);
+    expect(answer.isError).toBe(true);
+    expect(failureIn(answer)).toMatchObject({ code: 'E_INPUT_INVALID' });
+    expect(textIn(answer)).toContain(message);
+    if (message.startsWith('`/seats` must be integer') && args.seats === 'many')
+      expect(textIn(answer)).not.toContain('send');
+    expect(desk.booked).toEqual([]);
+  });
+
+  test('does not repeat a secret of the wrong type', async () => {
+    const { client } = await atDesk();
+    const answer = await callOf(client, 'w_pay', { card: 41_111_111 });
+    expect(failureIn(answer)).toMatchObject({ code: 'E_INPUT_INVALID' });
+    expect(JSON.stringify(answer)).not.toContain('4111');
+  });
+
+  test('tells how far it is', async () => {
+    const { client, desk } = await atDesk();
+    const seen: unknown[] = [];
+    const answer = client.callTool({ name: 'w_slow' }, undefined, {
+      onprogress: (progress) => seen.push(progress),
+    });
+    await desk.begun;
+    desk.finish('done');
+    await answer;
+    expect(seen).toEqual([
+      { progress: 0, total: 1, message: 'Step 1/1: work' },
+      { progress: 0.5, total: 1, message: 'half' },
+      { progress: 1, total: 1, message: 'Workflow execution complete' },
+    ]);
+  });
+
+  test('is cancelled with its request', async () => {
+    const { client, desk } = await atDesk();
+    const abort = new AbortController();
+    const answer = client.callTool({ name: 'w_slow' }, undefined, { signal: abort.signal });
+    const signal = await desk.begun;
+    abort.abort('changed my mind');
+    await expect(answer).rejects.toThrow();
+    await expect.poll(() => signal.aborted).toBe(true);
+    const { structuredContent } = await callOf(client, 'list_workflows', { status: 'cancelled' });
+    expect(structuredContent?.runs).toHaveLength(1);
+  });
+
+  test('that takes too long answers as running, and goes on', async () => {
+    const { client, desk } = await atDesk({ toolAnswerMs: 20 });
+    const answer = await callOf(client, 'w_slow');
+    expect(answer).toMatchObject({ structuredContent: { status: 'running', actions: [] } });
+    expect(answer.isError).toBeUndefined();
+    const status = () => callOf(client, 'get_workflow_status', { workflow_id: runIn(answer) });
+    expect((await status()).structuredContent).toMatchObject({
+      status: 'running',
+      definition_changed: false,
+    });
+    desk.finish({ late: true });
+    await expect.poll(async () => (await status()).structuredContent?.status).toBe('completed');
+    expect((await status()).structuredContent).toMatchObject({ result: { late: true } });
+  });
+
+  test('a name that is no tool is still a protocol error', async () => {
+    const { client } = await atDesk();
+    await expect(callOf(client, 'w_bok')).rejects.toThrow("Did you mean 'w_book'?");
+  });
+
+  test('a workflow that runs another one brings it along', async () => {
+    const outer = workflow('outer', [
+      runs('inner', 'book', { city: lit('Oslo') }),
+      returns(step('inner', 'id')),
+    ]);
+    const client = await clientOf(desk({ workflows: built([...all, outer]) }).server);
+    expect((await callOf(client, 'w_outer')).structuredContent).toEqual({ result: 'b-1' });
+  });
+});

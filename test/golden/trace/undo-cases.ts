@@ -1,0 +1,132 @@
+import {
+  body,
+  branch,
+  compensate,
+  foreach,
+  item,
+  parallel,
+  undo,
+} from '../../../src/runtime/engine/constructs.fixture.js';
+import { graph, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
+import { echo, failing, get, readOnly, use } from './parts.js';
+import type { Scenario } from './scenario.js';
+
+const booked = (id: string, options = {}) =>
+  use(id, {}, { compensate: undo(`cancel_${id}`, { number: get(step(id), 'number') }), ...options });
+
+const trip = (options = {}) =>
+  parallel(
+    'both',
+    {
+      flight: body([booked('flight'), use('seat', { of: step('flight') })], step('seat')),
+      hotel: body([booked('hotel')], step('hotel')),
+      car: body([use('search', {}), booked('car', { after: ['search'] })]),
+    },
+    { onPartialFailure: 'rollback', ...options },
+  );
+
+const tools = {
+  flight: echo({ number: 'F1' }),
+  seat: echo('12A'),
+  hotel: echo({ number: 'H1' }),
+  search: echo('none'),
+  car: failing('no cars'),
+  cancel_flight: { ...echo('flight cancelled'), description: 'Cancel a flight' },
+  cancel_hotel: { ...echo('hotel cancelled'), description: 'Cancel a hotel' },
+  cancel_car: echo(),
+  tell: echo(),
+};
+
+/** Runs that undo what they did. */
+export const undoCases: Readonly<Record<string, Scenario>> = {
+  'parallel-rollback': {
+    graph: graph([trip(), use('tell', { trip: step('both') })], { name: 'book_trip' }),
+    tools,
+  },
+  'parallel-rollback-happy': {
+    graph: graph([trip(), use('tell', { trip: step('both') })], { name: 'book_trip' }),
+    tools: { ...tools, car: echo({ number: 'C1' }) },
+  },
+  'parallel-rollback-fails': {
+    graph: graph([trip()], { name: 'book_trip' }),
+    tools: {
+      ...tools,
+      car: failing('no cars', { annotations: readOnly }),
+      cancel_hotel: failing('too late'),
+    },
+  },
+  'parallel-rollback-by-node': {
+    graph: graph([
+      trip({ compensateNode: 'undo' }),
+      compensate('undo', [
+        undo('cancel_hotel', { number: get(step('hotel'), 'number') }, { ignoreError: true }),
+        undo('cancel_car', { number: get(step('car'), 'number') }),
+        undo('cancel_flight', { number: get(step('flight'), 'number') }),
+      ]),
+      use('tell', { trip: step('both') }),
+    ]),
+    tools: { ...tools, cancel_hotel: failing('too late') },
+  },
+  'compensate-after-failure': {
+    graph: graph([
+      use('reserve', {}),
+      use('charge', { for: get(step('reserve'), 'id') }, { onError: { fallbackNode: 'release' } }),
+      compensate('release', [
+        undo('cancel', { id: get(step('reserve'), 'id') }),
+        undo('refund', { of: step('charge') }),
+      ]),
+      use('tell', { charge: step('charge') }),
+      use('log', {}, { after: ['charge'], join: 'all_done' }),
+    ]),
+    tools: {
+      reserve: echo({ id: 7 }),
+      charge: failing('card refused'),
+      cancel: echo('cancelled'),
+      refund: echo(),
+      tell: echo(),
+      log: echo('logged'),
+    },
+  },
+  'compensate-chosen': {
+    graph: graph([
+      use('reserve', {}),
+      use('review', {}),
+      branch(
+        'decide',
+        [
+          [get(step('review'), 'isGood'), 'confirm'],
+          [undefined, 'release'],
+        ],
+        { after: ['reserve'] },
+      ),
+      use('confirm', {}),
+      compensate('release', [undo('cancel', { id: get(step('reserve'), 'id') })]),
+    ]),
+    tools: {
+      reserve: echo({ id: 7 }),
+      review: echo({ isGood: false }),
+      confirm: echo(),
+      cancel: echo('cancelled'),
+    },
+  },
+  'rollback-of-items': {
+    graph: graph([
+      parallel(
+        'all',
+        {
+          seats: body([
+            foreach(
+              'each',
+              lit(['1A', '1B']),
+              body([use('seat', { at: item('seat') }, { compensate: undo('free', { at: item('seat') }) })]),
+              { as: 'seat' },
+            ),
+          ]),
+          meal: body([use('meal', {}, { after: [] })]),
+        },
+        { onPartialFailure: 'rollback', concurrency: 1 },
+      ),
+    ]),
+    tools: { seat: echo('taken'), free: echo('freed'), meal: failing('no meals') },
+  },
+};

@@ -1,0 +1,107 @@
+import type { AskNode } from '../../../src/graph/model.js';
+import {
+  ask,
+  body,
+  branch,
+  compensate,
+  foreach,
+  item,
+  parallel,
+  undo,
+  wait,
+} from '../../../src/runtime/engine/constructs.fixture.js';
+import { graph, input, lit, step, text } from '../../../src/runtime/engine/graph.fixture.js';
+import { echo, get, sample, use } from './parts.js';
+import { type Scenario, textInput } from './scenario.js';
+
+const workflowId = 'run-1';
+
+const asking = (mode: AskNode['mode'], options: Partial<AskNode> = {}): Scenario => ({
+  graph: sample([
+    use('find', {}),
+    ask('sure', mode, { message: text('Take ', get(step('find'), 'name'), '?'), ...options }),
+    use('tell', { answer: step('sure') }),
+  ]),
+  tools: { find: echo({ name: 'flight "7"\nnow', seats: ['12A', '14C'] }), tell: echo('told') },
+  workflowId,
+});
+
+/** Runs that wait, and what becomes of the answers. */
+export const waitingCases: Readonly<Record<string, Scenario>> = {
+  'waits-for-info': asking('info'),
+  'waits-for-confirm': asking('confirm'),
+  'waits-for-text': asking('text', { timeoutMs: 60_000 }),
+  'waits-for-choice': asking('choice', { options: get(step('find'), 'seats') }),
+  'waits-for-yield': asking('yield', {
+    expects: { type: 'object', properties: { page: { type: 'string' } }, required: ['page'] },
+  }),
+  'is-answered': {
+    ...asking('choice', { options: get(step('find'), 'seats') }),
+    answers: { sure: { selected: '14C' } },
+  },
+  'nobody-answers': (() => {
+    const { workflowId: _kept, ...alone } = asking('choice', { options: get(step('find'), 'seats') });
+    return alone;
+  })(),
+  'waits-for-several': {
+    graph: graph(
+      [
+        parallel('both', {
+          left: body([ask('one', 'text', { message: text('The code for ', input('pin'), '?') })]),
+          right: body([
+            foreach(
+              'each',
+              lit(['a', 'b']),
+              body([ask('pick', 'confirm', { message: text('Take ', item('x'), '?') })]),
+              {
+                as: 'x',
+                concurrency: 2,
+              },
+            ),
+          ]),
+          time: body([wait('pause', { durationMs: lit(60_000) }), use('later', {}, { after: ['pause'] })]),
+        }),
+        use('tell', {}, { after: ['both'] }),
+      ],
+      { inputs: [textInput('pin', { secret: true })] },
+    ),
+    tools: { later: echo(), tell: echo() },
+    given: { pin: '4711-0815' },
+    workflowId,
+  },
+  'waits-for-a-time': {
+    graph: sample([wait('pause', { durationMs: lit(60_000) }), use('tell', {})]),
+    tools: { tell: echo() },
+    workflowId,
+  },
+  'has-waited': {
+    graph: sample([
+      wait('pause', { durationMs: lit(60_000) }),
+      wait('none', { durationMs: lit(0) }),
+      use('tell', {}),
+    ]),
+    tools: { tell: echo('told') },
+  },
+  'asks-in-the-hand-off': {
+    graph: graph([
+      use('find', {}),
+      branch('how', [
+        [get(step('find'), 'isBig'), body([ask('sure'), use('big', { is: get(step('sure'), 'confirmed') })])],
+      ]),
+      wait('pause', { durationMs: lit(5_000), after: ['how'] }),
+      use('tell', {}, { after: ['pause'] }),
+    ]),
+    tools: { find: echo({ isBig: true }), big: echo(), tell: echo() },
+  },
+  'cancelled-and-undone': {
+    graph: sample([
+      use('reserve', {}, { compensate: undo('free', { id: step('reserve') }) }),
+      ask('sure'),
+      use('tell', {}),
+      compensate('never', [undo('free', {})]),
+    ]),
+    tools: { reserve: echo(7), free: echo('freed'), tell: echo() },
+    cancel: true,
+    workflowId,
+  },
+};

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { Advance, Event } from '../../src/runtime/engine/contract.js';
+import { call, coalesce, equals, graph, lit, node, ref, step } from './build.js';
+import { drive, ENGINE, type Engine } from './drive.js';
+import { tell } from './oracle.js';
+import { type Case, INPUT } from './random-graph.js';
+import { RULES, type Rules } from './rules.js';
+import { sample, timeoutFor } from './runs.js';
+import { compared } from './same.js';
+import { both, watchCopies, watchOrder, watchOwed, watchStale, watchUndoing } from './watch.js';
+
+/** Far fewer graphs than every build tries. */
+const GRAPHS = 2_500;
+
+/** In its second round it skips what it did in the first, and then looks at it. */
+const forgetful: Case = {
+  world: { luck: [] },
+  graph: graph(
+    [
+      call('once', {}, { when: equals(ref('state', 'round'), 0) }),
+      node('set', 'count', { updates: [{ field: 'round', value: lit(1) }] }, { after: ['once'] }),
+      node('goto', 'back', { target: 'once', max: 1, onLimit: 'continue' }),
+      call('look', { at: coalesce(step('once'), lit('nothing')) }),
+    ],
+    { state: [{ name: 'round', scope: 'run', schema: {}, initial: 0 }] },
+  ),
+};
+
+const cases = [forgetful, ...sample(GRAPHS)];
+
+const wrongRules: readonly [string, Partial<Rules>][] = [
+  ['joins by `none_failed` as by `all_success`', joinAs('none_failed', 'all_success')],
+  [
+    'joins by `none_failed_min_one_success` as by `none_failed`',
+    joinAs('none_failed_min_one_success', 'none_failed'),
+  ],
+  ['joins by `one_success` as by `all_done`', joinAs('one_success', 'all_done')],
+  ['joins by `all_done` as by `none_failed`', joinAs('all_done', 'none_failed')],
+  ['undoes what went well', { happyUndoes: true }],
+  ['undoes what was done first before what was done last', { undoForward: true }],
+  ['undoes nothing', { undoNothing: true }],
+  ['gives the values of a loop in another order', { order: (values) => [...values].reverse() }],
+  ['keeps what a jump should forget', { jumpForgets: false }],
+  ['jumps once too often', { loopLimit: (max) => max + 1 }],
+  ['says of who was not selected that its condition was false', { notSelected: 'condition_false' }],
+  ['says of a false condition that nobody selected the node', { conditionFalse: 'not_selected' }],
+  ['ignores fallbacks', { fallbacks: false }],
+  ['ignores `else`', { elseTaken: false }],
+  ['tries once too often', { extraTries: (extra) => extra + 1 }],
+  ['tries once too few', { extraTries: (extra) => extra - 1 }],
+  ['tries a refused input again', { refusedAgain: true }],
+  ['goes on after a failure', { failFast: false }],
+  ['lets calls settle that should be aborted', { abortWaits: true }],
+  ['begins too many parts of a container at once', { window: (concurrency) => concurrency + 1 }],
+  ['has one place too many', { places: (maxConcurrency) => maxConcurrency + 1 }],
+  ['leaves out the defaults of a workflow’s inputs', { defaults: false }],
+  ['lets a failure win over an `error` node', { errorWins: false }],
+];
+
+function joinAs(rule: string, other: Parameters<Rules['join']>[0]): Partial<Rules> {
+  return { join: (given, joined) => RULES.join(given === rule ? other : given, joined) };
+}
+
+describe('an engine would be caught that', () => {
+  test.each(wrongRules)('%s', { timeout: timeoutFor(GRAPHS) }, (_name, wrong) => {
+    const rules = { ...RULES, ...wrong };
+    expect(cases.some((each) => tellsOtherwise(each, rules))).toBe(true);
+  });
+});
+
+/** Whether a machine with these rules would be told from the right one by this case. */
+function tellsOtherwise({ graph, world }: Case, rules: Rules): boolean {
+  const right = tell(graph, INPUT, world);
+  try {
+    const { expected, actual } = compared(right, tell(graph, INPUT, world, rules));
+    return !isDeepStrictEqual(actual, expected);
+  } catch {
+    return true;
+  }
+}
+
+/** What each step gives, changed. */
+function changed(change: (advance: Advance, event?: Event) => Advance): Engine {
+  return {
+    ...ENGINE,
+    start: (...given) => change(ENGINE.start(...given)),
+    advance: (graph, state, event) => change(ENGINE.advance(graph, state, event), event),
+  };
+}
+
+let steps = 0;
+
+/** Every second time true. */
+function turn(): boolean {
+  steps += 1;
+  return steps % 2 === 0;
+}
+
+const wrongEngines: readonly [string, Engine][] = [
+  ['forgets a command', changed((given) => ({ ...given, commands: given.commands.slice(1) }))],
+  [
+    'gives a command twice',
+    changed((given) => ({ ...given, commands: [...given.commands, ...given.commands.slice(0, 1)] })),
+  ],
+  ['owes more than it says', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).slice(1) }],
+  ['owes in another order', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).reverse() }],
+  [
+    'gives other bytes each time',
+    changed((given) => ({ ...given, facts: given.facts.slice(0, turn() ? 9 : 99) })),
+  ],
+  [
+    'tells of a node’s end before its beginning',
+    changed((given) => ({ ...given, facts: [...given.facts].reverse() })),
+  ],
+  [
+    'keeps in a state what is no JSON',
+    changed((given) => ({
+      ...given,
+      state: { ...given.state, fields: { a: { value: undefined as never } } },
+    })),
+  ],
+  [
+    'takes late answers',
+    {
+      ...ENGINE,
+      advance(graph, state, event) {
+        const next = ENGINE.advance(graph, state, event);
+        return next.changes.length > 0
+          ? next
+          : { ...next, state: { ...state, run: { ...state.run, started: 0 } } };
+      },
+    },
+  ],
+];
+
+describe('its steps would give an engine away that', () => {
+  test.each(wrongEngines)('%s', { timeout: timeoutFor(GRAPHS) }, (_name, engine) => {
+    expect(cases.slice(0, 200).some((each) => isCaught(engine, each))).toBe(true);
+  });
+
+  test('and the engine has none of that', { timeout: timeoutFor(GRAPHS) }, () => {
+    expect(cases.slice(0, 200).filter((each) => isCaught(ENGINE, each))).toEqual([]);
+  });
+});
+
+function isCaught(engine: Engine, { graph, world }: Case): boolean {
+  const watch = both(
+    ...[watchOwed(engine), watchCopies(engine, graph, INPUT), watchStale(engine, graph)],
+    ...[watchOrder(graph), watchUndoing()],
+  );
+  try {
+    drive(engine, graph, INPUT, world, watch);
+    return false;
+  } catch {
+    return true;
+  }
+}
