@@ -167,7 +167,7 @@ describe('parseGraph', () => {
     const source = { file: 'a.ts', span: [9, 1, 9, 2] };
     const nodes = ['branch', 'constructor'].map((kind) => ({ kind, id: 's', source }));
     expect(faults(graphOf(nodes))).toEqual([
-      'SW4010 9:1:9:2 step `s` is a `branch`, which this version cannot run',
+      'SW4010 9:1:9:2 step `s` is of the kind `branch`, which this version cannot run',
       expect.stringMatching(/^SW4011 9:1:9:2 `\/nodes\/1\/kind`: /),
     ]);
   });

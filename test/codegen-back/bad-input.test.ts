@@ -155,6 +155,35 @@ export class FindPage {
   });
 });
 
+describe('a pattern that no linear-time engine matches', { timeout: 240_000 }, () => {
+  test('is reported from zod, JSDoc and @Arg, and let be beside a format', async () => {
+    const zod = `import { Tool } from 'stepwright';
+import { z } from 'zod';
+@Tool({ name: 'find-page', description: 'Finds a page', input: z.object({ name: z.string().regex(/^(?=a)b/), by: z.email().optional() }) })
+export class FindPage {
+  execute({ name }: { name: string; by?: string | undefined }): { /** @pattern ^(?!a)b */ path: string } {
+    return { path: name };
+  }
+}
+`;
+    const typed = zod
+      .replace(/, input: .*\) \}\)$/m, ' })')
+      .replace('FindPage {', 'FindOther {')
+      .replace("'find-page'", "'find-other'")
+      .replace("import { z } from 'zod';\n", '');
+    const ruled = workflow.replace("'Page' }", () => "'Page', pattern: '^(a)\\\\1$' }");
+    const result = await codegen({ 'src/tool.ts': zod, 'src/typed.ts': typed, 'src/find.ts': ruled });
+    expect(
+      result.diagnostics.map(({ code, message, place }) => [code, place?.file, message.split('` ')[0]]),
+    ).toEqual([
+      ['SW6010', 'src/find.ts', 'the pattern `^(a)\\1$'],
+      ['SW6010', 'src/tool.ts', 'the pattern `^(?=a)b'],
+      ['SW6011', 'src/tool.ts', 'the results of tool `find-page'],
+      ['SW6010', 'src/typed.ts', 'the pattern `^(?!a)b'],
+    ]);
+  });
+});
+
 const unused = workflow.replace('{ name: this.page }', "{ name: 'Inbox' }");
 const silenced = unused.replace('  @Arg', '  // stepwright-ignore SW3011: clients of old send it\n  @Arg');
 

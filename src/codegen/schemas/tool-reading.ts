@@ -109,8 +109,10 @@ function derivedOutput(
   if (outputType === undefined || isNothing(outputType) || speaksProtocol(outputType)) return undefined;
   const { schema, faults } = schemaOfType(outputType, 'output');
   const [first] = faults;
+  // A whole that has no JSON form is no object, and of such results MCP knows no schema.
+  const isObject = faults.every(({ path }) => path !== 'output');
   if (!isInputDeclared) reportFaults(tool, faults, outputPlace, report);
-  else if (first !== undefined) {
+  else if (first !== undefined && isObject) {
     report(diagnostic('SW6011', outputPlace, { tool: tool.name, problem: texts.problemOf(first) }));
   }
   return schema;

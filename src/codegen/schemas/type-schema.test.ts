@@ -290,6 +290,15 @@ describe('JSDoc', () => {
     expect(schemaOfA(partial?.input as TypeSchema)).not.toHaveProperty('description');
   });
 
+  test('with a pattern that no linear-time engine matches is a fault of its own', () => {
+    const [ahead, back] = schemasIn([
+      withDoc('@pattern ^(?=a)b$', 'string'),
+      withDoc('@pattern ^(a)\\1$', 'string'),
+    ]);
+    expect(ahead?.input.faults).toMatchObject([{ kind: 'tag', tag: 'pattern', pattern: '^(?=a)b$' }]);
+    expect(back?.input.faults).toMatchObject([{ kind: 'tag', tag: 'pattern', pattern: '^(a)\\1$' }]);
+  });
+
   test.each(wrongTags.map(([doc, type, problem], i) => ({ doc, type, problem, i })))(
     '$doc of $type is a fault at its place',
     ({ doc, problem, i }) => {

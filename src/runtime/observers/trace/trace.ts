@@ -155,7 +155,7 @@ class ConversationTrace implements TraceObserver {
     };
   }
 
-  /** What a tool said before a value was derived from a secret may hold that value. The author's own words stay. */
+  /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
   #masked(messages: readonly PromptMessage[]): PromptMessage[] {
     return messages.map((message) => {
       const { content } = message;
