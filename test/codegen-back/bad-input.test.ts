@@ -150,7 +150,7 @@ export class FindPage {
       'src/tool.ts': typed.replace('name: string;', 'name: string; when: Map<string, Date>;'),
     });
     expect((await again()).text).toMatch(
-      /src\/tool\.ts:6:11 - error SW6008: `input\.when` of tool `find-page` is of the type `Map<string, Date>`/,
+      /src\/tool\.ts:3:62 - error SW6008: `input\.when` of tool `find-page` is of the type `Map<string, Date>`/,
     );
   });
 });
@@ -181,6 +181,30 @@ export class FindPage {
       ['SW6011', 'src/tool.ts', 'the results of tool `find-page'],
       ['SW6010', 'src/typed.ts', 'the pattern `^(?!a)b'],
     ]);
+  });
+});
+
+describe('an overloaded `execute`', { timeout: 240_000 }, () => {
+  test('has no schema, unless the tool gives both', async () => {
+    const overloaded = `import { Tool } from 'stepwright';
+import { z } from 'zod';
+@Tool({ name: 'find-page', description: 'Finds a page' })
+export class FindPage {
+  execute(input: { id: number; name?: string }): { path: string };
+  execute(input: { name: string; id?: number }): { path: string };
+  execute({ name, id }: { name?: string; id?: number }): { path: string } {
+    return { path: name ?? String(id) };
+  }
+}
+`;
+    const result = await codegen({ 'src/tool.ts': overloaded, 'src/find.ts': workflow });
+    expect(result.diagnostics).toMatchObject([
+      { code: 'SW6012', place: { span: [5, 3, 5, 10] }, related: [{ place: { span: [6, 3, 6, 10] } }] },
+    ]);
+    const schemas =
+      "'Finds a page', input: z.object({ name: z.string(), id: z.number().optional() }), output: z.object({ path: z.string() })";
+    await project.write({ 'src/tool.ts': overloaded.replace("'Finds a page'", schemas) });
+    expect((await again()).text).toBe('');
   });
 });
 
