@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Sizes } from './sizes.js';
 
 /** One go of something that is measured: µs of CPU time for each unit of its work. */
 export type Sample = () => number | Promise<number>;
@@ -36,23 +37,22 @@ export function timed(units: number, goMs: number, run: () => unknown): Sample {
 }
 
 /**
- * The median cost of each contestant. They take turns, so that whatever else happens meets all of them. The first third
- * of the rounds warms up and does not count.
+ * The median cost of each contestant. They take turns, so that whatever else happens meets all of them. What goes on
+ * until they are warm does not count.
  *
  * The heap is not swept in between: that would drop optimized code together with the last object it was made for, and
  * every go would begin cold.
  */
 export async function inTurns<Name extends string>(
   contestants: Readonly<Record<Name, Sample>>,
-  rounds: number,
+  { rounds, warmUpMs }: Pick<Sizes, 'rounds' | 'warmUpMs'>,
 ): Promise<Record<Name, number>> {
   const names = Object.keys(contestants) as Name[];
+  const warm = cpuTime() + warmUpMs * 1_000 * names.length;
+  while (cpuTime() < warm) for (const name of names) await contestants[name]();
   const costs = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) {
-      const cost = await contestants[name]();
-      if (round >= Math.floor(rounds / 3)) costs[name].push(cost);
-    }
+    for (const name of names) costs[name].push(await contestants[name]());
   }
   return Object.fromEntries(names.map((name) => [name, median(costs[name])])) as Record<Name, number>;
 }

@@ -1,6 +1,8 @@
 /** How much is measured. */
 export interface Sizes {
-  /** Goes of each contestant; the first third does not count. */
+  /** How long each contestant warms up, in ms of CPU time. */
+  readonly warmUpMs: number;
+  /** Goes of each contestant, of which the median counts. */
   readonly rounds: number;
   /** How long a go takes at least, in ms of CPU time. */
   readonly goMs: number;
@@ -26,7 +28,8 @@ export interface Sizes {
 
 /** What `npm run bench` measures. */
 export const FULL: Sizes = {
-  rounds: 12,
+  warmUpMs: 600,
+  rounds: 9,
   goMs: 50,
   steps: [10, 1_000, 5_000],
   items: 100,
@@ -39,6 +42,7 @@ export const FULL: Sizes = {
 
 /** Enough to see that everything is measured, and nothing more. */
 export const TINY: Sizes = {
+  warmUpMs: 0,
   rounds: 1,
   goMs: 0,
   steps: [2, 3],

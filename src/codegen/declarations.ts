@@ -36,6 +36,8 @@ export interface ToolDeclaration extends ClassHandle {
   readonly inputType?: TypeSyntax;
   /** Where that parameter stands. */
   readonly inputPlace?: Place;
+  /** Where each signature of an overloaded `execute` stands; missing where there is one. */
+  readonly overloads?: readonly Place[];
   /** What `execute` hands back, promises taken off. */
   readonly outputType?: TypeSyntax;
   readonly outputPlace?: Place;

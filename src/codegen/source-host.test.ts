@@ -255,7 +255,7 @@ describe('types', () => {
 
   test.each<readonly [string, TypeSyntax]>([
     ['string', { kind: 'string' }],
-    ['any', { kind: 'unknown' }],
+    ['any', { kind: 'unknown', written: 'any' }],
     ['true | false', { kind: 'boolean' }],
     [
       "'b' | 'a'",
@@ -271,7 +271,10 @@ describe('types', () => {
     ['readonly number[]', { kind: 'array', items: { kind: 'number' } }],
     [
       'Partial<{ a: null }>',
-      { kind: 'object', properties: [{ name: 'a', optional: true, type: { kind: 'null' } }] },
+      {
+        kind: 'object',
+        properties: [{ name: 'a', optional: true, type: { kind: 'null' }, place: expect.anything() }],
+      },
     ],
     ['Date', { kind: 'other', text: 'Date' }],
     ['Map<string, number>', { kind: 'other', text: 'Map<string, number>' }],
@@ -286,10 +289,16 @@ describe('types', () => {
           {
             name: 'a',
             optional: false,
+            place: { file: 'a.ts', span: [3, 33, 3, 34] },
             type: {
               kind: 'record',
               properties: [
-                { name: 'a', optional: false, type: { kind: 'other', text: 'Map<string, Self>' } },
+                {
+                  name: 'a',
+                  optional: false,
+                  type: { kind: 'other', text: 'Map<string, Self>' },
+                  place: { file: 'a.ts', span: [2, 53, 2, 54] },
+                },
               ],
               keys: 'string',
               values: { kind: 'unknown' },

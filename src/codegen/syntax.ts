@@ -116,11 +116,14 @@ export interface PropertySyntax {
   readonly name: string;
   readonly optional: boolean;
   readonly type: TypeSyntax;
+  /** Where its name stands; missing outside of the project. */
+  readonly place?: Place;
 }
 
 /** A resolved type, as far as JSON Schema can say it. `Arg<T>` and `Promise<T>` are already unwrapped. */
 export type TypeSyntax = { readonly notes?: TypeNotes } & (
-  | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'undefined' | 'unknown' }
+  | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'undefined' }
+  | { readonly kind: 'unknown'; readonly written?: 'any' }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   /** A template literal type; `pattern` is a regular expression for all of the text. */
   | { readonly kind: 'template'; readonly pattern: string; readonly text: string }

@@ -55,8 +55,9 @@ export function printType(type: TypeSyntax): string {
     case 'boolean':
     case 'null':
     case 'undefined':
-    case 'unknown':
       return type.kind;
+    case 'unknown':
+      return type.written ?? type.kind;
     default:
       return type satisfies never;
   }

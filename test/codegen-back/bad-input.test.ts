@@ -150,8 +150,61 @@ export class FindPage {
       'src/tool.ts': typed.replace('name: string;', 'name: string; when: Map<string, Date>;'),
     });
     expect((await again()).text).toMatch(
-      /src\/tool\.ts:6:11 - error SW6008: `input\.when` of tool `find-page` is of the type `Map<string, Date>`/,
+      /src\/tool\.ts:3:62 - error SW6008: `input\.when` of tool `find-page` is of the type `Map<string, Date>`/,
     );
+  });
+});
+
+describe('a pattern that no linear-time engine matches', { timeout: 240_000 }, () => {
+  test('is reported from zod, JSDoc and @Arg, and let be beside a format', async () => {
+    const zod = `import { Tool } from 'stepwright';
+import { z } from 'zod';
+@Tool({ name: 'find-page', description: 'Finds a page', input: z.object({ name: z.string().regex(/^(?=a)b/), by: z.email().optional() }) })
+export class FindPage {
+  execute({ name }: { name: string; by?: string | undefined }): { /** @pattern ^(?!a)b */ path: string } {
+    return { path: name };
+  }
+}
+`;
+    const typed = zod
+      .replace(/, input: .*\) \}\)$/m, ' })')
+      .replace('FindPage {', 'FindOther {')
+      .replace("'find-page'", "'find-other'")
+      .replace("import { z } from 'zod';\n", '');
+    const ruled = workflow.replace("'Page' }", () => "'Page', pattern: '^(a)\\\\1$' }");
+    const result = await codegen({ 'src/tool.ts': zod, 'src/typed.ts': typed, 'src/find.ts': ruled });
+    expect(
+      result.diagnostics.map(({ code, message, place }) => [code, place?.file, message.split('` ')[0]]),
+    ).toEqual([
+      ['SW6010', 'src/find.ts', 'the pattern `^(a)\\1$'],
+      ['SW6010', 'src/tool.ts', 'the pattern `^(?=a)b'],
+      ['SW6011', 'src/tool.ts', 'the results of tool `find-page'],
+      ['SW6010', 'src/typed.ts', 'the pattern `^(?!a)b'],
+    ]);
+  });
+});
+
+describe('an overloaded `execute`', { timeout: 240_000 }, () => {
+  test('has no schema, unless the tool gives both', async () => {
+    const overloaded = `import { Tool } from 'stepwright';
+import { z } from 'zod';
+@Tool({ name: 'find-page', description: 'Finds a page' })
+export class FindPage {
+  execute(input: { id: number; name?: string }): { path: string };
+  execute(input: { name: string; id?: number }): { path: string };
+  execute({ name, id }: { name?: string; id?: number }): { path: string } {
+    return { path: name ?? String(id) };
+  }
+}
+`;
+    const result = await codegen({ 'src/tool.ts': overloaded, 'src/find.ts': workflow });
+    expect(result.diagnostics).toMatchObject([
+      { code: 'SW6012', place: { span: [5, 3, 5, 10] }, related: [{ place: { span: [6, 3, 6, 10] } }] },
+    ]);
+    const schemas =
+      "'Finds a page', input: z.object({ name: z.string(), id: z.number().optional() }), output: z.object({ path: z.string() })";
+    await project.write({ 'src/tool.ts': overloaded.replace("'Finds a page'", schemas) });
+    expect((await again()).text).toBe('');
   });
 });
 

@@ -194,6 +194,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
         'g.ts': none,
         'h.ts': plain,
         'i.ts': plain,
+        'k.ts': plain,
         'j.ts': source('output: z.object({ b: z.number() })'),
       },
       {
@@ -209,6 +210,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
           tool('h.ts', 'T', { inputType: type, outputType: withDate, outputPlace: place('result.ts') }),
           tool('i.ts', 'T', { inputType: type, outputType: { kind: 'string' } }),
           tool('j.ts', 'T', { inputType: type, outputType: type }),
+          tool('k.ts', 'T', { inputType: type, outputType: { kind: 'other', text: 'object' } }),
           tool('g.ts', 'T', {
             inputType: withDate,
             inputPlace: place('parameter.ts'),
@@ -230,6 +232,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       // With a schema of its own for the input, a tool may return what JSON has not.
       'h.ts': { inputSchema, ...rest },
       'i.ts': { inputSchema, ...rest },
+      'k.ts': { inputSchema, ...rest },
       'j.ts': { inputSchema, outputSchema: expect.objectContaining({ required: ['b'] }), ...rest },
     });
     expect(found.faults).toEqual([

@@ -8,7 +8,11 @@ import type { Sizes } from '../sizes.js';
 const target = { of: 'ratio', atMost: ABOUT_THE_SAME } as const;
 
 /** What a node costs in a large graph, against a small one, to plan and run. */
-export async function graphSize({ nodes: [smaller, larger], goMs, rounds }: Sizes): Promise<Row[]> {
+export async function graphSize(sizes: Sizes): Promise<Row[]> {
+  const {
+    nodes: [smaller, larger],
+    goMs,
+  } = sizes;
   const rows: Row[] = [];
   for (const [shape, make] of [
     ['a line', line],
@@ -21,8 +25,7 @@ export async function graphSize({ nodes: [smaller, larger], goMs, rounds }: Size
         large: timed(larger, goMs, () => fresh(graphs.large)),
         small: timed(smaller, goMs, () => fresh(graphs.small)),
       },
-      // A go with the larger graph is long as it is.
-      Math.ceil(rounds / 2),
+      sizes,
     );
     const peer = { name: `in one of ${smaller}`, value: small };
     rows.push(
@@ -33,7 +36,8 @@ export async function graphSize({ nodes: [smaller, larger], goMs, rounds }: Size
 }
 
 /** What a late step of a long run costs, against an early one. */
-export async function runLength({ window: { early, late, width, runs }, rounds }: Sizes): Promise<Row[]> {
+export async function runLength(sizes: Sizes): Promise<Row[]> {
+  const { early, late, width, runs } = sizes.window;
   const graph = line(late + width);
   const from = (step: number): Sample => {
     return () => {
@@ -47,7 +51,7 @@ export async function runLength({ window: { early, late, width, runs }, rounds }
       return spent / (runs * width);
     };
   };
-  const costs = await inTurns({ late: from(late), early: from(early) }, rounds);
+  const costs = await inTurns({ late: from(late), early: from(early) }, sizes);
   const peer = { name: `step ${early}`, value: costs.early };
   return [row({ name: `step ${late} of a run`, unit: 'µs', ours: costs.late, peer, target })];
 }

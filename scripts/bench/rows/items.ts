@@ -19,7 +19,7 @@ export async function items(sizes: Sizes): Promise<Row[]> {
         plain: timed(list.length, sizes.goMs, () => functions.loop(list, concurrency)),
         xstate: timed(list.length, sizes.goMs, () => runMachine(machine, list)),
       },
-      sizes.rounds,
+      sizes,
     );
     const figures = {
       name: `item, ${list.length} of them, ${concurrency} at once`,

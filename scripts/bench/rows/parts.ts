@@ -19,7 +19,7 @@ export async function planning(sizes: Sizes): Promise<Row[]> {
       hash: timed(count, sizes.goMs, () => hashGraph(graph)),
       xstate: timed(count, sizes.goMs, () => lineMachine(count)),
     },
-    sizes.rounds,
+    sizes,
   );
   return [
     row({ name: 'plan, for each node', unit: 'µs', ours: plan, peer: { name: 'XState', value: xstate } }),
@@ -50,7 +50,7 @@ export async function references(sizes: Sizes): Promise<Row[]> {
       ours: timed(REFERENCES, sizes.goMs, () => evaluate(expr, scope, new Budget(1_000))),
       plain: timed(REFERENCES, sizes.goMs, read),
     },
-    sizes.rounds,
+    sizes,
   );
   const peer = { name: 'JavaScript', value: plain };
   return [row({ name: 'reference in an expression', unit: 'µs', ours, peer })];

@@ -19,7 +19,7 @@ export async function server(sizes: Sizes): Promise<Row[]> {
       ours: timed(1, sizes.goMs, () => ours.callTool(request)),
       bare: timed(1, sizes.goMs, () => bare.callTool(request)),
     },
-    sizes.rounds,
+    sizes,
   );
   await Promise.all([ours.close(), bare.close()]);
   const peer = { name: 'the bare SDK', value: costs.bare };

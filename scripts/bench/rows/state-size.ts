@@ -21,7 +21,7 @@ export async function stateSize(sizes: Sizes): Promise<Row[]> {
         with: timed(STEPS, sizes.goMs, () => new HostedRun(graphs.with).answer().result),
         without: timed(STEPS, sizes.goMs, () => new HostedRun(graphs.without).answer().result),
       },
-      sizes.rounds,
+      sizes,
     );
     rows.push(
       row({

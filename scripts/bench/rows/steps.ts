@@ -18,7 +18,7 @@ export async function steps(sizes: Sizes): Promise<Row[]> {
         plain: timed(count, sizes.goMs, () => functions.line(count)),
         xstate: timed(count, sizes.goMs, () => runMachine(machine)),
       },
-      sizes.rounds,
+      sizes,
     );
     const figures = {
       name: `step, in a line of ${count}`,

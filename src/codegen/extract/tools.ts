@@ -15,7 +15,10 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
   const namePlace = placeOfOption(options, 'name', decorator.place);
   const isNamed = name === undefined || checkName('tool', name, namePlace, report);
   if (name === undefined || description === undefined || !isNamed) return undefined;
-  const execute = syntax.methods.find((method) => method.name === 'execute');
+  // Of overloads all but the last are signatures, and the last is what no caller sees.
+  const executes = syntax.methods.filter((method) => method.name === 'execute');
+  const overloads = executes.slice(0, -1);
+  const execute = overloads.at(-1) ?? executes[0];
   const parameter = execute?.parameters[0];
   const hints = readHints(options, report);
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
@@ -35,6 +38,7 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
     ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax,
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
+    ...(overloads.length < 2 ? {} : { overloads: overloads.map(({ place }) => place) }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
   };
 }

@@ -24,6 +24,7 @@ export const texts = {
   isFolder: 'it is a folder',
   notPermitted: 'it is not permitted to read it',
   takeAnObject: 'MCP tools take objects: `execute({ … }: { … })`',
+  overload: 'another signature of `execute`',
   mustBe: (what: string) => `must be ${what}`,
   notAbout: (what: 'number' | 'string' | 'array') =>
     `is about ${what === 'array' ? 'an' : 'a'} ${what}, which this is not`,
@@ -58,7 +59,7 @@ const INSTEAD: readonly (readonly [RegExp, string])[] = [
   [/^(Buffer|Uint8Array|ArrayBuffer)\b/, 'take text in base64: `/** @format byte */ bytes: string`'],
   [/^URL$/, 'take text: `/** @format uri */ url: string`'],
   [/^RegExp$/, 'take its source as text'],
-  [/^unknown$/, 'write its type'],
+  [/^(any|unknown)$/, 'write its type'],
   [/^Promise\b/, 'take what it resolves to'],
 ];
 

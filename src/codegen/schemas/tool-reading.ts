@@ -26,8 +26,15 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalPropert
  */
 export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
   if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
+  const isDeclared = reading.input !== undefined && reading.output !== undefined;
+  if (tool.overloads !== undefined && !isDeclared)
+    return { value: undefined, diagnostics: [overloaded(tool)] };
   const diagnostics: Diagnostic[] = [];
-  const report = (fault: Diagnostic): void => void diagnostics.push(fault);
+  const known = new Set<string>();
+  const report: Report = (fault, key) => {
+    if (key === undefined || !known.has(key)) diagnostics.push(fault);
+    if (key !== undefined) known.add(key);
+  };
   const outputSchema =
     reading.output !== undefined
       ? declaredSchema(tool, 'output', reading.output, report)
@@ -57,7 +64,15 @@ export function notRead(
   return diagnostic('SW6007', handle.place, { className: handle.className, reason });
 }
 
-type Report = (fault: Diagnostic) => void;
+/** Which of its signatures a caller means is nowhere said, and a schema is made from one. */
+function overloaded({ name, place, overloads = [] }: ToolDeclaration): Diagnostic {
+  const [first = place, ...others] = overloads;
+  const related = others.map((other) => ({ message: texts.overload, place: other }));
+  return diagnostic('SW6012', first, { tool: name, count: overloads.length }, { related });
+}
+
+/** With a key a fault is told once: a type of both sides has the same fields. */
+type Report = (fault: Diagnostic, key?: string) => void;
 
 function declaredSchema(
   tool: ToolDeclaration,
@@ -109,9 +124,16 @@ function derivedOutput(
   if (outputType === undefined || isNothing(outputType) || speaksProtocol(outputType)) return undefined;
   const { schema, faults } = schemaOfType(outputType, 'output');
   const [first] = faults;
+  // A whole that has no JSON form is no object, and of such results MCP knows no schema.
+  const isObject = faults.every(({ path }) => path !== 'output');
   if (!isInputDeclared) reportFaults(tool, faults, outputPlace, report);
-  else if (first !== undefined) {
-    report(diagnostic('SW6011', outputPlace, { tool: tool.name, problem: texts.problemOf(first) }));
+  else if (first !== undefined && isObject) {
+    report(
+      diagnostic('SW6011', ('place' in first && first.place) || outputPlace, {
+        tool: tool.name,
+        problem: texts.problemOf(first),
+      }),
+    );
   }
   return schema;
 }
@@ -126,7 +148,8 @@ function reportFaults(
     switch (fault.kind) {
       case 'noJsonForm': {
         const { path, type, hint } = fault;
-        report(diagnostic('SW6008', place, { tool: tool.name, path, type }, { hint }));
+        const key = fault.place && JSON.stringify([fault.place, type]);
+        report(diagnostic('SW6008', fault.place ?? place, { tool: tool.name, path, type }, { hint }), key);
         break;
       }
       case 'tag': {

@@ -290,6 +290,15 @@ describe('JSDoc', () => {
     expect(schemaOfA(partial?.input as TypeSchema)).not.toHaveProperty('description');
   });
 
+  test('with a pattern that no linear-time engine matches is a fault of its own', () => {
+    const [ahead, back] = schemasIn([
+      withDoc('@pattern ^(?=a)b$', 'string'),
+      withDoc('@pattern ^(a)\\1$', 'string'),
+    ]);
+    expect(ahead?.input.faults).toMatchObject([{ kind: 'tag', tag: 'pattern', pattern: '^(?=a)b$' }]);
+    expect(back?.input.faults).toMatchObject([{ kind: 'tag', tag: 'pattern', pattern: '^(a)\\1$' }]);
+  });
+
   test.each(wrongTags.map(([doc, type, problem], i) => ({ doc, type, problem, i })))(
     '$doc of $type is a fault at its place',
     ({ doc, problem, i }) => {
@@ -328,7 +337,7 @@ describe('what has no JSON form', () => {
       'input.key: symbol',
       'input.run: () => void',
       'input.made: new () => Date',
-      'input.any: unknown',
+      'input.any: any',
       'input.un: unknown',
       'input["two words"]: Set<string>',
       'input.by.*.parse: () => string',
@@ -346,9 +355,26 @@ describe('what has no JSON form', () => {
         kind: 'noJsonForm',
         path: 'input.when',
         type: 'Date',
+        place: { file: 'case-0.ts', span: [2, 41, 2, 45] },
         hint: expect.stringContaining('@format date-time'),
       },
     ]);
+  });
+
+  test('is placed at its field, once for each, and nowhere where the field is not of the project', () => {
+    const declarations = 'interface Day {\n  at: Date;\n  of: { zone: Map<string, any> }[];\n}';
+    const { faults } = schemaIn(classWith('{ from: Day; to: Day; file: { size: bigint } }', declarations));
+    expect(
+      faults.map((fault) => 'type' in fault && [fault.path, fault.type, fault.place?.span.slice(0, 2)]),
+    ).toEqual([
+      ['input.from.at', 'Date', [3, 3]],
+      ['input.from.of[].zone', 'Map<string, any>', [4, 9]],
+      ['input.file.size', 'bigint', [expect.any(Number), expect.any(Number)]],
+    ]);
+    const { faults: foreign } = schemaIn(
+      "import type { SpawnOptions } from 'node:child_process';\n@D() export class T { execute(_: Pick<SpawnOptions, 'signal'>): void {} }",
+    );
+    expect(foreign).toEqual([expect.not.objectContaining({ place: expect.anything() })]);
   });
 
   test('is a generic type that grows without end, and one that is too large', () => {

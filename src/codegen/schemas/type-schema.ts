@@ -1,4 +1,5 @@
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Place } from '../../graph/place.js';
 import type { PropertySyntax, TypeSyntax } from '../syntax.js';
 import { printType, withoutUndefined } from '../type-syntax.js';
 import type { SchemaSide } from './json-schema.js';
@@ -20,6 +21,8 @@ export type TypeFault =
       readonly path: string;
       /** As an author would write it. */
       readonly type: string;
+      /** Where the field is declared that it is in; missing outside of the project, and in no field. */
+      readonly place?: Place;
       /** What to write instead, where that is known. */
       readonly hint?: string;
     }
@@ -137,10 +140,12 @@ function refuse(building: Building, type: TypeSyntax, path: string): JsonSchema 
 }
 
 function objectSchema(building: Building, properties: readonly PropertySyntax[], path: string): JsonObject {
-  const schemas = properties.map(({ name, type }): [string, JsonSchema] => [
-    name,
-    build(building, withoutUndefined(type), `${path}${propertyPath(name)}`),
-  ]);
+  const schemas = properties.map(({ name, type, place }): [string, JsonSchema] => {
+    const before = building.faults.length;
+    const schema = build(building, withoutUndefined(type), `${path}${propertyPath(name)}`);
+    if (place !== undefined) locate(building.faults, before, place);
+    return [name, schema];
+  });
   // An absent value is a key left out.
   const required = properties.filter(({ optional, type }) => !optional && withoutUndefined(type) === type);
   return {
@@ -148,6 +153,13 @@ function objectSchema(building: Building, properties: readonly PropertySyntax[],
     properties: Object.fromEntries(schemas),
     ...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
   };
+}
+
+/** What was found in a field, and in no field inside of it, is at the place of the field. */
+function locate(faults: TypeFault[], from: number, place: Place): void {
+  for (const [i, fault] of faults.entries()) {
+    if (i >= from && fault.kind === 'noJsonForm') faults[i] = { place, ...fault };
+  }
 }
 
 function propertyPath(name: string): string {
@@ -190,14 +202,14 @@ function unionSchema(building: Building, members: readonly TypeSyntax[], path: s
   return only !== undefined && all.length === 1 ? only : { anyOf: all };
 }
 
-/** A type that stands in several places repeats the faults of its tags. */
+/** A type that stands in several places repeats the faults of its fields. */
 function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
   const known = new Set<string>();
   return faults.filter((fault) => {
     const key =
       fault.kind === 'tag'
         ? JSON.stringify([fault.tag, fault.place])
-        : JSON.stringify([fault.path, fault.type]);
+        : JSON.stringify([fault.place ?? fault.path, fault.type]);
     if (known.has(key)) return false;
     known.add(key);
     return true;

@@ -2,7 +2,7 @@ import { ts } from 'ts-morph';
 import { compareText } from '../emit/order.js';
 import type { PropertySyntax, TypeSyntax } from '../syntax.js';
 import { withNotes, withoutUndefined } from '../type-syntax.js';
-import { type HostContext, relativeFile } from './context.js';
+import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
 import { notesOfNode, notesOfSymbol, notesOfType } from './type-notes.js';
 import { rankIn, type WrittenOrder, writtenOrder } from './type-order.js';
 import { joinUnion } from './type-union.js';
@@ -128,7 +128,8 @@ function lowerBare(
 ): TypeSyntax {
   const { checker } = lowering.context;
   const { flags } = type;
-  if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: 'unknown' };
+  if (flags & TypeFlags.Any) return { kind: 'unknown', written: 'any' };
+  if (flags & TypeFlags.Unknown) return { kind: 'unknown' };
   if (type.isStringLiteral() || type.isNumberLiteral()) return { kind: 'literal', value: type.value };
   if (flags & TypeFlags.BooleanLiteral)
     return { kind: 'literal', value: checker.typeToString(type) === 'true' };
@@ -345,7 +346,13 @@ function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): 
   const type = context.checker.getTypeOfSymbolAtLocation(property, at);
   const lowered = lowerType(lowering, type, declaration?.type, depth + 1);
   const kept = optional ? withoutUndefined(lowered) : lowered;
-  return { name: property.name, optional, type: withNotes(kept, notesOfSymbol(context, property)) };
+  const isOwn = declaration !== undefined && isOfProject(context, declaration.getSourceFile());
+  return {
+    name: property.name,
+    optional,
+    type: withNotes(kept, notesOfSymbol(context, property)),
+    ...(isOwn ? { place: placeOf(context, declaration.name) } : {}),
+  };
 }
 
 /** True for `Date`, `Map`, `Buffer` and other classes and interfaces of the language's and Node's own libraries. */

@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { JsonSchema } from '../../graph/json.js';
 import { readPattern } from './pattern.js';
@@ -9,6 +9,19 @@ import { patternFaults, type SchemaFault } from './pattern-faults.js';
  * are `usable`, for a schema that was made from an author's own one, which checks the same values by its own means.
  */
 export type Patterns = 'all' | 'usable';
+
+/** A fault of a value, as the keyword of the schema that found it tells it. */
+export interface ValueFault {
+  readonly keyword: string;
+  /** JSON pointer to the value, '' for the whole. */
+  readonly instancePath: string;
+  /** Path to the keyword in the schema, after `#`. */
+  readonly schemaPath: string;
+  /** What the keyword says of it, by keyword: `missingProperty`, `additionalProperty`, `allowedValues`, … */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The end of a sentence. */
+  readonly message?: string;
+}
 
 /**
  * Compiles JSON Schemas (draft 2020-12, formats asserted), each once and on first use. Nothing a schema says is
@@ -22,7 +35,7 @@ export class SchemaCompiler {
    * The faults of a value; none when the schema accepts it.
    * @throws Error when the schema is not valid.
    */
-  check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ErrorObject[] {
+  check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ValueFault[] {
     const validate = compiled(schema, this.#compiler(patterns));
     return validate(value) ? [] : (validate.errors ?? []);
   }

@@ -465,6 +465,11 @@ export const diagnosticTable = {
     (p: { tool: string; problem: string }) => `the results of tool \`${p.tool}\` go unchecked: ${p.problem}`,
     () => 'return what JSON has, or give @Tool an `output` schema',
   ),
+  SW6012: error(
+    (p: { tool: string; count: number }) =>
+      `\`execute\` of tool \`${p.tool}\` has ${p.count} signatures, and a schema is made from one`,
+    () => 'write one signature, with unions for what may be given, or give @Tool `input` and `output`',
+  ),
   SW9001: error(
     (p: { file: string; state?: 'stale' | 'missing' }) => `\`${p.file}\` is ${p.state ?? 'stale'}`,
     () => 'run `stepwright codegen` and commit the result',

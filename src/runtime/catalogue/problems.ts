@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import type { ValueFault } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { texts } from './texts.js';
@@ -14,7 +14,7 @@ export interface Problem {
 }
 
 /** Faults found by a JSON Schema, in plain words, each once. */
-export function schemaProblems(errors: readonly ErrorObject[], schema: JsonSchema): Problem[] {
+export function schemaProblems(errors: readonly ValueFault[], schema: JsonSchema): Problem[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
   const problems: Problem[] = [];
   for (const error of errors) {
@@ -41,7 +41,7 @@ export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Proble
   );
 }
 
-function schemaProblem(error: ErrorObject, schema: JsonSchema): Problem {
+function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
   const pointer = error.instancePath;
   const { params } = error;
   switch (error.keyword) {
@@ -74,12 +74,12 @@ function schemaProblem(error: ErrorObject, schema: JsonSchema): Problem {
   }
 }
 
-function hasFormatError(pattern: ErrorObject, errors: readonly ErrorObject[]): boolean {
+function hasFormatError(pattern: ValueFault, errors: readonly ValueFault[]): boolean {
   return errors.some((error) => error.keyword === 'format' && error.instancePath === pattern.instancePath);
 }
 
 /** Alternatives that differ in their type alone are named; for others it is enough that none fits. */
-function unionProblem(union: ErrorObject, errors: readonly ErrorObject[]): Problem {
+function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem {
   const pointer = union.instancePath;
   const arms = errors.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/`));
   const wanted = arms.map((arm) => {

@@ -99,7 +99,7 @@ describe('readArguments', () => {
 describe('listArgument', () => {
   test('puts type and default behind the description', () => {
     expect(inputs.map(listArgument)).toStrictEqual([
-      { name: 'task', description: 'The task (at least 1 character)', required: true },
+      { name: 'task', description: 'The task', required: true },
       { name: 'date', description: 'The date', required: false },
       { name: 'limit', description: 'The limit (a whole number; at least 1; default: 10)', required: false },
       { name: 'token', description: 'The token (a whole number)', required: false },
@@ -117,6 +117,8 @@ describe('listArgument', () => {
       { type: 'string', minLength: 2, maxLength: 5, pattern: '^[a-z]+$' },
       '2 to 5 characters; matches ^[a-z]+$',
     ],
+    [{ type: 'string', minLength: 1, maxLength: 5 }, 'at most 5 characters'],
+    [{ type: 'string', minLength: 2 }, 'at least 2 characters'],
     [{ type: 'string', minLength: 4, maxLength: 4 }, 'exactly 4 characters'],
     [
       { type: 'array', minItems: 1, maxItems: 3, uniqueItems: true },

@@ -110,9 +110,15 @@ export const limitWords = {
     return below === undefined ? undefined : `below ${below}`;
   },
   multipleOf: (step: number | undefined) => (step === undefined ? undefined : `a multiple of ${step}`),
-  count: (noun: 'character' | 'item', least: number | undefined, most: number | undefined) => {
+  count: (
+    noun: 'character' | 'item',
+    least: number | undefined,
+    most: number | undefined,
+  ): string | undefined => {
     const nouns = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
     if (least !== undefined && least === most) return `exactly ${nouns(least)}`;
+    // Nobody takes an empty text for an answer.
+    if (noun === 'character' && least === 1) return limitWords.count(noun, undefined, most);
     if (least !== undefined && most !== undefined) return `${least} to ${nouns(most)}`;
     if (least !== undefined) return `at least ${nouns(least)}`;
     return most === undefined ? undefined : `at most ${nouns(most)}`;

@@ -135,7 +135,10 @@ describe('what the builder makes', () => {
     const { client } = await speaking({ workflows: [inspect('analyze-code')] });
     const trace = await client.getPrompt({ name: 'inspect', arguments: { code: 'x' } });
     expect(trace._meta).toMatchObject({ status: 'succeeded' });
-    expect(JSON.stringify(trace)).toContain('# Style');
+    const told = JSON.stringify(trace);
+    expect(told).toContain('Resource content from resource://guides/code-style');
+    // It is given to a secret input afterwards.
+    expect(told).not.toContain('# Style');
   });
 
   test('is checked against the registry', () => {

@@ -29,7 +29,11 @@ describe('lists', () => {
       description: 'greet somebody',
       arguments: [
         { name: 'name', description: 'Whom', required: true },
-        { name: 'times', description: 'How often (a whole number; default: 1)', required: false },
+        {
+          name: 'times',
+          description: 'How often (a whole number; from 1 to 3; default: 1)',
+          required: false,
+        },
         { name: 'loud', description: 'Aloud (true or false)', required: false },
         { name: 'mood', description: 'In which mood (one of: glad, sad)', required: false },
       ],

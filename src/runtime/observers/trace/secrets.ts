@@ -65,7 +65,7 @@ export class Secrets {
     return this.#names.has(input);
   }
 
-  /** Takes note of what a call gives its tool: from now on it is masked wherever it turns up. */
+  /** Takes note of what a call gives its tool: it is masked wherever it turns up. */
   learn(tool: string, input: JsonObject): void {
     this.#add(valuesOf(input, this.#inputsOf(tool)));
   }

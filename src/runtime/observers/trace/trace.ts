@@ -135,7 +135,7 @@ class ConversationTrace implements TraceObserver {
     return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
   }
 
-  /** What a tool said before a value was derived from a secret may hold that value. The author's own words stay. */
+  /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
   #masked(messages: readonly PromptMessage[]): PromptMessage[] {
     return messages.map((message) => {
       const { content } = message;
