@@ -28,9 +28,9 @@ export interface Sizes {
 
 /** What `npm run bench` measures. */
 export const FULL: Sizes = {
-  warmUpMs: 600,
-  rounds: 9,
-  goMs: 50,
+  warmUpMs: 1_000,
+  rounds: 5,
+  goMs: 200,
   steps: [10, 1_000, 5_000],
   items: 100,
   concurrency: [10, 100],

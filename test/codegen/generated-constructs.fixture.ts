@@ -60,7 +60,10 @@ function echoStep(known: readonly Known[], depth: number, locals: readonly Known
       .map(([first, second]) => `chain(${first}, (value) => ${second})`),
     fc
       .tuple(one, now.text(0))
-      .map(([step, list]) => `attempt(${step}, (error) => ({ text: error.code, n: 0, list: [${list}] }))`),
+      .map(
+        ([step, list]) =>
+          `attempt(${failing(step)}, (error) => ({ text: error.code, n: 0, list: [${list}] }))`,
+      ),
     fc
       .tuple(now.text(0), one)
       .map(([text, step]) => `attempt(call(Broken, { text: ${text} }), () => ${step})`),
@@ -107,4 +110,9 @@ function textsStep(known: readonly Known[], depth: number, locals: readonly Know
       .tuple(now.texts(0), echoStep(known, depth - 1, inside))
       .map(([list, step]) => `forEach(${list}, (item, place) => chain(${step}, (value) => value.text))`),
   );
+}
+
+/** A second fallback around one that is a value is a fault: nothing is left to fail. */
+function failing(step: string): string {
+  return step.startsWith('attempt(') ? `chain(${step}, (value) => value)` : step;
 }

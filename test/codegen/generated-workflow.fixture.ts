@@ -17,7 +17,7 @@ export interface GeneratedWorkflow {
 }
 
 /** The classes and functions that generated workflows use, as source. */
-export const SURROUNDINGS = `import { Arg, attempt, call, chain, done, fail, forEach, get, link, match, parallel, prompt, read, Resource, run, set, State, Step, Tool, Workflow } from 'stepwright';
+export const SURROUNDINGS = `import { Arg, attempt, call, chain, done, fail, forEach, get, goto, link, match, parallel, prompt, read, Resource, run, set, State, Step, Tool, Workflow } from 'stepwright';
 
 @Tool({ name: 'echo', description: 'Gives back what it is given', annotations: { idempotentHint: true } })
 export class Echo {

@@ -1,7 +1,7 @@
 import type { Value } from '../../src/graph/json.js';
 import type { NodeStatus, SkipReason } from '../../src/runtime/engine/contract.js';
 import { standInLine } from './attempts.js';
-import { type Fault, type Instance, type Part, type Run, toldStatus } from './run.js';
+import { type Fault, type Instance, isSettled, type Part, type Run, toldStatus } from './run.js';
 import { end } from './stop.js';
 import { attempt, read } from './values.js';
 
@@ -56,7 +56,8 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
     failForGood(run, instance, fault);
   } else if ('fallbackNode' in node.onError) {
     const target = beside(instance, node.onError.fallbackNode);
-    if (target?.status === 'skipped' || (target?.status === 'pending' && mayNotStart(instance.part))) {
+    const isOver = target === undefined || isSettled(target);
+    if (isOver || (target.status === 'pending' && (part.stopped || part.ended !== undefined))) {
       failForGood(run, instance, fault);
       return;
     }

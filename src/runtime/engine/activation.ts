@@ -9,6 +9,7 @@ import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.
 import { skip } from './settle.js';
 import { readerOf, type Turn } from './turn.js';
 import { goOnUndoing } from './undo.js';
+import { wipeParts } from './wipe.js';
 
 /** More started nodes than this are no work but a loop without end. */
 export const MAX_STARTED = 100_000;
@@ -77,9 +78,10 @@ function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
   return verdict.run ? join('none_failed', rows(planned.needs)) : verdict;
 }
 
-/** Starts a node, or its next attempt. */
+/** Starts a node, or its next attempt. What is in a container stays until then: it may have to be undone. */
 function begin(turn: Turn, node: NodeInstance): void {
-  if (turn.recorder.tables.nodes.need(node.key).attempt === 0 && !start(turn, node)) return;
+  if (turn.recorder.tables.nodes.need(node.key).attempt > 0) wipeParts(turn, node);
+  else if (!start(turn, node)) return;
   beginNode(turn, node);
 }
 

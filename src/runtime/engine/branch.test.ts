@@ -1,19 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ask, body, branch, compensate, isMore, undo } from './constructs.fixture.js';
-import {
-  again,
-  broken,
-  call,
-  done,
-  error,
-  graph,
-  input,
-  lit,
-  Run,
-  step,
-  stop,
-  text,
-} from './graph.fixture.js';
+import { again, broken, call, done, error, graph, input, lit, Run, step, stop } from './graph.fixture.js';
 
 describe('a branch with bodies', () => {
   const choose = branch('choose', [
@@ -184,51 +171,6 @@ describe('a branch that selects', () => {
       code: 'E_GRAPH',
       message: expect.stringContaining('wait'),
     });
-  });
-});
-
-describe('E6: a fallback node', () => {
-  const nodes = [
-    call('reserve', {}, { onError: { fallbackNode: 'other' }, retry: again(1) }),
-    call('pay', {}, { after: ['reserve'], join: 'none_failed_min_one_success' }),
-    call('other', { why: text(error('code'), ' ', error('attempts')) }),
-  ];
-
-  test('takes over after the retries; who depends on the failed node alone is skipped', () => {
-    const run = new Run(graph(nodes)).fails('reserve').fails('reserve');
-    expect([run.status('reserve'), run.status('pay')]).toEqual(['handled', 'skipped(upstream_skipped)']);
-    expect(run.facts).toContainEqual({
-      ...{ kind: 'handled', node: 'reserve', nodeKind: 'call', attempts: 2, fallbackNode: 'other' },
-      failure: { code: 'E_TOOL', message: 'broke' },
-    });
-    expect(run.state.commands['other#1']).toMatchObject({ input: { why: 'E_TOOL 2' } });
-    expect(run.returns('other').state.run.status).toBe('succeeded');
-  });
-
-  test('is not run where nothing failed', () => {
-    const run = new Run(graph(nodes)).returns('reserve').returns('pay');
-    expect([run.status('other'), run.state.run.status]).toEqual(['skipped(not_selected)', 'succeeded']);
-  });
-
-  test('that was left out already cannot take over: the node fails', () => {
-    const run = new Run(graph([...nodes, call('bad')])).fails('bad').fails('reserve');
-    expect([run.status('other'), run.status('reserve')]).toEqual(['skipped(upstream_failed)', 'failed']);
-  });
-
-  test('of two nodes runs once, and both are handled', () => {
-    const onError = { fallbackNode: 'other' };
-    const run = new Run(graph([call('a', {}, { onError }), call('b', {}, { onError }), call('other')]));
-    run.fails('a').returns('other').fails('b');
-    expect([run.status('a'), run.status('b'), run.state.run.status]).toEqual([
-      'handled',
-      'handled',
-      'succeeded',
-    ]);
-  });
-
-  test('for the node it belongs to is a cycle', () => {
-    const run = new Run(graph([call('a', {}, { onError: { fallbackNode: 'a' } })]));
-    expect(run.state.run.failure?.code).toBe('E_GRAPH');
   });
 });
 

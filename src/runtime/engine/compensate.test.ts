@@ -196,6 +196,18 @@ describe('E10: a parallel that names the node that undoes', () => {
 });
 
 describe('L16: cancelling with compensation', () => {
+  test('undoes what the last attempt of a container did that waits for the next one', () => {
+    const retry = again(1, { delayMs: 10 });
+    const trip = parallel(
+      'trip',
+      { left: body([call('a', {}, { compensate: undoes('a') })]), right: body([call('bad')]) },
+      { retry },
+    );
+    const run = new Run(graph([trip])).returns('a', { id: 1 }).fails('bad').cancel(true);
+    expect(run.commands.flatMap((each) => (each.kind === 'callTool' ? [each.tool] : []))).toEqual(['undo-a']);
+    expect(run.returns('trip').state.run.status).toBe('cancelled');
+  });
+
   const task = graph([call('inside', {}, { compensate: undoes('inside') })], { name: 'task' });
   const nodes = [
     call('a', {}, { compensate: undoes('a') }),

@@ -39,12 +39,13 @@ function standIn(turn: Turn, node: NodeInstance, failed: Failed, value: Expr): v
   succeed(turn, node, fallback.value, true);
 }
 
-/** Another node takes over, unless that was left out already because nothing new may start. [E6] */
+/** Another node takes over, unless that has settled already, or nothing new may start: no failure is lost. [E6] */
 function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: string): void {
   const { scopes, nodes } = turn.recorder.tables;
-  const scope = scopes.need(node.scope.key);
-  const isLeftOut = nodes.need(neighbour(turn, node, fallbackNode).key).status === 'skipped';
-  if (isLeftOut && (scope.endedBy !== undefined || scope.stopped)) {
+  const { endedBy, stopped } = scopes.need(node.scope.key);
+  const other = nodes.need(neighbour(turn, node, fallbackNode).key);
+  const mayStart = endedBy === undefined && stopped === undefined;
+  if (isSettled(other) || (other.status === 'pending' && !mayStart)) {
     failForGood(turn, node, failed);
     return;
   }
@@ -61,7 +62,7 @@ function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: 
 export function failForGood(turn: Turn, node: NodeInstance, failed: Failed): void {
   const { scopes } = turn.recorder.tables;
   const wasFailing = isFailing(scopes.need(node.scope.key));
-  settleFailed(turn, node, failed.failure);
+  settleFailed(turn, node, failed);
   const scope = scopes.need(node.scope.key);
   if (scope.failure === undefined) scopes.put(node.scope.key, { ...scope, ...failureOf(node, failed) });
   if (node.scope.workflow.plan.failFast) endScope(turn, node.scope, node.key, stopFor('upstream_failed'));
@@ -72,7 +73,7 @@ export function failForGood(turn: Turn, node: NodeInstance, failed: Failed): voi
 export function endWithError(turn: Turn, node: NodeInstance, failure: Failure): void {
   const { scopes } = turn.recorder.tables;
   const wasFailing = isFailing(scopes.need(node.scope.key));
-  settleFailed(turn, node, failure);
+  settleFailed(turn, node, { failure, final: true });
   const { final: _final, ...scope } = scopes.need(node.scope.key);
   scopes.put(node.scope.key, { ...scope, ...failureOf(node, { failure, final: true }) });
   endScope(turn, node.scope, node.key, stopFor('run_ended'));
@@ -96,6 +97,25 @@ export function endWithReturn(turn: Turn, node: NodeInstance, value: Value): voi
 /** The scope at the top of the workflow that `scope` belongs to. */
 export function topOf({ instances }: Turn, { workflow }: ScopeInstance): ScopeInstance {
   return workflow.node === undefined ? instances.root : instances.part(workflow.node, 0);
+}
+
+/**
+ * Where the node has started over that a scope fails with, the first of the failures that are left is the scope's: none,
+ * where none is left.
+ */
+export function forgetFailures(turn: Turn, scope: ScopeInstance): void {
+  const { scopes, nodes } = turn.recorder.tables;
+  const { failure: _failure, final: _final, failedNode, ...row } = scopes.need(scope.key);
+  if (failedNode === undefined || nodes.need(failedNode).status === 'failed') return;
+  let first: { readonly node: NodeInstance; readonly failedAs: number; readonly fault: Fault } | undefined;
+  for (const planned of scope.plan.nodes) {
+    const node = turn.instances.node(scope, planned);
+    const { failure, failedAs, final = false } = nodes.need(node.key);
+    if (failure === undefined || failedAs === undefined) continue;
+    if (first === undefined || failedAs < first.failedAs)
+      first = { node, failedAs, fault: { failure, final } };
+  }
+  scopes.put(scope.key, first === undefined ? row : { ...row, ...failureOf(first.node, first.fault) });
 }
 
 /** Whether a scope is bound to fail and only waits for what is in flight: then no attempt can save it any more. */
@@ -124,15 +144,18 @@ function endAttempts(turn: Turn, scope: ScopeInstance): void {
   }
 }
 
-function settleFailed(turn: Turn, node: NodeInstance, failure: Failure): void {
-  settle(turn, node, { status: 'failed', failure });
+type Fault = Pick<Failed, 'failure' | 'final'>;
+
+function settleFailed(turn: Turn, node: NodeInstance, { failure, final }: Fault): void {
+  const { scopes } = turn.recorder.tables;
+  const scope = scopes.need(node.scope.key);
+  const failedAs = (scope.failures ?? 0) + 1;
+  scopes.put(node.scope.key, { ...scope, failures: failedAs });
+  settle(turn, node, { status: 'failed', failure, failedAs, ...(final ? { final } : {}) });
   turn.recorder.report({ kind: 'nodeFailed', ...named(node), failure });
 }
 
-function failureOf(
-  node: NodeInstance,
-  { failure, final }: Pick<Failed, 'failure' | 'final'>,
-): Partial<ScopeRow> {
+function failureOf(node: NodeInstance, { failure, final }: Fault): Partial<ScopeRow> {
   return { failure, failedNode: node.key, ...(final ? { final } : {}) };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Node } from '../../graph/model.js';
-import { ask, back, body, branch, field, foreach, isMore, set } from './constructs.fixture.js';
+import { ask, back, body, branch, field, foreach, isMore, parallel, set } from './constructs.fixture.js';
 import { call, compute, error, graph, lit, not, Run, step, text } from './graph.fixture.js';
 
 const score = (id: string) => step(id, 'score');
@@ -91,6 +91,65 @@ describe('Q14: a goto', () => {
     expect(run.inFlight).toEqual(['item[0]', 'yes', 'rare']);
     expect(Object.keys(run.state.commands)).toContain('item[0]@2.1#1');
     run.returns('item[0]').returns('item[1]').returns('yes').returns('rare');
+    expect(run.state.run.status).toBe('succeeded');
+  });
+
+  const tried = (options = {}) => [
+    call('try', {}, options),
+    back('again', 'try', 1, { onLimit: 'continue', join: 'all_done' }),
+  ];
+
+  test('takes back the failure of what it starts over', () => {
+    const run = new Run(graph(tried(), { failFast: false })).fails('try').returns('try');
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.state.run).not.toHaveProperty('failures');
+  });
+
+  test('leaves failures outside of the loop: the first of them is the scope’s', () => {
+    const nodes = [call('early'), call('other'), ...tried()];
+    const run = new Run(graph(nodes, { failFast: false }));
+    run.fails('try', { code: 'X_TRY', message: '1' });
+    run.fails('early', { code: 'X_EARLY', message: '' }).fails('try', { code: 'X_TRY', message: '2' });
+    run.fails('other');
+    expect(run.state.run).toMatchObject({ failedNode: 'early', failure: { code: 'X_EARLY' } });
+    const messages = run.state.run.failures?.map(({ node, failure }) => [node, failure.message]);
+    expect(messages).toEqual([
+      ['early', ''],
+      ['other', 'broke'],
+      ['try', '2'],
+    ]);
+  });
+
+  test('in a body takes the failure back as well: the branch does not count as failed', () => {
+    const trip = parallel(
+      'trip',
+      { loop: body(tried()), bad: body([call('bad')]) },
+      { onPartialFailure: 'rollback' },
+    );
+    const run = new Run(graph([trip], { failFast: false })).fails('try').returns('try').fails('bad');
+    expect(run.state.run.failure?.details).toMatchObject({ failed: { bad: { code: 'E_TOOL' } } });
+    expect(run.state.run.failure?.details).not.toHaveProperty('failed.loop');
+  });
+
+  test('takes back what a branch selected behind it, which is selected anew or not at all', () => {
+    const nodes = [
+      call('try'),
+      branch('pick', [
+        [isMore(score('try'), 90), 'good'],
+        [undefined, 'poor'],
+      ]),
+      back('again', 'try', 1, { onLimit: 'continue' }),
+      call('good'),
+      call('poor'),
+    ];
+    const run = new Run(graph(nodes)).returns('try', { score: 1 }).returns('try', { score: 99 });
+    expect([run.inFlight, run.status('poor')]).toEqual([['good'], 'skipped(not_selected)']);
+  });
+
+  test('takes back that a fallback was selected', () => {
+    const nodes = [...tried({ onError: { fallbackNode: 'sorry' } }), call('sorry')];
+    const run = new Run(graph(nodes)).fails('try').returns('try');
+    expect([run.status('try'), run.status('sorry')]).toEqual(['succeeded', 'skipped(not_selected)']);
     expect(run.state.run.status).toBe('succeeded');
   });
 

@@ -50,7 +50,7 @@ export function cancel(turn: Turn, node: NodeInstance): void {
 }
 
 /** How a node ended. */
-export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'reached' | 'completed'> & {
+export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'failedAs' | 'final' | 'reached' | 'completed'> & {
   readonly status: Extract<NodeStatus, 'succeeded' | 'failed' | 'handled' | 'skipped' | 'cancelled'>;
 };
 

@@ -120,6 +120,8 @@ export interface ScopeRow {
   readonly failedNode?: string;
   /** No retry around it can change the failure. */
   readonly final?: true;
+  /** How many failures there were here. */
+  readonly failures?: number;
 }
 
 /** A node with scopes of its own, in one attempt. Its parts are the arm of a branch, branches, items, or a workflow. */
@@ -168,6 +170,10 @@ export interface NodeRow {
   readonly next?: string;
   /** Why the node failed; between attempts and during a later one, how the attempt before did. */
   readonly failure?: Failure;
+  /** Of a failed node: its place in the order of its scope's failures, from 1. */
+  readonly failedAs?: number;
+  /** Of a failed node: no retry around it can change the failure. */
+  readonly final?: true;
   /** Of a handled node: how often its tool or resource was reached. */
   readonly reached?: number;
   /** Of a succeeded call that says how it is undone: its place in the order of completion. */

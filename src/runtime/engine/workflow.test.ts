@@ -65,6 +65,14 @@ describe('N6: a workflow inside of another', () => {
     expect(run.commands).toEqual([]);
   });
 
+  test('null is a value, and no input that is absent', () => {
+    const inner = task([call('a', { x: input('x'), y: input('y') })], {
+      inputs: [required('x'), { ...optional('y'), default: 5 }],
+    });
+    const run = new Run(withTasks(graph([sub({}, { x: lit(null), y: lit(null) })]), inner));
+    expect(run.state.commands['sub/a#1']).toMatchObject({ input: { x: null, y: null } });
+  });
+
   test('a failure inside becomes the node’s, and may be handled there', () => {
     const inner = task([call('a'), stop('full', lit('no seats'), { after: ['a'] })]);
     const outer = graph([sub({ onError: { value: list(error('code'), error('node')) } })], {

@@ -1,9 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import type { Node } from '../../graph/model.js';
+import type { Graph, Node } from '../../graph/model.js';
+import {
+  body,
+  branch,
+  field,
+  foreach,
+  item,
+  parallel,
+  required,
+  runs,
+  set,
+  withTasks,
+} from '../engine/constructs.fixture.js';
 import type { RunState } from '../engine/contract.js';
-import { call, coalesce, compute, graph, input, list, lit, step, text } from '../engine/graph.fixture.js';
+import {
+  call,
+  coalesce,
+  compute,
+  graph,
+  input,
+  list,
+  lit,
+  Run,
+  step,
+  text,
+} from '../engine/graph.fixture.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });
@@ -111,5 +134,116 @@ describe('what derives from a secret', () => {
   test('does not hang on steps that wait for each other', () => {
     const secrets = secretsOf(compute('a', step('b')), compute('b', list(step('a'), input('token'))));
     expect(secrets.mentions(step('a'))).toBe(true);
+  });
+
+  describe('goes through constructs', () => {
+    const shout = fn('toUpperCase.js', input('token'));
+
+    /** What a run of this graph reveals, its calls answered with null. */
+    const revealedBy = (of: Graph): Json[] => {
+      const secrets = new DerivedSecrets(of, (name) => name === 'token');
+      const run = new Run(of, { token: 'user:hunter2', name: 'Ada' });
+      const found: Json[] = [];
+      for (;;) {
+        for (const fact of run.last.facts) found.push(...secrets.revealedBy(fact, run.state));
+        const [call] = run.inFlight;
+        if (call === undefined) return [...new Set(found)];
+        run.returns(call);
+      }
+    };
+
+    test('into the items of a loop, and out of its value', () => {
+      const items = list(shout, lit('plain'));
+      const each = foreach('each', items, body([call('go', { key: item('item') })], text(item('item'), '!')));
+      const of = graph([each, call('use', { it: key(step('each'), 0) })]);
+      expect(revealedBy(of)).toEqual(expect.arrayContaining(['USER:HUNTER2', 'USER:HUNTER2!']));
+    });
+
+    test('into members of items that are written out, and not into those beside them', () => {
+      const items = list(dict({ key: shout, name: input('name') }));
+      const secrets = new DerivedSecrets(
+        graph([
+          foreach(
+            'each',
+            items,
+            body([call('go', { key: item('item', 'key'), name: item('item', 'name') })]),
+          ),
+        ]),
+        (name) => name === 'token',
+      );
+      const run = new Run(graph([foreach('each', items, body([call('go', { key: item('item', 'key') })]))]), {
+        token: 'user:hunter2',
+        name: 'Ada',
+      });
+      expect(run.last.facts.flatMap((fact) => secrets.revealedBy(fact, run.state))).not.toContain('Ada');
+    });
+
+    test('into another workflow, its loops, and out of its result', () => {
+      const inner = graph(
+        [
+          foreach(
+            'each',
+            list(input('x')),
+            body([call('go', { key: fn('split.js', item('item'), lit(':')) })]),
+          ),
+          compute('cut', { kind: 'slice', style: 'js', of: input('x'), start: lit(5) }),
+        ],
+        { name: 'inner', inputs: [required('x')], returns: dict({ cut: step('cut') }) },
+      );
+      const of = withTasks(
+        graph([
+          runs('sub', 'inner', { x: shout }),
+          call('use', { it: fn('trim.js', text(step('sub', 'cut'), '?')) }),
+        ]),
+        inner,
+      );
+      expect(revealedBy(of)).toEqual(expect.arrayContaining(['USER:HUNTER2', 'USER', 'HUNTER2', 'HUNTER2?']));
+    });
+
+    test('through the state, once it was written', () => {
+      const of = graph([
+        set('keep', { key: shout, name: input('name') }),
+        call('use', { key: text(field('key'), '.'), name: text(field('name'), '.') }, { after: ['keep'] }),
+      ]);
+      const values = revealedBy(of);
+      expect(values).toContain('USER:HUNTER2');
+      expect(values).not.toContain('Ada.');
+    });
+
+    test('out of branches and arms', () => {
+      const of = graph([
+        parallel('both', {
+          left: body([compute('a', shout)], step('a')),
+          right: body([compute('b', lit('plain'))], step('b')),
+        }),
+        branch('which', [[lit(true), body([compute('c', step('both', 'left'))], step('c'))]], {
+          after: ['both'],
+        }),
+        call('use', { it: fn('trim.js', step('which')), other: fn('trim.js', step('both', 'right')) }),
+      ]);
+      const values = revealedBy(of);
+      expect(values).toContain('USER:HUNTER2');
+      expect(values).not.toContain('plain');
+    });
+
+    test('is what a workflow is given for an input it calls secret', () => {
+      const inner = graph([call('go', { pin: input('pin') })], {
+        name: 'inner',
+        inputs: [{ ...required('pin'), secret: true }],
+      });
+      expect(revealedBy(withTasks(graph([runs('sub', 'inner', { pin: lit('4711-0815') })]), inner))).toEqual([
+        '4711-0815',
+      ]);
+    });
+
+    test('ends where workflows run themselves', () => {
+      const inner = graph([runs('again', 'inner', { x: input('x') })], {
+        name: 'inner',
+        inputs: [required('x')],
+        returns: step('again'),
+      });
+      const of = withTasks(graph([runs('sub', 'inner', { x: shout })]), inner);
+      expect(new DerivedSecrets(of, (name) => name === 'token').mentions(step('sub'))).toBe(false);
+    });
   });
 });

@@ -228,6 +228,20 @@ export const constructCases: Readonly<Record<string, Scenario>> = {
     ]),
     tools: { a: faltering(['busy'], 'A'), tell: echo() },
   },
+  'parallel-retried': {
+    graph: graph([
+      parallel(
+        'both',
+        {
+          left: body([use('a', {})], step('a')),
+          right: body([use('b', {}), use('c', {}, { after: ['b'] })]),
+        },
+        { retry: again(1, { delayMs: 5 }), onPartialFailure: 'rollback' },
+      ),
+      use('tell', { how: step('both') }),
+    ]),
+    tools: { a: echo('A'), b: faltering(['busy'], 'B'), c: echo('C'), tell: echo() },
+  },
   workflow: {
     graph: withTasks(
       graph([runs('trip', 'book_trip', { to: input('to') }), use('tell', { trip: step('trip') })], {

@@ -6,7 +6,6 @@ import type { NodeInstance } from '../instances.js';
 import { changePlaces, standInLine, takesPlace } from '../ready-line.js';
 import { delayAfter, mayRetry, shareOf } from '../retry.js';
 import type { Turn } from '../turn.js';
-import { wipeParts } from '../wipe.js';
 
 /** Limit of an attempt of a call, read or function whose node names none, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
@@ -103,7 +102,6 @@ export function attemptFailed(turn: Turn, node: NodeInstance, failed: FailedAtte
   // While it waits for its next attempt, a node leaves its place to others.
   if (takesPlace(model)) changePlaces(turn, -1);
   recorder.tables.nodes.put(node.key, { ...row, status: 'waiting', failure });
-  wipeParts(turn, node);
   const timer = delayId(attemptId(turn, node, row.attempt));
   if (delayMs === 0) goOn(turn, node);
   else recorder.expect({ kind: 'startTimer', id: timer, node: node.key, dueAt });

@@ -1,6 +1,6 @@
 import type { GotoNode } from '../../../graph/model.js';
 import type { NodeRow } from '../contract.js';
-import { fail } from '../ending.js';
+import { fail, forgetFailures } from '../ending.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
 import type { PlannedNode } from '../plan.js';
@@ -38,6 +38,7 @@ function startOver(turn: Turn, node: NodeInstance, jumps: number): void {
     nodes.put(each.key, member === planned ? { ...row, jumps } : row);
     if (mayBeDue(row)) turn.due.add(each);
   }
+  forgetFailures(turn, scope);
 }
 
 /** A node as it stands before its next visit. What selected it from outside of the loop still holds. */
@@ -85,5 +86,15 @@ function makeWait(
   for (const behind of member.successors) {
     update(behind, (row) => ({ ...row, waitingFor: row.waitingFor + 1 }));
   }
-  for (const target of member.routes) update(target, (row) => ({ ...row, routers: (row.routers ?? 0) + 1 }));
+  const { key } = turn.instances.node(scope, member);
+  for (const target of member.routes) {
+    update(target, (row) => ({ ...unselected(row, key), routers: (row.routers ?? 0) + 1 }));
+  }
+}
+
+/** A node that is not selected by that one any more, if it was. Who starts over selects anew. */
+function unselected(row: NodeRow, by: string): NodeRow {
+  if (row.selectedBy !== by) return row;
+  const { selectedBy: _by, selectedFor: _for, ...rest } = row;
+  return rest;
 }

@@ -39,7 +39,9 @@ function inputFor({ name: workflow, inputs }: Graph, given: JsonObject): Evaluat
   const missing: string[] = [];
   const entries: [string, JsonObject[string]][] = [];
   for (const input of inputs) {
-    const value = ownProperty(given, input.name) ?? input.default;
+    const own = ownProperty(given, input.name);
+    // Null is a value: only what is absent has its default.
+    const value = own === undefined ? input.default : own;
     if (value !== undefined) entries.push([input.name, value]);
     else if (input.required) missing.push(input.name);
   }

@@ -27,7 +27,7 @@ export const constructTexts = {
       : ` Not '${arm}': \`${condition}\` does not hold.`,
   notLookedAt: (arms: readonly string[]) =>
     ` ${names(arms)} ${arms.length === 1 ? 'comes' : 'come'} after it.`,
-  goesOnWith: (step: string) => ` The next step there is '${step}'.`,
+  goesOnWith: (step: string) => ` It leads to '${step}'.`,
 
   branches: (step: string, branches: readonly string[], limit: number) =>
     `Step '${step}' runs ${count(branches.length, 'branch').replace('branchs', 'branches')}${atOnce(limit, branches.length)}: ${names(branches)}.`,
@@ -65,6 +65,8 @@ export const constructTexts = {
     return `${count(succeeded + failed + cancelled, 'further item')} of '${step}' ${succeeded + failed + cancelled === 1 ? 'is' : 'are'} not shown: ${parts.join(', ')}.`;
   },
   itemsNotBegun: (amount: number, step: string) => `${count(amount, 'item')} of '${step}' did not begin.`,
+  loopDone: (step: string, amount: number) =>
+    `Step '${step}' is done with ${amount === 1 ? 'its item' : `all ${amount} items`}.`,
   loopResult: (step: string, amount: number, json: string, size: number | undefined) =>
     `Result of '${step}' (${count(amount, 'item')}):\n${json}${cutNote('result', size)}`,
 
@@ -113,12 +115,25 @@ export const constructTexts = {
     notRun: readonly string[],
   ) =>
     [
-      done.length === 0 ? 'Nothing was undone.' : `Undone with ${listOf(done)}.`,
+      done.length > 0
+        ? `Undone with ${counted(done)}.`
+        : failed.length + notRun.length > 0
+          ? 'Nothing was undone.'
+          : 'There was nothing to undo.',
       ...failed.map(({ tool, why }) => `Undoing with ${tool} failed: ${stop(oneLine(why))}`),
-      ...(notRun.length === 0 ? [] : [`Not tried after that: ${listOf(notRun)}.`]),
+      ...(notRun.length === 0 ? [] : [`Not tried after that: ${counted(notRun)}.`]),
     ].join(' '),
   givenUp: (step: string) => `Step '${step}' was given up.`,
 } as const;
+
+/** Tools, each once, with how often. */
+function counted(tools: readonly string[]): string {
+  const each = [...new Set(tools)].map((tool) => {
+    const times = tools.filter((other) => other === tool).length;
+    return times === 1 ? tool : `${tool} (${times} times)`;
+  });
+  return listOf(each);
+}
 
 function ordinal(number: number): string {
   const tens = number % 100;

@@ -61,6 +61,10 @@ export class ForeachLog extends ContainerLog {
       this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
       return;
     }
+    if (this.node.kind === 'foreach' && this.node.body.value === undefined) {
+      this.say('assistant', 'group', constructTexts.loopDone(id, count));
+      return;
+    }
     const { text, size } = limited(jsonText(this.secrets.output(values, this.instance), 2));
     this.say('user', 'result', constructTexts.loopResult(id, count, text, size), sized(size));
   }

@@ -6,10 +6,12 @@ import { ANY_ITEM, nameOf } from './open-values.js';
 /** What a hand-off says of constructs. */
 export const handOffTexts = {
   undone: (step: string | undefined, report: string) =>
-    step === undefined ? report : `Step '${step}' undid what was done. ${report}`,
+    step === undefined ? report : `Step '${step}': ${report}`,
   ask: (message: string, options: readonly string[], schema: JsonSchema) =>
     `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   inside: (where: string) => `It is made${where}.`,
+  conditional: (condition: string | undefined) =>
+    condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`,
   onlyIf: (condition: string | undefined, step: string, arm: string) =>
     condition === undefined
       ? `Only if step '${step}' takes '${arm}'.`

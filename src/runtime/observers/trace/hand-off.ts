@@ -151,9 +151,10 @@ class StoppedRun {
     return this.#calls.after(this.#failed);
   }
 
-  #failedStep(record: NodeRecord): FailedStep[] {
-    const { status, failure, attempts } = outlookOf(record);
-    if (status !== 'failed') return [];
+  #failedStep(failed: NodeRecord): FailedStep[] {
+    if (outlookOf(failed).status !== 'failed') return [];
+    const record = this.#undoneFor(failed) ?? failed;
+    const { failure, attempts } = outlookOf(record);
     const { node } = record;
     const { node: model } = node.planned;
     const annotations = model.kind === 'call' ? this.#context.annotations(model.tool) : undefined;
@@ -165,9 +166,21 @@ class StoppedRun {
         record,
         failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
         attempts,
-        retryable: isRetryable && !this.#calls.isUndone(node),
+        retryable: isRetryable && record === failed && !this.#calls.isUndone(node),
       },
     ];
+  }
+
+  /** The step whose failure a node hands on that took over to undo. */
+  #undoneFor({ node, failure }: NodeRecord): NodeRecord | undefined {
+    const { ledger } = this.#context;
+    if (node.planned.node.kind !== 'compensate' || failure === undefined) return undefined;
+    const routers = node.planned.routers.map((router) =>
+      ledger.record(ledger.instances.node(node.scope, router)),
+    );
+    return routers.find((router) => {
+      return router?.status === 'handled' && router.failure !== undefined && isSame(router.failure, failure);
+    });
   }
 
   #cancelled(): StopReason {
@@ -193,7 +206,7 @@ class StoppedRun {
 
 /** Whether a step stands among the failed ones only because it was given up while it was at work. */
 function wasCancelled({ record }: FailedStep): boolean {
-  return record.status !== 'failed';
+  return record.status !== 'failed' && record.status !== 'handled';
 }
 
 /**

@@ -111,6 +111,7 @@ export class Ledger {
       case 'nodeStarted': {
         const given = ownProperty(state.inputs, node.key);
         // It begins anew where it has begun before.
+        this.undoneSteps.delete(node.key);
         const fresh = { node, attempts: 0, parts: new Map<string, PartRecord>() };
         this.#put({ ...fresh, status: 'running', ...(given === undefined ? {} : { given }) });
         return;
@@ -123,8 +124,7 @@ export class Ledger {
         this.#returned(node, fact);
         return;
       case 'retrying':
-        this.record(node)?.parts.clear();
-        this.#change(node, { failure: fact.failure });
+        this.#retries(node, fact.failure);
         return;
       case 'branchTaken':
         this.#change(node, {
@@ -186,6 +186,13 @@ export class Ledger {
       if (undone !== undefined) this.undoneSteps.add(undone);
     }
     return true;
+  }
+
+  /** What an attempt did inside is over and done with. */
+  #retries(node: NodeInstance, failure: Failure): void {
+    const { undone: _undone, ...record } = this.record(node) ?? { node, attempts: 0, parts: new Map() };
+    record.parts.clear();
+    this.#put({ ...record, failure });
   }
 
   #returned(node: NodeInstance, { attempted, outcome }: FactOf<'callReturned'>): void {

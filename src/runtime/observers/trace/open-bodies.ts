@@ -1,6 +1,13 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
-import type { BranchNode, ComputeNode, ForeachNode, SetNode, WorkflowNode } from '../../../graph/model.js';
+import type {
+  Arm,
+  BranchNode,
+  ComputeNode,
+  ForeachNode,
+  SetNode,
+  WorkflowNode,
+} from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { shortJson } from './construct-texts.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
@@ -11,10 +18,19 @@ import { printExpression } from './print-expression.js';
 import type { Derived } from './resolve.js';
 import { texts } from './texts.js';
 
-/** Steps that a branch leads to which had not decided, with what to say of them. */
-type LeadsTo = ReadonlyMap<string, string>;
+/** What became of a step whose body was looked into. */
+export interface Opened {
+  /** Steps that a branch leads to, with what to say of them. */
+  readonly leadsTo: ReadonlyMap<string, string>;
+  /** Everything in it is done, or can be. */
+  readonly isComplete: boolean;
+}
 
-const NOWHERE: LeadsTo = new Map();
+const NOWHERE: Opened['leadsTo'] = new Map();
+const COMPLETE: Opened = { leadsTo: NOWHERE, isComplete: true };
+const INCOMPLETE: Opened = { leadsTo: NOWHERE, isComplete: false };
+
+const ended = (isComplete: boolean): Opened => (isComplete ? COMPLETE : INCOMPLETE);
 
 /** What stands inside of steps that did not end well: the calls in their bodies, and the values they would have given. */
 export class OpenBodies {
@@ -25,43 +41,39 @@ export class OpenBodies {
   }
 
   /** Lists what is open in a step, and works out its value as far as that can be known. */
-  open(node: NodeInstance, around: Surrounding): LeadsTo {
+  open(node: NodeInstance, around: Surrounding): Opened {
     const { node: model } = node.planned;
     const record = this.#calls.context.ledger.record(node);
     const hasBegun = (record?.parts.size ?? 0) > 0;
-    if (model.when !== undefined && !hasBegun && model.kind !== 'compute') {
-      const condition = this.#calls.condition(model.when, node.scope);
-      if (condition === 'excluded') return NOWHERE;
-      return this.#inside(node, { ...around, notes: [...around.notes, ...condition] }, hasBegun);
+    if (model.when === undefined || hasBegun || model.kind === 'compute') {
+      return this.#inside(node, around, hasBegun);
     }
-    return this.#inside(node, around, hasBegun);
+    const condition = this.#calls.condition(model.when, node.scope);
+    if (condition === 'excluded') return COMPLETE;
+    if (condition === 'lost') return INCOMPLETE;
+    return this.#inside(node, { ...around, notes: [...around.notes, ...condition] }, hasBegun);
   }
 
-  #inside(node: NodeInstance, around: Surrounding, hasBegun: boolean): LeadsTo {
+  #inside(node: NodeInstance, around: Surrounding, hasBegun: boolean): Opened {
     const { node: model } = node.planned;
     switch (model.kind) {
       case 'compute':
         this.#derive(node, model);
-        return NOWHERE;
+        return COMPLETE;
       case 'set':
         this.#write(node, model);
-        return NOWHERE;
+        return COMPLETE;
       case 'branch':
         return hasBegun ? this.#begun(node, around) : this.#branch(node, model, around);
       case 'parallel':
-        this.#parallel(node, around);
-        return NOWHERE;
+        return this.#parallel(node, around);
       case 'foreach':
-        if (hasBegun) this.#restOfLoop(node, model, around);
-        else this.#loop(node, model, around);
-        return NOWHERE;
+        return hasBegun ? this.#restOfLoop(node, model, around) : this.#loop(node, model, around);
       case 'workflow':
-        if (hasBegun) this.#begun(node, around);
-        else this.#workflow(node, model, around);
-        return NOWHERE;
+        return hasBegun ? this.#begun(node, around) : this.#workflow(node, model, around);
       default:
         // What goes back, ends or undoes makes no calls of its own.
-        return NOWHERE;
+        return COMPLETE;
     }
   }
 
@@ -91,103 +103,112 @@ export class OpenBodies {
     for (const { field, value } of updates) values.write(field, this.#derived(value, node.scope));
   }
 
-  #branch(node: NodeInstance, model: BranchNode, around: Surrounding): LeadsTo {
+  #branch(node: NodeInstance, model: BranchNode, around: Surrounding): Opened {
     const resolver = this.#calls.resolverAt(node.scope);
     const leadsTo = new Map<string, string>();
     let isOpen = false;
-    const take = (arm: BranchNode['cases'][number] | NonNullable<BranchNode['else']>, note: string): void => {
+    let isComplete = true;
+    const take = (arm: Arm, note: string): void => {
       const notes = note === '' ? around.notes : [...around.notes, note];
       if ('goto' in arm) leadsTo.set(arm.goto, note);
-      else this.#calls.walk(this.#part(node, arm.id), { ...around, notes });
+      else if (!this.#calls.walk(this.#part(node, arm.id), { ...around, notes })) isComplete = false;
+    };
+    const last = (arm: Arm): Opened => {
+      take(arm, isOpen ? handOffTexts.otherwise(model.id, arm.id) : '');
+      if (isComplete && isOpen) this.#calls.values.promise(node);
+      else if (isComplete && 'body' in arm) this.#valueOf(node, this.#part(node, arm.id));
+      return { leadsTo, isComplete };
     };
     for (const arm of model.cases) {
       const condition = resolver.resolve(arm.when);
-      if (!condition.ok) return leadsTo;
+      if (!condition.ok) return { leadsTo, isComplete: false };
       if (condition.symbolic) {
         isOpen = true;
         take(arm, handOffTexts.onlyIf(printExpression(arm.when), model.id, arm.id));
-      } else if (condition.value === true) {
-        take(arm, isOpen ? handOffTexts.otherwise(model.id, arm.id) : '');
-        this.#valueOfArm(node, arm, isOpen);
-        return leadsTo;
-      }
+      } else if (condition.value === true) return last(arm);
     }
-    if (model.else !== undefined) {
-      take(model.else, isOpen ? handOffTexts.otherwise(model.id, model.else.id) : '');
-      this.#valueOfArm(node, model.else, isOpen);
-    } else if (isOpen) this.#calls.values.promise(node);
-    return leadsTo;
+    if (model.else !== undefined) return last(model.else);
+    if (isOpen && isComplete) this.#calls.values.promise(node);
+    return { leadsTo, isComplete: isOpen && isComplete };
   }
 
-  #valueOfArm(node: NodeInstance, arm: { readonly id: string }, isOpen: boolean): void {
-    if (isOpen) this.#calls.values.promise(node);
-    else if ('body' in arm) this.#valueOf(node, this.#part(node, arm.id));
-  }
-
-  #parallel(node: NodeInstance, around: Surrounding): void {
+  #parallel(node: NodeInstance, around: Surrounding): Opened {
     const { ledger } = this.#calls.context;
-    const members: Record<string, Derived | undefined> = {};
+    const members: [arm: string, derived: Derived | undefined][] = [];
+    let isComplete = true;
     for (const [part, { arm = '', value }] of node.planned.parts.entries()) {
       const scope = ledger.instances.part(node, part);
-      if (ledger.part(scope)?.status !== 'succeeded') this.#calls.walk(scope, around);
-      if (value !== undefined) members[arm] = this.#derived(value, scope);
+      const isDone = ledger.part(scope)?.status === 'succeeded';
+      if (!isDone && !this.#calls.walk(scope, around)) isComplete = false;
+      if (value !== undefined) members.push([arm, this.#derived(value, scope)]);
     }
-    const derived = Object.entries(members);
-    if (derived.some(([, member]) => member === undefined)) return;
-    const known = derived.flatMap(([arm, member]) =>
-      member?.value === undefined ? [] : [[arm, member.value] as const],
+    if (!isComplete || members.some(([, derived]) => derived === undefined)) return ended(isComplete);
+    const known = members.flatMap(([arm, derived]) =>
+      derived?.value === undefined ? [] : [[arm, derived.value] as const],
     );
     this.#calls.values.derive(node, {
       value: Object.fromEntries(known) as Json,
-      symbolic: derived.some(([, member]) => member?.symbolic),
-      sources: [...new Set(derived.flatMap(([, member]) => member?.sources ?? []))],
+      symbolic: members.some(([, derived]) => derived?.symbolic),
+      sources: [...new Set(members.flatMap(([, derived]) => derived?.sources ?? []))],
     });
+    return COMPLETE;
   }
 
-  #loop(node: NodeInstance, { id, items, body }: ForeachNode, around: Surrounding): void {
+  #loop(node: NodeInstance, { items }: ForeachNode, around: Surrounding): Opened {
     const resolved = this.#calls.resolverAt(node.scope).resolve(items);
-    if (!resolved.ok || (!resolved.symbolic && !Array.isArray(resolved.value))) return;
-    const known = resolved.symbolic ? undefined : (resolved.value as Json);
-    if (Array.isArray(known) && known.length === 0) {
-      this.#calls.values.derive(node, { value: [], symbolic: false, sources: [] });
-      return;
-    }
-    const shown = this.#itemsShown(node, known);
-    const notes = [...around.notes, handOffTexts.eachItem(id, shown)];
-    const before = this.#calls.count;
-    this.#calls.walk(this.#item(node, ANY_ITEM), { ...around, notes });
-    if (this.#calls.count > before || body.value !== undefined) this.#calls.values.promise(node);
+    if (!resolved.ok || (!resolved.symbolic && !Array.isArray(resolved.value))) return INCOMPLETE;
+    const list = Array.isArray(resolved.value) ? (resolved.value as readonly Json[]) : undefined;
+    const isKnown = list !== undefined && !resolved.symbolic;
+    if (isKnown) this.#calls.values.list(node, list);
+    const isComplete = this.#items(node, 0, isKnown ? list : undefined, around);
+    if (isComplete) this.#calls.values.promise(node);
+    return ended(isComplete);
   }
 
   /** A loop that ended early: what is open in items that have begun, then the items that have not. */
-  #restOfLoop(node: NodeInstance, { id }: ForeachNode, around: Surrounding): void {
+  #restOfLoop(node: NodeInstance, _model: ForeachNode, around: Surrounding): Opened {
     const record = this.#calls.context.ledger.record(node);
-    if (record === undefined) return;
-    const begun = [...record.parts.values()].filter(({ status }) => status !== 'succeeded');
+    const begun = [...(record?.parts.values() ?? [])].filter(({ status }) => status !== 'succeeded');
     for (const { scope } of begun.slice(0, ITEMS_IN_FULL)) this.#calls.walk(scope, around);
-    const { count = 0, items } = record;
-    const from = record.parts.size;
-    if (from >= count) return;
+    const { count = 0, items } = record ?? {};
+    const from = record?.parts.size ?? 0;
+    if (from < count) this.#items(node, from, items, around);
+    // The results of the items that succeeded are lost.
+    return INCOMPLETE;
+  }
+
+  /** Items that have not begun: a few each by itself, many as one. */
+  #items(node: NodeInstance, from: number, items: readonly Json[] | undefined, around: Surrounding): boolean {
+    const { id } = node.planned.node;
+    const left = items === undefined ? undefined : items.length - from;
+    if (left !== undefined && left <= ITEMS_IN_FULL) {
+      let isComplete = true;
+      for (let index = from; index < from + left; index += 1) {
+        if (!this.#calls.walk(this.#item(node, index), around)) isComplete = false;
+      }
+      return isComplete;
+    }
     const shown = this.#itemsShown(node, items?.slice(from));
-    const notes = [...around.notes, handOffTexts.otherItems(id, from + 1, count, shown)];
-    this.#calls.walk(this.#item(node, ANY_ITEM), { ...around, notes });
+    const note =
+      from === 0
+        ? handOffTexts.eachItem(id, shown)
+        : handOffTexts.otherItems(id, from + 1, from + (left ?? 0), shown);
+    return this.#calls.walk(this.#item(node, ANY_ITEM), { ...around, notes: [...around.notes, note] });
   }
 
-  #itemsShown(node: NodeInstance, items: Json | undefined): string | undefined {
-    if (!Array.isArray(items) || node.planned.node.kind !== 'foreach') return undefined;
-    return shortJson(this.#calls.context.secrets.json(items as Json, node.planned.node.items, node.scope));
+  #itemsShown(node: NodeInstance, items: readonly Json[] | undefined): string | undefined {
+    if (items === undefined || node.planned.node.kind !== 'foreach') return undefined;
+    return shortJson(this.#calls.context.secrets.json(items, node.planned.node.items, node.scope));
   }
 
-  #workflow(node: NodeInstance, { workflow, input }: WorkflowNode, around: Surrounding): void {
+  #workflow(node: NodeInstance, { workflow, input }: WorkflowNode, around: Surrounding): Opened {
     const { ledger } = this.#calls.context;
-    if (isOpenAlready(node, workflow)) return;
     const task = ledger.plan.tasks.get(workflow);
-    if (task === undefined) return;
+    if (task === undefined || isOpenAlready(node, workflow)) return INCOMPLETE;
     const given = new Map<string, Derived>();
     for (const entry of input.entries) {
-      if (!('key' in entry)) return;
-      const derived = this.#derived(entry.value, node.scope);
-      if (derived === undefined) return;
+      const derived = 'key' in entry ? this.#derived(entry.value, node.scope) : undefined;
+      if (derived === undefined || !('key' in entry)) return INCOMPLETE;
       given.set(entry.key, derived);
     }
     for (const { name, default: standing } of task.graph.inputs) {
@@ -196,28 +217,33 @@ export class OpenBodies {
       }
     }
     this.#calls.values.hand(node, given);
-    this.#begun(node, around);
+    return this.#begun(node, around);
   }
 
   /** What is open in a body that runs, or would. */
-  #begun(node: NodeInstance, around: Surrounding): LeadsTo {
+  #begun(node: NodeInstance, around: Surrounding): Opened {
     const { ledger } = this.#calls.context;
-    const record = ledger.record(node);
-    const [begun] = record?.parts.values() ?? [];
+    const [begun] = ledger.record(node)?.parts.values() ?? [];
     const scope = begun?.scope ?? ledger.instances.part(node, 0);
-    const before = this.#calls.count;
-    this.#calls.walk(scope, around);
-    this.#valueOf(node, scope, this.#calls.count > before);
-    return NOWHERE;
+    const isComplete = this.#calls.walk(scope, around);
+    if (isComplete) this.#valueOf(node, scope);
+    return ended(isComplete);
   }
 
-  /** The value of a step is that of its body. @param isPromised calls of the hand-off make it, whatever it is. */
-  #valueOf(node: NodeInstance, scope: ScopeInstance, isPromised = false): void {
+  /** The value of a step is that of its body. */
+  #valueOf(node: NodeInstance, scope: ScopeInstance): void {
     const { plan, workflow } = scope;
-    const expr = plan.container === undefined ? workflow.plan.graph.returns : plan.value;
+    const isTop = plan.container === undefined;
+    const expr = isTop ? workflow.plan.graph.returns : plan.value;
+    // Which of the ways out of a workflow is taken is for whoever follows the hand-off to see.
+    const hasOtherEnds =
+      isTop && [...workflow.plan.byId.values()].some((each) => each.node.kind === 'return');
     const derived = expr === undefined ? undefined : this.#derived(expr, scope);
-    if (derived !== undefined) this.#calls.values.derive(node, derived);
-    else if (isPromised && expr === undefined) this.#calls.values.promise(node);
+    if (hasOtherEnds) this.#calls.values.promise(node);
+    else if (derived !== undefined) this.#calls.values.derive(node, derived);
+    else if (expr === undefined) {
+      this.#calls.values.derive(node, { value: isTop ? null : undefined, symbolic: false, sources: [] });
+    }
   }
 
   #derived(expr: Expr, at: ScopeInstance): Derived | undefined {

@@ -51,6 +51,8 @@ export class OpenCalls {
 
   /** The calls to make after these steps have failed. */
   after(failed: readonly FailedStep[]): HandOffCall[] {
+    // What a cancelled run did was taken back: there is nothing to continue.
+    if (this.context.ledger.undone !== undefined) return [];
     for (const step of failed) {
       if (!this.isUndone(step.node)) this.#onceMore(step);
     }
@@ -71,13 +73,18 @@ export class OpenCalls {
     if (ledger.undoneSteps.has(node.key)) return true;
     const { container } = node.scope;
     if (container === undefined) return false;
-    const { node: around } = container.planned;
-    const isRolledBack = around.kind === 'parallel' && around.onPartialFailure === 'rollback';
-    return (isRolledBack && ledger.record(container)?.status === 'failed') || this.isUndone(container);
+    return this.#isRolledBack(container) || this.isUndone(container);
   }
 
-  /** Lists the open calls of a scope, one step after the other. */
-  walk(scope: ScopeInstance, { notes, guards: before, chosen }: Surrounding): void {
+  #isRolledBack(node: NodeInstance): boolean {
+    const { node: model } = node.planned;
+    const rollsBack = model.kind === 'parallel' && model.onPartialFailure === 'rollback';
+    return rollsBack && this.context.ledger.record(node)?.status === 'failed';
+  }
+
+  /** Lists the open calls of a scope, one step after the other. False where a step of it can never be done. */
+  walk(scope: ScopeInstance, { notes, guards: before, chosen }: Surrounding): boolean {
+    let isComplete = true;
     const guards = [...before];
     const waits: string[] = [];
     const selected = new Map(chosen);
@@ -86,7 +93,11 @@ export class OpenCalls {
       const status = this.values.statusOf(node);
       const { node: model } = planned;
       const isOpen = status === 'pending' || (status === 'failed' && this.#mayHoldMore(node));
-      if (!isOpen || this.values.isPromised(node)) continue;
+      if (this.values.isPromised(node)) continue;
+      if (!isOpen) {
+        if (status === 'failed') isComplete = false;
+        continue;
+      }
       const why = planned.needsSelection ? (selected.get(model.id) ?? this.#selectedBefore(node)) : '';
       if (why === undefined) continue;
       const here = { notes: [...notes, ...waits, ...(why === '' ? [] : [why])], guards };
@@ -97,24 +108,29 @@ export class OpenCalls {
         case 'call':
         case 'resource':
         case 'ask':
-          this.add(node, undefined, here);
+          if (status === 'failed' && model.kind !== 'ask') isComplete = false;
+          else if (!this.add(node, undefined, here)) isComplete = false;
           break;
         case 'wait':
           waits.push(handOffTexts.waitFirst(model.id, this.#timeOf(model.durationMs, model.until, scope)));
           break;
         default: {
-          const leadsTo = this.#bodies.open(node, here);
-          for (const [target, note] of leadsTo) selected.set(target, note);
+          const opened = this.#bodies.open(node, here);
+          for (const [target, note] of opened.leadsTo) selected.set(target, note);
+          if (opened.isComplete) this.values.complete(node);
+          else isComplete = false;
         }
       }
     }
+    return isComplete;
   }
 
-  /** Adds a call, if all it needs exists or is promised by those before it. */
+  /** Adds a call, if all it needs exists or is promised by those before it. False where it can never be made. */
   add(node: NodeInstance, note: string | undefined, { notes: around, guards }: Surrounding): boolean {
     const step = node.planned.node as ListedStep;
     const condition = step.when === undefined ? [] : this.condition(step.when, node.scope);
-    if (condition === 'excluded') return false;
+    if (condition === 'excluded') return true;
+    if (condition === 'lost') return false;
     const resolver = this.resolverAt(node.scope);
     const { secrets } = this.context;
     const entry =
@@ -140,13 +156,19 @@ export class OpenCalls {
     return this.#calls.length;
   }
 
-  /** What to say about a condition: nothing when it holds, a note when only a call to come decides it. */
-  condition(when: Expr, at: ScopeInstance): readonly string[] | 'excluded' {
+  /**
+   * What to say about a condition: nothing when it holds, a note when only a call to come decides it. `excluded` where it
+   * does not hold, `lost` where it can never be told.
+   */
+  condition(when: Expr, at: ScopeInstance): readonly string[] | 'excluded' | 'lost' {
     const resolver = this.resolverAt(at);
     const resolved = resolver.resolve(when);
-    if (!resolved.ok) return 'excluded';
+    if (!resolved.ok) return 'lost';
     if (!resolved.symbolic) return resolved.value === true ? [] : 'excluded';
-    return [texts.conditional(this.#promisedIn(when, at))];
+    const promised = this.#promisedIn(when, at);
+    return [
+      promised.length > 0 ? texts.conditional(promised) : handOffTexts.conditional(printExpression(when)),
+    ];
   }
 
   /** A failed step as a call to make once more, if it is one. */
@@ -156,14 +178,15 @@ export class OpenCalls {
     const refused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
     const note = refused ? texts.correctFirst(failure.message) : undefined;
     const isAgain = retryable || (attempts === 0 && NOT_BEGUN.has(failure.code)) || refused;
-    if (isAgain && record.node.key === node.key) this.add(node, note, AT_THE_TOP);
+    // Where a step has taken over, what it took over is settled.
+    if (isAgain && record.status !== 'handled') this.add(node, note, AT_THE_TOP);
   }
 
   /** Whether something inside of a failed step can still be done, or somebody can still be asked. */
   #mayHoldMore(node: NodeInstance): boolean {
     const record = this.context.ledger.record(node);
     if (record?.failure?.code === 'E_NOBODY_TO_ASK' && node.planned.node.kind === 'ask') return true;
-    return (record?.parts.size ?? 0) > 0 && !this.isUndone(node);
+    return (record?.parts.size ?? 0) > 0 && !this.#isRolledBack(node) && !this.isUndone(node);
   }
 
   /** Nothing where a step was not selected; an empty note where it was. */
@@ -194,9 +217,13 @@ export class OpenCalls {
 
   #blockers({ planned, scope }: NodeInstance, seen: Set<string>): string[] {
     if (planned.node.join === 'all_done') return [];
-    return planned.node.after.flatMap((id) => {
-      const before = this.context.ledger.seenFrom(scope, id);
-      if (before === undefined || this.values.isPromised(before) || seen.has(id)) return [];
+    const { instances } = this.context.ledger;
+    // A way back is waited for by what stands behind it, named or not.
+    const backs = planned.orders.filter(({ node }) => node.kind === 'goto');
+    return [...new Set([...planned.joins, ...backs])].flatMap((each) => {
+      const before = instances.node(scope, each);
+      const { id } = each.node;
+      if (this.values.isOffered(before) || seen.has(id)) return [];
       seen.add(id);
       const status = this.values.statusOf(before);
       if (status === 'failed') return [id];

@@ -1,5 +1,5 @@
 import type { Expr, RefExpr, RefRoot } from '../../../graph/expression/tree.js';
-import { type JsonObject, ownProperty, type Value } from '../../../graph/json.js';
+import { type Json, type JsonObject, ownProperty, type Value } from '../../../graph/json.js';
 import type { RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance, WorkflowInstance } from '../../engine/instances.js';
 import type { Ledger } from './ledger.js';
@@ -26,10 +26,13 @@ export class OpenValues {
   readonly #resolvers = new Map<string, Resolver>();
   /** By key: steps whose values calls of the hand-off will give. */
   readonly #promised = new Set<string>();
+  /** By key: steps with bodies that are done when the calls of the hand-off are. */
+  readonly #complete = new Set<string>();
   /** By key: values of steps the run did not get to. */
   readonly #derived = new Map<string, Derived>();
   /** By key of the node: inputs of workflows the run did not get to. */
   readonly #inputs = new Map<string, ReadonlyMap<string, Derived>>();
+  readonly #items = new Map<string, readonly Json[]>();
   /** Fields of the state that the run did not get to write; nothing for one whose value can never exist. */
   readonly #fields = new Map<string, Derived | undefined>();
 
@@ -45,12 +48,27 @@ export class OpenValues {
     return this.#promised.has(key);
   }
 
+  /** Everything in a step with bodies is done, or listed. */
+  complete({ key }: NodeInstance): void {
+    this.#complete.add(key);
+  }
+
+  /** Whether whoever follows the hand-off gets past a step. */
+  isOffered({ key }: NodeInstance): boolean {
+    return this.#promised.has(key) || this.#complete.has(key);
+  }
+
   derive({ key }: NodeInstance, derived: Derived): void {
     this.#derived.set(key, derived);
   }
 
   hand({ key }: NodeInstance, inputs: ReadonlyMap<string, Derived>): void {
     this.#inputs.set(key, inputs);
+  }
+
+  /** The items of a loop that has not begun. */
+  list({ key }: NodeInstance, items: readonly Json[]): void {
+    this.#items.set(key, items);
   }
 
   write(field: string, derived: Derived | undefined): void {
@@ -110,7 +128,7 @@ export class OpenValues {
       case 'item': {
         const loop = loopNamed(at, root, name);
         const node = loop && ledger.instances.find(loop.key);
-        return node && ledger.record(node)?.items?.[loop.index];
+        return node && (ledger.record(node)?.items ?? this.#items.get(node.key))?.[loop.index];
       }
       case 'index':
         return loopNamed(at, root, name)?.index;

@@ -7,6 +7,9 @@ export class PartLog {
   /** Steps that have started and are not over. */
   readonly #open = new Map<string, StepLog>();
 
+  /** Steps that are over, by the step they are told behind. */
+  readonly #held = new Map<string, string>();
+
   /** Everything so far, that of steps that are not over behind that of the others. */
   get all(): readonly PromptMessage[] {
     const unfinished = [...this.#open.values()].flatMap((step) => (step.hasActed ? step.all : []));
@@ -27,10 +30,18 @@ export class PartLog {
     return this.#open.get(id);
   }
 
-  /** The step is over. */
-  close(id: string): void {
+  /** The step is over. @param behind a step after which it is told, where that is not over. */
+  close(id: string, behind?: string): void {
+    if (behind !== undefined && this.#open.has(behind)) {
+      this.#held.set(behind, id);
+      return;
+    }
     this.#messages.push(...(this.#open.get(id)?.all ?? []));
     this.#open.delete(id);
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    this.close(held);
   }
 
   say(message: PromptMessage): void {

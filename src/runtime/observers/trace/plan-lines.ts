@@ -73,7 +73,9 @@ function whatItDoes(node: Exclude<Node, { kind: 'call' | 'resource' }>): string 
     case 'parallel':
       return planTexts.parallel[node.onPartialFailure](node.branches.map(({ id }) => id));
     case 'foreach':
-      return planTexts.foreach(printExpression(node.items), node.max);
+      return node.items.kind === 'literal' && Array.isArray(node.items.value)
+        ? planTexts.foreachOf(node.items.value.length)
+        : planTexts.foreach(printExpression(node.items), node.max);
     case 'workflow':
       return planTexts.workflow(node.workflow);
     case 'ask':

@@ -34,6 +34,7 @@ export const planTexts = {
   },
   foreach: (items: string | undefined, max: number) =>
     `For each ${items === undefined ? 'item' : `of \`${items}\``}, at most ${max}`,
+  foreachOf: (count: number) => `For each of ${count} items`,
   workflow: (workflow: string) => `Run workflow '${workflow}'`,
   ask: (mode: AskMode) => asked[mode],
   wait: () => 'Wait',

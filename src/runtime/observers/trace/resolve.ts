@@ -6,7 +6,7 @@ import {
 } from '../../../graph/expression/evaluate.js';
 import { references } from '../../../graph/expression/references.js';
 import type { Expr, RefExpr, RefRoot, TextExpr } from '../../../graph/expression/tree.js';
-import type { Json, Value } from '../../../graph/json.js';
+import type { Json, JsonObject, Value } from '../../../graph/json.js';
 import { jsonText } from './json-text.js';
 import { texts } from './texts.js';
 
@@ -133,7 +133,8 @@ export class Resolver {
     if (root === 'inputs' && derived === undefined) return symbol(texts.promptArgument(path.join('.')));
     if (this.#around.secretSources(ref) !== undefined) return this.#computed(refs);
     if (derived !== undefined) {
-      return rest.length === 0 ? { ok: true, value: derived.value, symbolic: true } : this.#computed(refs);
+      const value = valueAt(derived.value, rest);
+      return value === undefined ? this.#computed(refs) : { ok: true, value, symbolic: true };
     }
     const name = this.#around.name(ref);
     switch (root) {
@@ -186,6 +187,13 @@ function pathOf(expr: Expr): RefExpr | undefined {
   const base = pathOf(expr.of);
   if (base === undefined || (typeof key !== 'string' && typeof key !== 'number')) return undefined;
   return { kind: 'ref', root: base.root, path: [...base.path, key] };
+}
+
+/** What stands at a path, as far as it is written out. */
+function valueAt(value: Value, [key, ...rest]: RefExpr['path']): Value {
+  if (key === undefined || typeof value !== 'object' || value === null)
+    return key === undefined ? value : undefined;
+  return Object.hasOwn(value, key) ? valueAt((value as JsonObject)[key], rest) : undefined;
 }
 
 function symbol(text: string): Resolved {

@@ -45,7 +45,7 @@ export class RunLog {
       case 'nodeFailed':
       case 'nodeCancelled':
       case 'jumped':
-        part?.close(id);
+        part?.close(id, rolledBackBy(node));
         return;
       case 'handled':
         // Where a value stands in, the node's success follows.
@@ -110,4 +110,10 @@ export class RunLog {
         return new SilentLog(node, this.#secrets);
     }
   }
+}
+
+/** The `parallel` that a node undoes for: it ends after that. */
+function rolledBackBy({ planned }: NodeInstance): string | undefined {
+  const { id } = planned.node;
+  return planned.routers.find(({ node }) => node.kind === 'parallel' && node.compensateNode === id)?.node.id;
 }

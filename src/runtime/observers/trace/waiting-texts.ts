@@ -6,7 +6,7 @@ import { jsonText } from './json-text.js';
 /** What a trace says at the end of a run that is not over. */
 export const waitingTexts = {
   waits: (workflow: string, open: number) =>
-    `Workflow '${workflow}' is not over: it waits for ${open === 1 ? 'this' : `these ${open} things, in any order`}.`,
+    `Workflow '${workflow}' is not over: it waits for ${open === 1 ? 'this' : `these ${open} things, in any order`}:`,
   goesOn: (workflow: string) => `Workflow '${workflow}' is not over: it goes on by itself.`,
   question: ({
     step,

@@ -1,0 +1,232 @@
+import { styleText } from 'node:util';
+import { createServer, type StepwrightServer } from 'stepwright/runtime';
+import { TravelAgency } from '../examples/travel/agency.js';
+import { Failures } from '../examples/travel/failures.js';
+import { travelTools } from '../examples/travel/tools.js';
+import { registry } from '../generated/travel.registry.js';
+
+/** One run of a workflow at an agency of its own, and what has to be true afterwards. */
+interface Scene {
+  readonly title: string;
+  /** What goes wrong, as `TRAVEL_FAILURES` says it. */
+  readonly failures?: string;
+  readonly workflow: keyof typeof registry.workflows;
+  readonly args: Readonly<Record<string, string>>;
+  /** What the conversation says. */
+  readonly says: string;
+  /** Calls that look at what has become of it, and what they give. */
+  readonly afterwards: readonly Look[];
+}
+
+type Look = readonly [
+  tool: keyof typeof registry.tools,
+  input: Readonly<Record<string, string>>,
+  gives: string,
+];
+
+const day = (days: number): string => new Date(Date.now() + days * 24 * 3_600_000).toISOString().slice(0, 10);
+const departure = day(20);
+const flight = { origin: 'NYC', destination: 'Paris', date: departure, passenger: 'Radia Perlman' };
+const trip = {
+  origin: 'NYC',
+  destination: 'Paris',
+  checkin: departure,
+  checkout: day(23),
+  passenger: 'Radia Perlman',
+};
+const cart = { cart_id: 'CART-1', payment_method: 'card' };
+
+const seats = (left: number): Look => [
+  'check_availability',
+  { flight_id: `UA57-${departure}` },
+  `"seats_available":${left}`,
+];
+const rooms = (left: number): Look => [
+  'search_hotels',
+  { city: 'Paris', checkin: trip.checkin, checkout: trip.checkout },
+  `"rooms_available":${left}`,
+];
+const booking = (id: string, status: string): Look => [
+  'get_booking',
+  { booking_id: id },
+  `"status":"${status}"`,
+];
+
+const noBooking = (id: string): Look => ['get_booking', { booking_id: id }, 'E_BOOKING_UNKNOWN'];
+
+const scenes: readonly Scene[] = [
+  {
+    title: 'A flight is booked',
+    workflow: 'book_flight',
+    args: flight,
+    says: 'BK-1006',
+    afterwards: [booking('BK-1006', 'confirmed'), seats(3)],
+  },
+  {
+    title: 'A flight is full: the passenger is wait-listed',
+    workflow: 'book_flight',
+    args: { ...flight, destination: 'Reykjavik' },
+    says: 'WL-1',
+    afterwards: [noBooking('BK-1006')],
+  },
+  {
+    title: 'The airline answers at the third try',
+    failures: 'create_booking:2',
+    workflow: 'book_flight',
+    args: flight,
+    says: 'BK-1006',
+    afterwards: [booking('BK-1006', 'confirmed'), seats(3)],
+  },
+  {
+    title: 'The airline never answers: booking fails after retries',
+    failures: 'create_booking',
+    workflow: 'book_flight',
+    args: flight,
+    says: 'Booking failed after 3 attempts',
+    afterwards: [noBooking('BK-1006'), seats(4)],
+  },
+  {
+    title: 'A booking is cancelled within 24 hours: it is paid back',
+    workflow: 'cancel_booking',
+    args: { booking_id: 'BK-1001' },
+    says: '"status": "refunded"',
+    afterwards: [
+      booking('BK-1001', 'cancelled'),
+      ['process_refund', { booking_id: 'BK-1001' }, 'E_ALREADY_REFUNDED'],
+    ],
+  },
+  {
+    title: 'A booking is cancelled later: what was paid is kept',
+    workflow: 'cancel_booking',
+    args: { booking_id: 'BK-1002' },
+    says: '"refundable": false',
+    afterwards: [
+      booking('BK-1002', 'cancelled'),
+      ['process_refund', { booking_id: 'BK-1002' }, 'E_REFUND_PERIOD_OVER'],
+    ],
+  },
+  {
+    title: 'A booking is cancelled already',
+    workflow: 'cancel_booking',
+    args: { booking_id: 'BK-1003' },
+    says: 'is cancelled already',
+    afterwards: [booking('BK-1003', 'cancelled')],
+  },
+  {
+    title: 'A cart is paid for and ordered',
+    workflow: 'checkout',
+    args: cart,
+    says: 'ORD-1',
+    afterwards: [
+      ['calculate_total', { cart_id: 'CART-1' }, '"total":{"cents":6248'],
+      ['validate_cart', { cart_id: 'CART-1' }, 'E_CART_ORDERED'],
+    ],
+  },
+  {
+    title: 'A cart is paid for with a discount',
+    workflow: 'checkout',
+    args: { ...cart, discount_code: 'TRAVEL10' },
+    says: 'ORD-1',
+    afterwards: [
+      ['calculate_total', { cart_id: 'CART-1' }, '"total":{"cents":5623'],
+      ['apply_code', { cart_id: 'CART-1', code: 'TRAVEL10' }, 'E_CART_ORDERED'],
+    ],
+  },
+  {
+    title: 'The payment is declined, four times (14 seconds)',
+    failures: 'payment',
+    workflow: 'checkout',
+    args: cart,
+    says: 'Payment processing failed after 4 attempts',
+    afterwards: [['validate_cart', { cart_id: 'CART-1' }, '"id":"CART-1"']],
+  },
+  {
+    title: 'A trip is booked, and nothing of it undone',
+    workflow: 'book_trip',
+    args: trip,
+    says: 'TRIP-1',
+    afterwards: [booking('BK-1006', 'confirmed'), seats(3), rooms(0)],
+  },
+  {
+    title: 'The flight of a trip fails: the hotel is undone',
+    failures: 'create_booking',
+    workflow: 'book_trip',
+    args: trip,
+    says: 'Booking failed after 3 attempts',
+    afterwards: [noBooking('BK-1006'), ['cancel_hotel', { booking_id: 'HB-1' }, 'E_NOT_CONFIRMED'], rooms(1)],
+  },
+  {
+    title: 'The flight of a trip is full: the hotel is undone',
+    failures: 'flight:1',
+    workflow: 'book_trip',
+    args: trip,
+    says: 'number 1 on its waiting list',
+    afterwards: [['cancel_hotel', { booking_id: 'HB-1' }, 'E_NOT_CONFIRMED'], rooms(1)],
+  },
+  {
+    title: 'The hotel of a trip fails: the flight is undone',
+    failures: 'hotel',
+    workflow: 'book_trip',
+    args: trip,
+    says: 'has no room left',
+    afterwards: [
+      booking('BK-1006', 'cancelled'),
+      ['cancel_hotel', { booking_id: 'HB-1' }, 'E_BOOKING_UNKNOWN'],
+      seats(4),
+    ],
+  },
+];
+
+async function play({ title, failures = '', workflow, args, says, afterwards }: Scene): Promise<void> {
+  console.log(`\n${paint('bold', `── ${title}`)}${failures === '' ? '' : ` (TRAVEL_FAILURES=${failures})`}`);
+  const agency = await TravelAgency.open({ failures: Failures.parse(failures) });
+  try {
+    const server = createServer(registry, { name: 'stepwright-travel', tools: travelTools(agency) });
+    const told = await converse(server, workflow, args);
+    check(told.includes(says), `the conversation says '${says}'`);
+    for (const [tool, input, gives] of afterwards) {
+      const { structuredContent, _meta } = await server.callTool(tool, input, request());
+      const answer = JSON.stringify(structuredContent ?? _meta);
+      console.log(paint('dim', `   ${tool} ${JSON.stringify(input)} → ${answer}`));
+      check(answer.includes(gives), `${tool} then gives '${gives}'`);
+    }
+  } finally {
+    agency.close();
+  }
+}
+
+/** The steps of a run as the client reads them; what the server tells before the first one is left out. */
+async function converse(
+  server: StepwrightServer,
+  workflow: string,
+  args: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { messages } = await server.getPrompt(workflow, args, request());
+  const texts = messages.flatMap(({ role, content }) =>
+    content.type === 'text' ? [{ role, text: content.text.trimEnd() }] : [],
+  );
+  for (const { role, text } of texts) {
+    console.log(`${paint(role === 'user' ? 'cyan' : 'green', `[${role}]`)} ${text.replace(/\n/g, '\n   ')}`);
+  }
+  return texts.map(({ text }) => text).join('\n');
+}
+
+let requests = 0;
+
+function request() {
+  requests += 1;
+  const { signal } = new AbortController();
+  return { signal, requestId: String(requests), progress: () => undefined };
+}
+
+function check(holds: boolean, expectation: string): void {
+  if (!holds) throw new Error(`It was expected that ${expectation}`);
+}
+
+/** Colours are for people who look at a terminal. */
+function paint(format: 'bold' | 'cyan' | 'green' | 'dim', text: string): string {
+  return process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText(format, text) : text;
+}
+
+for (const scene of scenes) await play(scene);
+console.log(`\n${scenes.length} runs went as they should.`);

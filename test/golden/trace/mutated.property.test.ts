@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/model.js';
+import { createTrace, type TraceObserver } from '../../../src/runtime/observers/trace/trace.js';
+import { drive, ENGINE } from '../../oracle/drive.js';
+import type { Case } from '../../oracle/random-graph.js';
+import { hold } from '../../oracle/runs.js';
+
+const RUNS = 300;
+
+/** Nobody's words but the caller's. */
+const SECRETS = ['sesame-0815', 'sesame-4711', 'sesame-2342'];
+const INPUT = { x: { ok: true, n: 2 }, list: SECRETS };
+
+/** The graph, whose input `list` is a secret. */
+const withSecret = (graph: Graph): Graph => ({
+  ...graph,
+  inputs: [
+    ...graph.inputs.filter(({ name }) => name !== 'list'),
+    { name: 'list', description: 'list', schema: {}, required: true, secret: false },
+  ],
+});
+
+function traceOf(graph: Graph): TraceObserver {
+  return createTrace({
+    graph,
+    describeTool: (name) => ({ description: name, annotations: { readOnlyHint: name.length % 2 === 0 } }),
+    given: [['list', JSON.stringify(SECRETS)]],
+    input: INPUT,
+    instructions: [],
+  });
+}
+
+/** Runs a graph, and looks at its trace after every step. */
+function told({ graph: drawn, world }: Case, look: (text: string) => void): void {
+  const graph = withSecret(drawn);
+  const trace = traceOf(graph);
+  drive(ENGINE, graph, INPUT, world, ({ advance: { facts, state } }) => {
+    for (const fact of facts) trace.observe(fact, state);
+    look(JSON.stringify(trace.finish(state, { workflowId: 'run' })));
+  });
+}
+
+describe('the trace of any run', () => {
+  test('can be told at any moment, and holds no secret', { timeout: 300_000 }, () => {
+    hold(RUNS, (each) => {
+      told(each, (text) => {
+        for (const secret of SECRETS) expect(text.includes(secret)).toBe(false);
+      });
+    });
+  });
+
+  test('tells every failure among its steps', { timeout: 300_000 }, () => {
+    hold(RUNS, ({ graph, world }) => {
+      const trace = traceOf(graph);
+      const { state } = lastOf(graph, world, trace);
+      const { _meta } = trace.finish(state);
+      const names = new Set(_meta.steps.map(({ name }) => name));
+      for (const { step } of _meta.errors) expect(step === undefined || names.has(step)).toBe(true);
+      if (state.run.status === 'succeeded') expect(_meta.errors).toEqual([]);
+      else expect(_meta.errors.length + Number(state.run.status === 'cancelled')).toBeGreaterThan(0);
+    });
+  });
+});
+
+function lastOf(graph: Graph, world: Case['world'], trace: TraceObserver) {
+  let last = ENGINE.start(graph, INPUT, { runId: 'none', at: 0 });
+  drive(ENGINE, graph, INPUT, world, ({ advance }) => {
+    for (const fact of advance.facts) trace.observe(fact, advance.state);
+    last = advance;
+  });
+  return last;
+}
