@@ -85,7 +85,7 @@ describe('the travel example, over stdio', () => {
     expect(failed).toMatchObject({ isError: true });
     expect(JSON.stringify(failed)).toContain('E_PARTIAL_FAILURE');
     expect(await statusOf(unlucky, 'BK-1006')).toBe('cancelled');
-  });
+  }, 60_000);
 
   test('refuses arguments that do not fit, and names what does', async () => {
     const refused = await client.callTool({ name: 'w_book_flight', arguments: { ...flight, date: 'soon' } });
