@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ask, body, branch, compensate, parallel, runs, undo, withTasks } from './constructs.fixture.js';
-import { call, coalesce, graph, lit, Run, step } from './graph.fixture.js';
+import { again, call, coalesce, graph, lit, Run, step } from './graph.fixture.js';
 
 const undoes = (id: string, options = {}) => undo(`undo-${id}`, { id: step(id, 'id') }, options);
 
@@ -205,7 +205,7 @@ describe('L16: cancelling with compensation', () => {
     );
     const run = new Run(graph([trip])).returns('a', { id: 1 }).fails('bad').cancel(true);
     expect(run.commands.flatMap((each) => (each.kind === 'callTool' ? [each.tool] : []))).toEqual(['undo-a']);
-    expect(run.returns('trip').state.run.status).toBe('cancelled');
+    expect(run.returns('a').state.run.status).toBe('cancelled');
   });
 
   const task = graph([call('inside', {}, { compensate: undoes('inside') })], { name: 'task' });
