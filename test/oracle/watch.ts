@@ -153,7 +153,7 @@ export function watchOrder(graph: Graph): Watcher {
         demand(!begun.has(fact.node) || mayRepeat(), `${fact.node} begins twice`);
         demand(!settled.has(fact.node) || mayRepeat(), `${fact.node} begins after its end`);
         begun.add(fact.node);
-        for (const inner of nodesOf({ nodes: [node] })) if (inner !== node) forget(inner.id);
+        for (const inner of nodesOf({ nodes: [node] })) if (inner !== node) forget(inner.id, fact.node);
         settled.delete(fact.node);
         break;
       }
@@ -180,9 +180,21 @@ export function watchOrder(graph: Graph): Watcher {
     }
   }
 
-  function forget(id: string): void {
-    for (const key of settled) if (parseNodeKey(key).at(-1)?.id === id) settled.delete(key);
+  /** What stands inside the node that begins, and nothing of the same id in another item of the loops around. */
+  function forget(id: string, container: string): void {
+    for (const key of settled) if (isInside(key, id, container)) settled.delete(key);
   }
+}
+
+function isInside(key: string, id: string, container: string): boolean {
+  const inner = parseNodeKey(key).at(-1);
+  const outer = parseNodeKey(container).at(-1)?.indices ?? [];
+  if (prefixOf(key) !== prefixOf(container) || inner?.id !== id) return false;
+  return outer.every((index, depth) => inner.indices[depth] === index);
+}
+
+function prefixOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/') + 1);
 }
 
 /** The key of a node that stands beside the one with this key. */
