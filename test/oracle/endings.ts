@@ -56,8 +56,8 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
     failForGood(run, instance, fault);
   } else if ('fallbackNode' in node.onError) {
     const target = beside(instance, node.onError.fallbackNode);
-    const isOver = target === undefined || isSettled(target);
-    if (isOver || (target.status === 'pending' && (part.stopped || part.ended !== undefined))) {
+    const isLost = target === undefined || ['skipped', 'failed', 'cancelled'].includes(target.status);
+    if (isLost || (target.status === 'pending' && (part.stopped || part.ended !== undefined))) {
       failForGood(run, instance, fault);
       return;
     }

@@ -1,7 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import { abandonTimer, attemptId, delayId } from './commands.js';
-import type { Failure, ScopeRow, SkipReason } from './contract.js';
+import type { Failure, NodeRow, ScopeRow, SkipReason } from './contract.js';
 import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { isSettled, neighbour, select, settle, succeed } from './settle.js';
@@ -39,13 +39,16 @@ function standIn(turn: Turn, node: NodeInstance, failed: Failed, value: Expr): v
   succeed(turn, node, fallback.value, true);
 }
 
-/** Another node takes over, unless that has settled already, or nothing new may start: no failure is lost. [E6] */
+/**
+ * Another node takes over, unless that was left out or has failed already, or nothing new may start: no failure is
+ * lost. One that has succeeded already stands in for this node as well. [E6]
+ */
 function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: string): void {
   const { scopes, nodes } = turn.recorder.tables;
   const { endedBy, stopped } = scopes.need(node.scope.key);
   const other = nodes.need(neighbour(turn, node, fallbackNode).key);
   const mayStart = endedBy === undefined && stopped === undefined;
-  if (isSettled(other) || (other.status === 'pending' && !mayStart)) {
+  if (hasNothingToGive(other) || (other.status === 'pending' && !mayStart)) {
     failForGood(turn, node, failed);
     return;
   }
@@ -53,6 +56,10 @@ function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: 
   turn.recorder.report({ kind: 'handled', ...named(node), failure, attempts: reached, fallbackNode });
   select(turn, node, fallbackNode, 'fallback');
   settle(turn, node, { status: 'handled', failure, reached });
+}
+
+function hasNothingToGive({ status }: NodeRow): boolean {
+  return status === 'skipped' || status === 'failed' || status === 'cancelled';
 }
 
 /**
