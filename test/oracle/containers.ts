@@ -173,10 +173,11 @@ export function outcomeOf(run: Run, part: Part): Outcome {
   const first = failed[0]?.fault === undefined ? undefined : { ...failed[0].fault, from: failed[0] };
   const fault = part.error ?? first;
   if (fault !== undefined) return { status: 'failed', fault };
+  if (part.cut) return { status: 'cancelled' };
   const { returned } = part.frame;
   if (part.outer === undefined && returned !== undefined)
     return { status: 'succeeded', value: returned.value };
-  if (part.cut || part.nodes.some(({ status }) => status === 'cancelled')) return { status: 'cancelled' };
+  if (part.nodes.some(({ status }) => status === 'cancelled')) return { status: 'cancelled' };
   if (part.value === undefined)
     return { status: 'succeeded', value: part.outer === undefined ? null : undefined };
   const { value } = part;

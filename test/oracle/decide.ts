@@ -1,23 +1,23 @@
 import { begin } from './begin.js';
 import { failForGood, skip } from './endings.js';
-import { waitsIn } from './order.js';
+import { needsSelection, waitsIn } from './order.js';
 import { type Instance, isSettled, type Run } from './run.js';
 import { attempt, holds } from './values.js';
 
 /** Decides a node that is pending, if it can be decided. Gives whether it was. */
 export function decide(run: Run, instance: Instance): boolean {
   const { node, part } = instance;
-  const { joined, needed, all, loops, routers } = waitsOf(instance);
+  const { joined, needed, all, loops, routerLoops, routers } = waitsOf(instance);
   const beside = (ids: Iterable<string>) => part.nodes.filter((each) => new Set(ids).has(each.node.id));
   const maySelect = beside(routers.map(({ id }) => id));
-  if (!beside(loops).every(isSettled)) return false;
-  if (node.kind === 'compensate' || (routers.length > 0 && node.after.length === 0)) {
-    if (instance.selected === undefined) {
-      if (!maySelect.every(isSettled)) return false;
-      skip(run, instance, run.rules.notSelected);
-      return true;
-    }
-  } else if (maySelect.some((router) => router.node.kind === 'branch' && !isSettled(router))) return false;
+  const isChosen = instance.selected !== undefined || !needsSelection(node, routers);
+  if (!beside(isChosen ? loops : routerLoops).every(isSettled)) return false;
+  if (!isChosen) {
+    if (!maySelect.every(isSettled)) return false;
+    skip(run, instance, run.rules.notSelected);
+    return true;
+  }
+  if (instance.selected === undefined && !maySelect.every(isSettled)) return false;
   if (!beside(all).every(isSettled)) return false;
 
   const collects = part.frame.graph.errorStrategy?.kind === 'collect';

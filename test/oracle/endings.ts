@@ -85,8 +85,8 @@ export function failForGood(run: Run, instance: Instance, fault: Fault): void {
   const { graph } = instance.part.frame;
   const goesOn = graph.failFast === false || graph.errorStrategy?.kind === 'collect' || !run.rules.failFast;
   // After a `return` no failure can be made good any more.
-  const { stopped, ended } = instance.part;
-  if (!stopped && (!goesOn || ended === 'return')) end(run, instance.part, 'failure', 'upstream_failed');
+  const { aborted, ended } = instance.part;
+  if (!aborted && (!goesOn || ended === 'return')) end(run, instance.part, 'failure', 'upstream_failed');
 }
 
 /** Whether a scope has been stopped, or fails: a `return` alone lets those go on that have begun. */

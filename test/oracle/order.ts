@@ -17,9 +17,11 @@ export interface Waits {
   readonly all: ReadonlySet<string>;
   /** The `goto` nodes that may start over what it waits for. */
   readonly loops: ReadonlySet<string>;
+  /** Those among them that may start over who selects it. */
+  readonly routerLoops: ReadonlySet<string>;
   /** Those it takes for granted, also in its condition: without them it does not run where all failures are collected. */
   readonly needed: ReadonlySet<string>;
-  /** Those that may select it. */
+  /** Those that may select it; of one that its `after` activates, the branches that name it. */
   readonly routers: readonly Node[];
 }
 
@@ -32,10 +34,17 @@ export function waitsIn(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
   return found;
 }
 
+type Draft = Waits & {
+  readonly all: Set<string>;
+  readonly loops: Set<string>;
+  readonly routerLoops: Set<string>;
+};
+
 function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
-  const waits = new Map<string, Waits & { readonly all: Set<string>; readonly loops: Set<string> }>();
+  const waits = new Map<string, Draft>();
   for (const node of nodes) {
-    const routers = nodes.filter((other) => targetsOf(other).includes(node.id));
+    const namedBy = nodes.filter((other) => targetsOf(other).includes(node.id));
+    const routers = needsSelection(node, namedBy) ? namedBy : namedBy.filter(({ kind }) => kind === 'branch');
     // A `parallel` settles only after the node that undoes has, which therefore cannot wait for it.
     const mayWaitFor = nodes.filter(
       (o) => o !== node && !(o.kind === 'parallel' && o.compensateNode === node.id),
@@ -61,7 +70,7 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
     const joined = new Set([...node.after, ...plain]);
     const needed = new Set([...plain, ...holders([node.when], node.kind !== 'error')]);
     const all = new Set([...joined, ...holders([...values, ...others], false)]);
-    waits.set(node.id, { joined, needed, all, loops: new Set(), routers });
+    waits.set(node.id, { joined, needed, all, loops: new Set(), routerLoops: new Set(), routers });
   }
   nodes.forEach((node, index) => {
     if (node.kind !== 'goto') return;
@@ -71,13 +80,19 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
     for (const { id } of nodes.slice(index + 1)) {
       const own = waits.get(id);
       if (own === undefined) throw new Error(`nothing is known of ${id}`);
-      if (!loop.some((each) => own.all.has(each) || own.routers.some((router) => router.id === each)))
-        continue;
+      const isRouted = own.routers.some((router) => loop.includes(router.id));
+      if (isRouted) own.routerLoops.add(node.id);
+      if (!isRouted && !loop.some((each) => own.all.has(each))) continue;
       own.all.add(node.id);
       own.loops.add(node.id);
     }
   });
   return waits;
+}
+
+/** Whether a node runs only when one of those that name it selects it. */
+export function needsSelection({ kind, after }: Node, namedBy: readonly Node[]): boolean {
+  return kind === 'compensate' || (namedBy.length > 0 && after.length === 0);
 }
 
 /** The ids a node may select. */

@@ -37,6 +37,8 @@ export interface Part {
   reason?: SkipReason;
   /** Nothing new starts here, because of something outside. */
   stopped?: true;
+  /** What runs here was given up as well. */
+  aborted?: true;
   /** Because of that, something was left out or cancelled. */
   cut?: true;
   /** What an `error` node in here said. */

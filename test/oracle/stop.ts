@@ -58,15 +58,18 @@ export function abort(run: Run, part: Part, reason?: SkipReason): void {
     return;
   }
   part.stopped = true;
+  part.aborted = true;
   if (reason !== undefined) part.reason ??= reason;
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
     const hasBegun = isBetween(instance) || !['pending', 'ready'].includes(instance.status);
-    part.cut = true;
     leaveLine(run, instance);
     abortParts(run, instance, reason);
+    // What comes to an end of its own is not cut off.
+    if (isContainer(instance) && conclude(run, instance)) continue;
+    part.cut = true;
     if (reason !== undefined && !hasBegun) skip(run, instance, reason);
-    else if (!isContainer(instance) || !conclude(run, instance)) cancel(run, instance);
+    else cancel(run, instance);
   }
 }
 

@@ -204,15 +204,22 @@ function sibling(key: string, id: string): string {
   return key.slice(0, start) + id + (bracket < 0 ? '' : key.slice(bracket));
 }
 
-/** Whatever is undone has succeeded, and is undone once. */
+/** Whatever is undone has succeeded, and is undone once, unless the call that was to do it failed or was given up. */
 export function watchUndoing(): Watcher {
   const succeeded = new Set<string>();
+  const undoing = new Map<string, string>();
   return ({ advance }) => {
     for (const fact of advance.facts) {
       if (fact.kind === 'nodeSucceeded') succeeded.add(fact.node);
+      if (fact.kind === 'callReturned' && !fact.outcome.ok) {
+        const undoes = undoing.get(fact.command);
+        if (undoes !== undefined) succeeded.add(undoes);
+      }
       if (fact.kind !== 'callIssued' || fact.isCompensation !== true || fact.undoes === undefined) continue;
       demand(succeeded.has(fact.undoes), `${fact.undoes} is undone and has not succeeded`);
-      if (placeIsImplicit(fact)) succeeded.delete(fact.undoes);
+      if (!placeIsImplicit(fact)) continue;
+      succeeded.delete(fact.undoes);
+      undoing.set(fact.command, fact.undoes);
     }
   };
 }
