@@ -99,11 +99,11 @@ function beside({ part }: Instance, id: string): Instance | undefined {
   return part.nodes.find(({ node }) => node.id === id);
 }
 
-/** Selects a node beside this one. Only the first selection counts. */
+/** Selects a node beside this one. Only the first selection counts, unless that is taken back. */
 export function select(by: Instance, id: string, fault?: Fault): Instance | undefined {
   const target = beside(by, id);
   if (target?.status !== 'pending') return undefined;
-  target.selected ??= { by, fault };
+  target.selections = [...target.selections, { by, fault }];
   return target;
 }
 

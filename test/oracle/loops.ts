@@ -17,9 +17,7 @@ export function goBack(run: Run, instance: Instance, { target, max, onLimit }: G
   for (const each of again) startOver(run, each);
   // Whom they selected they select anew.
   for (const each of nodes) {
-    const { status, selected } = each;
-    if (status === 'pending' && selected !== undefined && again.includes(selected.by))
-      each.selected = undefined;
+    if (each.status === 'pending') each.selections = each.selections.filter(({ by }) => !again.includes(by));
   }
 }
 

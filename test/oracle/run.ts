@@ -72,7 +72,8 @@ export interface Instance {
   fault?: Fault | undefined;
   /** When it failed or succeeded, counted in settlements. */
   settledAt?: number;
-  selected?: { readonly by: Instance; readonly fault?: Fault | undefined } | undefined;
+  /** Who selected it. The first one counts. */
+  selections: readonly { readonly by: Instance; readonly fault?: Fault | undefined }[];
   /** Attempts of this visit, and how many of them got to the other side. */
   attempts: number;
   reached: number;
@@ -177,7 +178,7 @@ export function partOf(
     const key = part.frame.prefix + node.id + suffix;
     part.nodes.push({
       ...{ node, part, key, status: 'pending', attempts: 0, reached: 0, visits: 0, jumps: 0 },
-      ...{ pending: [], parts: [], open: [] },
+      ...{ selections: [], pending: [], parts: [], open: [] },
     });
   }
   return part;

@@ -28,7 +28,8 @@ interface Report {
 
 /** The steps of a `compensate` node, in the written order. */
 export function undoListed(run: Run, instance: Instance, node: CompensateNode): void {
-  const { part, key, selected } = instance;
+  const { part, key } = instance;
+  const [selected] = instance.selections;
   instance.status = 'running';
   instance.attempts += 1;
   const identity = `${key} ${part.visits}${instance.visits}`;

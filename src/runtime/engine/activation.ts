@@ -42,8 +42,8 @@ function activateDue(turn: Turn): boolean {
 /** Every dependency has settled: selection, join, then condition, then a place. */
 function activate(turn: Turn, node: NodeInstance): void {
   const { planned } = node;
-  const { waitingFor, routers, selectedBy } = turn.recorder.tables.nodes.need(node.key);
-  if (planned.needsSelection && selectedBy === undefined) {
+  const { waitingFor, routers, selections } = turn.recorder.tables.nodes.need(node.key);
+  if (planned.needsSelection && selections === undefined) {
     if (routers === 0) skip(turn, node, 'not_selected');
     return;
   }

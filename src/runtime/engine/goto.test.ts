@@ -172,6 +172,43 @@ describe('Q14: a goto', () => {
     expect(run.state.run.status).toBe('succeeded');
   });
 
+  test('takes back its own selections, and no others: no failure is lost', () => {
+    const nodes = [
+      call('try'),
+      branch('found', [
+        [isMore(score('try'), 90), 'finish'],
+        [undefined, body([])],
+      ]),
+      back('again', 'try', 1, { after: ['found'], onLimit: 'continue' }),
+      call('risky', {}, { onError: { fallbackNode: 'finish' } }),
+      call('finish', { why: error('code') }),
+    ];
+    const run = new Run(graph(nodes));
+    run.returns('try', { score: 99 }).returns('try', { score: 1 }).fails('risky');
+    expect([run.status('risky'), run.inFlight]).toEqual(['handled', ['finish']]);
+    const early = new Run(graph(nodes)).fails('risky');
+    early.returns('try', { score: 99 }).returns('try', { score: 1 });
+    expect([early.status('risky'), early.inFlight]).toEqual(['handled', ['finish']]);
+  });
+
+  test('leaves a selection in place that came second and from outside', () => {
+    const nodes = [
+      call('try'),
+      branch('found', [
+        [isMore(score('try'), 90), 'finish'],
+        [undefined, body([])],
+      ]),
+      call('slow'),
+      back('again', 'try', 1, { onLimit: 'continue' }),
+      call('risky', {}, { onError: { fallbackNode: 'finish' } }),
+      call('finish', { why: error('code') }),
+    ];
+    const run = new Run(graph(nodes)).returns('try', { score: 99 }).fails('risky').returns('slow');
+    run.returns('try', { score: 1 }).returns('slow');
+    expect(run.state.commands['finish#1']).toMatchObject({ input: { why: 'E_TOOL' } });
+    expect(run.status('risky')).toBe('handled');
+  });
+
   test('in a loop that goes through items, counts for each item', () => {
     const nodes = body([call('a'), back('again', 'a', 1, { onLimit: 'continue' })]);
     const run = new Run(graph([foreach('each', lit([1, 2]), nodes)]));

@@ -1,6 +1,6 @@
 import type { Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
-import type { NodeRow, NodeStatus, SkipReason } from './contract.js';
+import type { NodeRow, NodeStatus, Selection, SkipReason } from './contract.js';
 import type { NodeInstance } from './instances.js';
 import type { PlannedNode } from './plan.js';
 import { changePlaces, leaveLine, takesPlace } from './ready-line.js';
@@ -91,7 +91,7 @@ function releaseRoutes({ recorder, instances, due }: Turn, { planned, scope }: N
     if (row.status !== 'pending') continue;
     const routers = (row.routers ?? 0) - 1;
     nodes.put(target.key, { ...row, routers });
-    if (routers === 0 && row.selectedBy === undefined) due.add(target);
+    if (routers === 0 && row.selections === undefined) due.add(target);
   }
 }
 
@@ -108,19 +108,18 @@ function isRollbackOf({ node }: PlannedNode, { node: { id } }: PlannedNode): boo
   return node.kind === 'parallel' && node.compensateNode === id;
 }
 
-/** Selects a node of the same scope. The first selection counts; one that needs none, or is settled, is left alone. */
-export function select(
-  turn: Turn,
-  by: NodeInstance,
-  target: string,
-  why: 'goto' | 'fallback' | 'rollback',
-): void {
+/**
+ * Selects a node of the same scope. The first selection counts, later ones are kept for the case that a jump takes it
+ * back; one that needs none, or is settled, is left alone.
+ */
+export function select(turn: Turn, by: NodeInstance, target: string, why: Selection['why']): void {
   const { recorder, due } = turn;
   const node = neighbour(turn, by, target);
   const row = recorder.tables.nodes.need(node.key);
-  if (!node.planned.needsSelection || row.status !== 'pending' || row.selectedBy !== undefined) return;
-  recorder.tables.nodes.put(node.key, { ...row, selectedBy: by.key, selectedFor: why });
-  if (row.waitingFor === 0) due.add(node);
+  if (!node.planned.needsSelection || row.status !== 'pending') return;
+  const selections = [...(row.selections ?? []), { by: by.key, why }];
+  recorder.tables.nodes.put(node.key, { ...row, selections });
+  if (selections.length === 1 && row.waitingFor === 0) due.add(node);
 }
 
 /** Another node of the same scope. */

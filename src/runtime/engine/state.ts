@@ -148,6 +148,13 @@ export interface ContainerRow {
   readonly undoing?: true;
 }
 
+/** A node was selected to run. */
+export interface Selection {
+  /** The node that did so. */
+  readonly by: string;
+  readonly why: 'goto' | 'fallback' | 'rollback';
+}
+
 /** One node of the run. */
 export interface NodeRow {
   readonly status: NodeStatus;
@@ -156,9 +163,8 @@ export interface NodeRow {
   readonly waitingFor: number;
   /** Nodes that have not settled and may still select this one. */
   readonly routers?: number;
-  /** The node that selected this one, and why. */
-  readonly selectedBy?: string;
-  readonly selectedFor?: 'goto' | 'fallback' | 'rollback';
+  /** Who selected this node. The first one counts. */
+  readonly selections?: readonly Selection[];
   /** The latest attempt, counted from 1; 0 before the first. */
   readonly attempt: number;
   /** How often a `goto` started this node over. */

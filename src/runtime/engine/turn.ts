@@ -64,11 +64,11 @@ export function readerIn({ recorder, budget }: Turn, scope: ScopeInstance): Eval
 /** Evaluates as a node sees the run. One that a fallback selected sees the failure it takes over for, as `error`. */
 export function readerOf(turn: Turn, { key, scope }: NodeInstance): Evaluation {
   const { nodes } = turn.recorder.tables;
-  const { selectedBy, selectedFor } = nodes.need(key);
+  const selection = nodes.need(key).selections?.[0];
   const reader = readerIn(turn, scope);
-  if (selectedBy === undefined || selectedFor !== 'fallback') return reader;
-  const { failure, reached = 0 } = nodes.need(selectedBy);
+  if (selection?.why !== 'fallback') return reader;
+  const { failure, reached = 0 } = nodes.need(selection.by);
   if (failure === undefined) return reader;
-  const node = turn.instances.find(selectedBy).planned.node.id;
+  const node = turn.instances.find(selection.by).planned.node.id;
   return reader.withError({ code: failure.code, message: failure.message, attempts: reached, node });
 }

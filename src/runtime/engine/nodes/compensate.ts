@@ -35,12 +35,12 @@ export function compensated(
 /** The failure that led here. */
 function causeOf(turn: Turn, node: NodeInstance, report?: CompensationReport) {
   const { nodes } = turn.recorder.tables;
-  const { selectedBy, selectedFor } = nodes.need(node.key);
-  if (selectedBy === undefined) return undefined;
-  const by = turn.instances.find(selectedBy);
-  if (selectedFor === 'rollback') {
+  const selection = nodes.need(node.key).selections?.[0];
+  if (selection === undefined) return undefined;
+  const by = turn.instances.find(selection.by);
+  if (selection.why === 'rollback') {
     return { failure: partialFailure(turn, by, report), final: isFinal(turn, by) };
   }
-  const { failure } = nodes.need(selectedBy);
-  return selectedFor === 'fallback' && failure !== undefined ? { failure, final: false } : undefined;
+  const { failure } = nodes.need(selection.by);
+  return selection.why === 'fallback' && failure !== undefined ? { failure, final: false } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { GotoNode } from '../../../graph/model.js';
-import type { NodeRow } from '../contract.js';
+import type { NodeRow, Selection } from '../contract.js';
 import { fail, forgetFailures } from '../ending.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
@@ -49,16 +49,15 @@ function startedOver(
   members: ReadonlySet<PlannedNode>,
 ): NodeRow {
   const { key } = turn.instances.node(scope, member);
-  const { visits = 0, jumps, selectedBy, selectedFor } = turn.recorder.tables.nodes.need(key);
-  const isSelected = selectedBy !== undefined && !members.has(turn.instances.find(selectedBy).planned);
+  const { visits = 0, jumps, selections } = turn.recorder.tables.nodes.need(key);
+  const still = selections?.filter(({ by }) => !members.has(turn.instances.find(by).planned));
   return {
     status: 'pending',
     waitingFor: member.orders.filter((before) => members.has(before)).length,
     ...(member.needsSelection
       ? { routers: member.routers.filter((router) => members.has(router)).length }
       : {}),
-    ...(isSelected ? { selectedBy } : {}),
-    ...(isSelected && selectedFor !== undefined ? { selectedFor } : {}),
+    ...withSelections(still),
     attempt: 0,
     visits: visits + 1,
     ...(jumps === undefined ? {} : { jumps }),
@@ -66,8 +65,8 @@ function startedOver(
 }
 
 /** Waits for nothing, or can no longer be selected. */
-function mayBeDue({ waitingFor, routers, selectedBy }: NodeRow): boolean {
-  return routers === undefined || selectedBy !== undefined ? waitingFor === 0 : routers === 0;
+function mayBeDue({ waitingFor, routers, selections }: NodeRow): boolean {
+  return routers === undefined || selections !== undefined ? waitingFor === 0 : routers === 0;
 }
 
 /** Those outside of the loop that have not started wait for its nodes once more. */
@@ -93,8 +92,10 @@ function makeWait(
 }
 
 /** A node that is not selected by that one any more, if it was. Who starts over selects anew. */
-function unselected(row: NodeRow, by: string): NodeRow {
-  if (row.selectedBy !== by) return row;
-  const { selectedBy: _by, selectedFor: _for, ...rest } = row;
-  return rest;
+function unselected({ selections, ...row }: NodeRow, by: string): NodeRow {
+  return { ...row, ...withSelections(selections?.filter((selection) => selection.by !== by)) };
+}
+
+function withSelections(selections: readonly Selection[] = []): Pick<NodeRow, 'selections'> {
+  return selections.length === 0 ? {} : { selections };
 }

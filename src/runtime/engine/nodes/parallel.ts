@@ -129,7 +129,7 @@ export function rolledBack(turn: Turn, node: NodeInstance, report?: Compensation
   const { node: model } = node.planned;
   const by = model.kind === 'parallel' ? model.compensateNode : undefined;
   const undone = by === undefined ? undefined : nodes.need(neighbour(turn, node, by).key);
-  const isSame = undone?.selectedBy === node.key && undone.failure?.code === 'E_PARTIAL_FAILURE';
+  const isSame = undone?.selections?.[0]?.by === node.key && undone.failure?.code === 'E_PARTIAL_FAILURE';
   const failure =
     isSame && undone.failure !== undefined ? undone.failure : partialFailure(turn, node, report);
   closeContainer(turn, node, failedWith(failure, isFinal(turn, node)));
