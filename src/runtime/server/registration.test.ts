@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fromStep, sequential, step, toolHandle } from '../../formats/builder/index.js';
+import type { Graph, Node } from '../../graph/model.js';
 import type { Registry } from '../catalogue/registry.js';
 import { RegistrationError, register } from './registration.js';
 
@@ -27,17 +28,17 @@ const shouting = (by: (out: { text: string }) => string) =>
     .returns(fromStep('shouted'))
     .build();
 
-describe('what is registered', () => {
-  const refusal = (run: () => unknown): readonly string[] => {
-    try {
-      run();
-    } catch (error) {
-      if (error instanceof RegistrationError) return error.problems;
-      throw error;
-    }
-    return [];
-  };
+const refusal = (run: () => unknown): readonly string[] => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof RegistrationError) return error.problems;
+    throw error;
+  }
+  return [];
+};
 
+describe('what is registered', () => {
   test('is told apart from what is no workflow and no prompt', () => {
     const junk = { workflows: [{}, null, { graph: {} }], prompts: [{}, 'x', { name: 'a', handler: 5 }] };
     expect(refusal(() => register(registry, junk as never))).toEqual([
@@ -105,5 +106,42 @@ describe('the functions of a built workflow', () => {
         "workflow `shout-it`: SW1004: Workflow 'shout-it' uses the name 'shout' for two functions. Rename one of them",
       ]),
     );
+  });
+});
+
+describe('a graph that was brought along', () => {
+  const { graph } = sequential('echo', 'echo')
+    .step(step(toolHandle('ping')))
+    .build();
+  const base = { after: [], join: 'none_failed', executor: 'server' } as const;
+  const literal = { kind: 'literal', value: [1] } as const;
+  const caller: Graph = {
+    ...graph,
+    name: 'caller',
+    nodes: [{ ...base, kind: 'workflow', id: 'run', workflow: 'echo', input: { kind: 'dict', entries: [] } }],
+  };
+
+  test('may run one that was brought along as well, and none that is not there', () => {
+    expect(
+      register(registry, { workflows: [{ graph: caller }, { graph }], prompts: [] }).workflows,
+    ).toHaveLength(2);
+    expect(refusal(() => register(registry, { workflows: [{ graph: caller }], prompts: [] }))).toEqual([
+      expect.stringMatching(/^workflow `caller`: SW4026: .*echo/),
+    ]);
+  });
+
+  test('is asked for the functions it names in its loops, too', () => {
+    const compute: Node = {
+      ...{ ...base, kind: 'compute', id: 'made', value: { kind: 'list', items: [] } },
+      function: { name: 'gone', hash },
+    };
+    const each: Node = {
+      ...{ ...base, kind: 'foreach', id: 'each', items: literal, as: 'item', max: 10, concurrency: 1 },
+      ...{ onItemError: 'fail', body: { nodes: [compute] } },
+    };
+    const looping: Graph = { ...graph, nodes: [each] };
+    expect(refusal(() => register(registry, { workflows: [{ graph: looping }], prompts: [] }))).toEqual([
+      expect.stringContaining('gone'),
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
 import { kindOf } from './kind-of.js';
@@ -84,7 +85,7 @@ export function register(
   const workflows = registrations.workflows.filter(isBuiltWorkflow);
   const prompts = registrations.prompts.filter(isPlainPrompt);
   const functions = new Map(Object.entries(registry.functions ?? {}));
-  const registered = partsOf(registry);
+  const registered = partsOf(registry, workflows);
   const problems = [...misfits, ...nameProblems(registry, workflows, prompts)];
   const warnings: string[] = [];
   const runnable: RunnableWorkflow[] = [];
@@ -136,8 +137,15 @@ function isPlainPrompt(given: unknown): given is SimplePrompt {
 }
 
 /** What graphs are checked against. */
-function partsOf({ tools, resources, functions = {} }: Registry): RegisteredParts {
+function partsOf(registry: Registry, built: readonly BuiltWorkflow[]): RegisteredParts {
+  const { tools, resources, functions = {} } = registry;
+  const graphs = Object.values(registry.workflows).map(({ graph }) => graph);
+  for (const { graph } of built) {
+    const parsed = parseGraph(graph);
+    if (parsed.ok) graphs.push(parsed.graph);
+  }
   return {
+    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
     tools: new Map(Object.entries(tools)),
     resources: new Map(Object.entries(resources)),
     functions: new Map(Object.entries(functions)),
@@ -160,7 +168,7 @@ function withHint({ code, message, hint }: Diagnostic): Finding {
 
 function functionProblems(graph: Graph, functions: ReadonlyMap<string, FunctionEntry>): Set<string> {
   const problems = new Set<string>();
-  for (const node of graph.nodes) {
+  for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
     if (node.kind !== 'compute' || node.function === undefined) continue;
     const entry = functions.get(node.function.name);
     if (entry === undefined) problems.add(texts.noFunction(graph.name, node.function.name));
