@@ -160,10 +160,14 @@ function printCall(expr: CallExpr): string {
 }
 
 function printText({ parts }: TextExpr): string {
-  const printed = parts.map((part) =>
-    typeof part === 'string' ? part.replaceAll(/[\\`]|\$(?=\{)/g, '\\$&') : `\${${printExpr(part)}}`,
-  );
+  const printed = parts.map((part) => (typeof part === 'string' ? quoted(part) : `\${${printExpr(part)}}`));
   return `\`${printed.join('')}\``;
+}
+
+/** A text as it stands in a template, in one line. */
+function quoted(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return escaped.replaceAll(/`|\$(?=\{)/g, '\\$&');
 }
 
 function printEach(expr: EachExpr): string {

@@ -12,7 +12,12 @@ const DECEPTIVE = /[\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u20
  * `indent` is in spaces; without it the text is one line.
  */
 export function jsonText(value: Json, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(DECEPTIVE, escapedChar);
+  return plainText(JSON.stringify(value, null, indent));
+}
+
+/** A text in which no character breaks a line, but for `\n`, or reorders what is shown. */
+export function plainText(text: string): string {
+  return text.replace(DECEPTIVE, escapedChar);
 }
 
 /** A text, cut to {@link RESULT_LIMIT}; `size` is its full size where it was. */

@@ -26,7 +26,7 @@ test.each<[string | undefined, Expr]>([
   ['(find.a ?? "none") === "x"', compare('eq.strict', coalesce(step('find', 'a'), lit('none')), lit('x'))],
   ['a.trim().startsWith("b")', call('startsWith.js', call('trim.js', input('a')), lit('b'))],
   [`\`Hi \${a} \\\`x\\\`\``, text('Hi ', input('a'), ' `x`')],
-  ['[a, { "b": c }]', list(input('a'), { kind: 'dict', entries: [{ key: 'b', value: input('c') }] })],
+  ['[a, { b: c }]', list(input('a'), { kind: 'dict', entries: [{ key: 'b', value: input('c') }] })],
   [
     'find.list.some((x, i) => x.open || (i > 3))',
     {
@@ -47,7 +47,7 @@ test.each<[string | undefined, Expr]>([
     },
   ],
   ['error.code === "E_A"', compare('eq.strict', error('code'), lit('E_A'))],
-  ['a.slice(undefined, -1)', { kind: 'slice', style: 'js', of: input('a'), end: lit(-1) }],
+  ['a.slice(0, -1)', { kind: 'slice', style: 'js', of: input('a'), end: lit(-1) }],
   [
     '(a ? b : undefined) === 1',
     compare(
@@ -57,8 +57,10 @@ test.each<[string | undefined, Expr]>([
       lit(1),
     ),
   ],
-  [undefined, compare('eq.py', input('a'), lit(1))],
-  [undefined, { kind: 'let', name: 'x', value: lit(1), body: lit(2) }],
+  ['a == 1', compare('eq.py', input('a'), lit(1))],
+  ['2 with x = 1', { kind: 'let', name: 'x', value: lit(1), body: lit(2) }],
+  ['"\\u202e" === a', compare('eq.strict', lit('\u202e'), input('a'))],
+  [`\`"two\\nlines" \${a}\``, text('"two\nlines" ', input('a'))],
   [undefined, lit('x'.repeat(300))],
 ])('%s', (printed, expr) => {
   expect(printExpression(expr)).toBe(printed);
