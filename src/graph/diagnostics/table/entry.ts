@@ -1,0 +1,23 @@
+/** One fault: how grave it is, what is told of it, and what to write instead. */
+export interface Entry<P> {
+  readonly severity: 'error' | 'warning';
+  readonly message: (params: P) => string;
+  readonly hint?: (params: P) => string | undefined;
+}
+
+export const error = <P = Record<never, never>>(
+  message: (params: P) => string,
+  hint?: (params: P) => string | undefined,
+): Entry<P> => ({ severity: 'error', message, ...(hint === undefined ? {} : { hint }) });
+
+export const warning = <P = Record<never, never>>(
+  message: (params: P) => string,
+  hint?: (params: P) => string | undefined,
+): Entry<P> => ({ ...error(message, hint), severity: 'warning' });
+
+/** ``did you mean `x`?``, or nothing where no known name is near. */
+export const nearest = (p: { suggestion?: string | undefined }): string | undefined =>
+  p.suggestion === undefined ? undefined : `did you mean \`${p.suggestion}\`?`;
+
+/** A decorator as `@Step`, a verb, whose name is in lower case, as `call`. */
+export const owner = (name: string): string => (/^[a-z]/.test(name) ? `\`${name}\`` : `@${name}`);

@@ -1,0 +1,167 @@
+import { error, nearest, warning } from './entry.js';
+
+/** What takes the values of a step: a tool, another workflow, or else the state. */
+const taker = (p: { tool?: string | undefined; workflow?: string | undefined }): string => {
+  if (p.workflow !== undefined) return `workflow \`${p.workflow}\``;
+  return p.tool === undefined ? 'the state' : `tool \`${p.tool}\``;
+};
+
+/** Faults of a graph, whichever front end wrote it. */
+export const graphFaults = {
+  SW4001: error(
+    (p: { workflow: string; tool: string; suggestion?: string | undefined }) =>
+      `workflow \`${p.workflow}\` requires tool \`${p.tool}\`, which is not registered`,
+    nearest,
+  ),
+  SW4002: error(
+    (p: { workflow: string; resource: string; suggestion?: string | undefined }) =>
+      `workflow \`${p.workflow}\` requires resource \`${p.resource}\`, which is not registered`,
+    nearest,
+  ),
+  SW4003: error(
+    (p: { step: string; tool?: string; workflow?: string; input: string }) =>
+      `step \`${p.step}\` gives ${taker(p)} no \`${p.input}\``,
+    (p) => `add \`${p.input}\` to the input of the ${p.workflow === undefined ? 'call' : 'workflow'}`,
+  ),
+  SW4004: error(
+    (p: { step: string; tool?: string; workflow?: string; input: string; suggestion?: string | undefined }) =>
+      `${taker(p)} of step \`${p.step}\` takes no \`${p.input}\``,
+    nearest,
+  ),
+  SW4005: error(
+    (p: { path: string; step: string; of?: 'item' | 'state field'; suggestion?: string | undefined }) =>
+      `${p.of ?? 'the output of'} \`${p.step}\` has no \`${p.path}\``,
+    nearest,
+  ),
+  SW4006: error(
+    (p: { cycle: string }) => `steps wait for each other: ${p.cycle}`,
+    () => 'remove one of these dependencies',
+  ),
+  SW4007: error(
+    (p: { uri: string; why: string }) => `\`${p.uri}\` is not an absolute URI: ${p.why}`,
+    () => 'write a scheme and a path, for example `resource://logseq/intro`',
+  ),
+  SW4008: error((p: { what: string }) => `${p.what} must not be empty`),
+  SW4009: error(
+    (p: { id: string }) => `two steps have the id \`${p.id}\``,
+    () => 'give one of them another id',
+  ),
+  SW4010: error(
+    (p: { kind: string; id: string }) =>
+      `step \`${p.id}\` is of the kind \`${p.kind}\`, which this version cannot run`,
+  ),
+  SW4011: error((p: { problem: string }) => `the graph is malformed: ${p.problem}`),
+  SW4012: error(
+    (p: {
+      step: string;
+      input: string;
+      tool?: string;
+      workflow?: string;
+      expected: string;
+      actual: string;
+    }) => `\`${p.input}\` of ${taker(p)} takes ${p.expected}, and step \`${p.step}\` gives ${p.actual}`,
+  ),
+  SW4013: warning(
+    (p: { step: string; end: string; ends?: string }) =>
+      `step \`${p.step}\` is never reached: \`${p.end}\` always ends ${p.ends ?? 'the run'}`,
+    (p) => `give \`${p.end}\` a condition, or remove \`${p.step}\``,
+  ),
+  SW4014: warning(
+    (p: { step: string; tool: string; inside?: string }) =>
+      `step \`${p.step}\` is tried again on failure, and tool \`${p.tool}\`${
+        p.inside === undefined ? '' : `, which \`${p.inside}\` calls in it,`
+      } is not idempotent`,
+    (p) =>
+      `if calling \`${p.tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`,
+  ),
+  SW4015: error(
+    (p: { what: string; option: string; range: string; value: number }) =>
+      `\`${p.option}\` of ${p.what} must be ${p.range}, not ${p.value}`,
+  ),
+  SW4016: error(
+    (p: { step: string; arm: string }) => `two arms of \`${p.step}\` are named \`${p.arm}\``,
+    () => 'give one of them another name',
+  ),
+  SW4017: error(
+    (p: { step: string; option: string; target: string; why: string }) =>
+      `\`${p.option}\` of step \`${p.step}\` names \`${p.target}\`, ${p.why}`,
+    () => 'name a step that stands in the same list of steps',
+  ),
+  SW4018: error(
+    (p: { name: string; where: string }) => `\`${p.name}\` cannot be read here: it stands in ${p.where}`,
+  ),
+  SW4019: error(
+    (p: { step: string; target: string; kind: string }) =>
+      `step \`${p.step}\` waits for \`${p.target}\`, a step of kind \`${p.kind}\` that runs only when it is selected`,
+    () => 'wait for the step that selects it',
+  ),
+  SW4020: error(
+    (p: { scope: string }) =>
+      `no step of ${p.scope} can begin: whichever waits for no other only runs when it is selected`,
+    () => 'add a step that is selected by no other',
+  ),
+  SW4021: warning(
+    (p: { step: string }) => `step \`${p.step}\` never runs: nothing that runs selects it`,
+    (p) => `select \`${p.step}\`, or remove it`,
+  ),
+  SW4022: warning(
+    (p: { step: string; values?: string | undefined }) =>
+      `step \`${p.step}\` fails where none of its cases holds${p.values === undefined ? '' : `: for ${p.values}`}`,
+    () => 'add an `else`, or a case for what is left',
+  ),
+  SW4023: warning(
+    (p: { step: string; arm: string; first: string }) =>
+      `case \`${p.arm}\` of step \`${p.step}\` is never taken: \`${p.first}\` is taken wherever it holds`,
+    () => 'remove one of the two, or change its condition',
+  ),
+  SW4024: warning(
+    (p: { name: string; step: string }) =>
+      `\`${p.name}\` may have been skipped where \`${p.step}\` reads from it`,
+    (p) =>
+      `provide for its absence with \`?.\` or \`??\`, or let \`${p.step}\` run only where \`${p.name}\` has`,
+  ),
+  SW4025: error(
+    (p: { step: string; target: string }) =>
+      `step \`${p.step}\` goes to \`${p.target}\`, which does not stand before it`,
+    () => 'a `goto` goes back; what comes later is reached by going on',
+  ),
+  SW4026: error(
+    (p: { workflow: string; target: string; suggestion?: string | undefined }) =>
+      `workflow \`${p.workflow}\` requires workflow \`${p.target}\`, which is not registered`,
+    nearest,
+  ),
+  SW4027: error(
+    (p: { path: string; limit?: number }) =>
+      p.limit === undefined
+        ? `workflows run each other without a condition: ${p.path}`
+        : `more than ${p.limit} workflows run inside each other: ${p.path}`,
+    (p) => (p.limit === undefined ? 'say when it is to end' : 'run some of them one after the other'),
+  ),
+  SW4028: error(
+    (p: { step: string }) => `step \`${p.step}\` rolls back, and nothing in it says how it is undone`,
+    () => 'add `compensate` to a call in it, or let it fail without rolling back',
+  ),
+  SW4029: error(
+    (p: { step: string; actual: string }) =>
+      `step \`${p.step}\` goes through a list, and is given ${p.actual}`,
+  ),
+  SW4030: error(
+    (p: { step: string; problem: string }) => `the options of question \`${p.step}\` ${p.problem}`,
+    () => 'give one or more different texts',
+  ),
+  SW4031: error(
+    (p: { workflow: string; field: string; suggestion?: string | undefined }) =>
+      `the state of workflow \`${p.workflow}\` has no field \`${p.field}\``,
+    nearest,
+  ),
+  SW4032: error(
+    (p: { step: string; name: string; outer: string }) =>
+      `two loops inside each other, \`${p.outer}\` and \`${p.step}\`, use the name \`${p.name}\``,
+    () => 'give one of them another name',
+  ),
+  SW4033: error(
+    (p: { step: string; field: string }) =>
+      `step \`${p.step}\` reads the state's field \`${p.field}\`, which is not among its \`reads\``,
+    (p) => `add \`${p.field}\` to them`,
+  ),
+} as const;

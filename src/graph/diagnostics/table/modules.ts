@@ -1,0 +1,74 @@
+import { error, warning } from './entry.js';
+
+/** Whether JSON Schema can read it, whatever the run time can match. */
+const isRegularExpression = (pattern: string): boolean => {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
+/** Faults of schemas and of the modules they stand in. */
+export const moduleFaults = {
+  SW6001: error(
+    (p: { file: string; reason: string }) => `\`${p.file}\` cannot be imported: ${p.reason}`,
+    () => 'codegen imports tool modules to read their schemas; keep side effects out of the top level',
+  ),
+  SW6002: error(
+    (p: { tool: string; which: string; reason: string }) =>
+      `the ${p.which} schema of tool \`${p.tool}\` has no JSON Schema form: ${p.reason}`,
+  ),
+  SW6003: error(
+    (p: { tool: string }) => `tool \`${p.tool}\` takes input but declares no schema`,
+    () => 'give the parameter of `execute` a type, or add `input: z.object({ … })` to @Tool',
+  ),
+  SW6004: error(
+    (p: { resource: string; file: string }) =>
+      `resource \`${p.resource}\` names the file \`${p.file}\`, which cannot be read`,
+  ),
+  SW6005: error(
+    (p: { seconds: number; file?: string | undefined }) =>
+      p.file === undefined
+        ? `the tool modules were not read within ${p.seconds} s`
+        : `\`${p.file}\` was not read within ${p.seconds} s`,
+    (p) => `${p.file === undefined ? 'a module' : 'the module'} waits or loops at its top level`,
+  ),
+  SW6006: error(
+    (p: { tool: string; which: string }) =>
+      `the ${p.which} schema of tool \`${p.tool}\` is not an object schema`,
+    () => 'MCP tools take and return objects: wrap it in `z.object({ … })`',
+  ),
+  SW6007: error(
+    (p: { className: string; reason: string }) =>
+      `\`${p.className}\` differs from its source when it is loaded: ${p.reason}`,
+    () => 'is a second copy of stepwright installed? `npm ls stepwright` shows it',
+  ),
+  SW6008: error(
+    (p: { tool: string; path: string; type: string }) =>
+      `\`${p.path}\` of tool \`${p.tool}\` is of the type \`${p.type}\`, which has no JSON form`,
+    () =>
+      'callers send and get JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+  ),
+  SW6009: error(
+    (p: { tool: string; path: string; tag: string; problem: string }) =>
+      `\`@${p.tag}\` of \`${p.path}\` of tool \`${p.tool}\` ${p.problem}`,
+  ),
+  SW6010: error(
+    (p: { path: string; owner: string; pattern: string; problem: string }) =>
+      `the pattern \`${p.pattern}\` at \`${p.path}\` of ${p.owner} ${p.problem}`,
+    (p) =>
+      isRegularExpression(p.pattern)
+        ? 'write it without lookaround, `(?=…)` and `(?<=…)`, and without `\\1`; or check the value in code'
+        : 'JSON Schema reads patterns as regular expressions with the flag `u`',
+  ),
+  SW6011: warning(
+    (p: { tool: string; problem: string }) => `the results of tool \`${p.tool}\` go unchecked: ${p.problem}`,
+    () => 'return what JSON has, or give @Tool an `output` schema',
+  ),
+  SW6012: error(
+    (p: { tool: string; count: number }) =>
+      `\`execute\` of tool \`${p.tool}\` has ${p.count} signatures, and a schema is made from one`,
+    () => 'write one signature, with unions for what may be given, or give @Tool `input` and `output`',
+  ),
+} as const;

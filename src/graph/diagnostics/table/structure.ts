@@ -1,0 +1,109 @@
+import { error, nearest, owner } from './entry.js';
+
+/** Faults of how classes and workflows are written. */
+export const structureFaults = {
+  SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
+  SW1002: error(
+    (p: { kind: string; name: string; rule: string }) => `\`${p.name}\` is not a valid ${p.kind} name`,
+    (p) => (p.rule.startsWith('an ') ? `use ${p.rule}` : `use a name that matches ${p.rule}`),
+  ),
+  SW1003: error(
+    (p: { decorator: string; option: string }) =>
+      `option \`${p.option}\` of ${owner(p.decorator)} is not a literal`,
+    () => 'codegen reads options without running code: write the value here, not a name or a call',
+  ),
+  SW1004: error(
+    (p: { kind: string; name: string }) => `two ${p.kind}s are named \`${p.name}\``,
+    () => 'give one of them another name',
+  ),
+  SW1005: error(
+    (p: { name: string; option: string }) => `\`${p.name}\` has no ${p.option}`,
+    (p) => `add \`${p.option}\` to its decorator`,
+  ),
+  SW1006: error(
+    (p: { field: string }) => `step \`${p.field}\` has no initializer`,
+    () => 'a step is a field with a verb as its value, for example `= call(SomeTool, { … })`',
+  ),
+  SW1007: error(
+    (p: { field: string }) => `\`${p.field}\` uses a workflow verb but has no @Step`,
+    () => 'put @Step() before the field',
+  ),
+  SW1008: error(
+    (p: { field: string }) => `\`${p.field}\` is bound twice in this workflow`,
+    () => 'rename one of them',
+  ),
+  SW1009: error(
+    (p: { workflow: string }) => `workflow \`${p.workflow}\` has no steps`,
+    () => 'add at least one field with @Step()',
+  ),
+  SW1010: error(
+    (p: { className: string }) =>
+      `class \`${p.className}\` is not exported, so the registry cannot import it`,
+    () => 'write `export class`',
+  ),
+  SW1011: error(
+    (p: { decorator: string; option: string; suggestion?: string | undefined }) =>
+      `${owner(p.decorator)} has no option \`${p.option}\``,
+    nearest,
+  ),
+  SW1012: error(
+    (p: { decorator: string; option: string; expected: string }) =>
+      `option \`${p.option}\` of ${owner(p.decorator)} must be ${p.expected}`,
+  ),
+  SW1013: error(
+    (p: { className: string }) => `class \`${p.className}\` has arguments or steps but no @Workflow`,
+    () => 'put @Workflow({ … }) before the class',
+  ),
+  SW1014: error(
+    (p: { decorator: string }) => `@${p.decorator} takes its options as one object literal`,
+    (p) => `write \`@${p.decorator}({ … })\``,
+  ),
+  SW1015: error(
+    (p: { uri: string }) => `two resources have the URI \`${p.uri}\``,
+    () => 'give one of them another URI',
+  ),
+  SW1016: error((p: { decorator: string; what: string }) => `@${p.decorator} cannot stand on ${p.what}`),
+  SW1017: error(
+    (p: { argument: string; type: string }) =>
+      `argument \`${p.argument}\` has the type \`${p.type}\`, which no caller can give as JSON`,
+    () => 'use string, number, boolean, a union of literals, or arrays and objects of these',
+  ),
+  SW1018: error(
+    (p: { step: string }) => `step \`${p.step}\` does nothing`,
+    () => 'give it a value or a verb, or remove it',
+  ),
+  SW1019: error(
+    (p: { decorator: string; suggestion?: string | undefined }) =>
+      `decorator @${p.decorator} cannot be resolved`,
+    (p) =>
+      p.suggestion === undefined ? "import it from 'stepwright'" : `did you mean \`@${p.suggestion}\`?`,
+  ),
+  SW1020: error(
+    (p: { what: string; first: string; second: string }) =>
+      `${p.what} is given twice: to ${p.first} and to ${p.second}`,
+    () => 'leave one of them out',
+  ),
+  SW1021: error(
+    (p: { decorator: string; option: string; takes: string; name: string }) =>
+      `option \`${p.option}\` of ${owner(p.decorator)} goes with ${p.takes}, which \`${p.name}\` is not`,
+    () => 'leave it out',
+  ),
+  SW1022: error(
+    (p: { className: string; method: string }) => `class \`${p.className}\` has no method \`${p.method}\``,
+    (p) => `add \`${p.method}\` to the class`,
+  ),
+  SW1023: error(
+    (p: { name: string; decorator: string; cycle: string }) =>
+      `\`${p.name}\` may not exist yet when @${p.decorator} names it: ${p.cycle}`,
+    () =>
+      'let one of these modules import the other no longer: what both need goes into a third one, and types are imported with `import type`',
+  ),
+  SW1024: error(
+    (p: { template: string; why: string }) => `\`${p.template}\` is not a URI template: ${p.why}`,
+    () => 'write a template such as `notes://pages/{name}`',
+  ),
+  SW1025: error(
+    (p: { state: string; problem: string }) => `state \`${p.state}\` cannot be kept: ${p.problem}`,
+    () => 'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+  ),
+} as const;
