@@ -57,7 +57,9 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
   } else if ('fallbackNode' in node.onError) {
     const target = beside(instance, node.onError.fallbackNode);
     const isLost = target === undefined || ['skipped', 'failed', 'cancelled'].includes(target.status);
-    if (isLost || (target.status === 'pending' && (part.stopped || part.ended !== undefined))) {
+    const isGivenUp = part.aborted && !isLost && target.status !== 'succeeded';
+    const mayNotStart = part.stopped || part.ended !== undefined;
+    if (isLost || isGivenUp || (target.status === 'pending' && mayNotStart)) {
       failForGood(run, instance, fault);
       return;
     }

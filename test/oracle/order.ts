@@ -44,7 +44,9 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
   const waits = new Map<string, Draft>();
   for (const node of nodes) {
     const namedBy = nodes.filter((other) => targetsOf(other).includes(node.id));
-    const routers = needsSelection(node, namedBy) ? namedBy : namedBy.filter(({ kind }) => kind === 'branch');
+    const routers = needsSelection(node, namedBy)
+      ? namedBy
+      : namedBy.filter((other) => gotosOf(other).includes(node.id));
     // A `parallel` settles only after the node that undoes has, which therefore cannot wait for it.
     const mayWaitFor = nodes.filter(
       (o) => o !== node && !(o.kind === 'parallel' && o.compensateNode === node.id),
@@ -95,14 +97,16 @@ export function needsSelection({ kind, after }: Node, namedBy: readonly Node[]):
   return kind === 'compensate' || (namedBy.length > 0 && after.length === 0);
 }
 
+/** The ids a branch may go to. */
+function gotosOf(node: Node): string[] {
+  if (node.kind !== 'branch') return [];
+  const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
+  return arms.flatMap((arm) => ('goto' in arm ? [arm.goto] : []));
+}
+
 /** The ids a node may select. */
 export function targetsOf(node: Node): string[] {
-  const targets: string[] = [];
-  if (node.kind === 'branch') {
-    for (const arm of [...node.cases, ...(node.else === undefined ? [] : [node.else])]) {
-      if ('goto' in arm) targets.push(arm.goto);
-    }
-  }
+  const targets = gotosOf(node);
   if (node.kind === 'parallel' && node.compensateNode !== undefined) targets.push(node.compensateNode);
   if (node.onError !== undefined && 'fallbackNode' in node.onError) targets.push(node.onError.fallbackNode);
   return targets;
