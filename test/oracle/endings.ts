@@ -58,8 +58,8 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
     const target = beside(instance, node.onError.fallbackNode);
     const isLost = target === undefined || ['skipped', 'failed', 'cancelled'].includes(target.status);
     const isGivenUp = part.aborted && !isLost && target.status !== 'succeeded';
-    const mayNotStart = part.stopped || part.ended !== undefined;
-    if (isLost || isGivenUp || (target.status === 'pending' && mayNotStart)) {
+    const isClosed = part.stopped || part.ended !== undefined;
+    if (isLost || isGivenUp || (target.status === 'pending' && isClosed)) {
       failForGood(run, instance, fault);
       return;
     }
