@@ -224,12 +224,23 @@ function valuesOf({ parts }: Instance, { branches }: ParallelNode): JsonObject {
   return Object.fromEntries(values);
 }
 
+/** What a loop that failed tells: the values of the items that succeeded, those included that ended after it. */
+function itemsIn({ node, parts, verdict }: Instance): Pick<Fault, 'details'> {
+  if (node.kind !== 'foreach') return {};
+  const values = parts.flatMap(({ outcome }, index): [string, Json][] =>
+    outcome?.status === 'succeeded' && outcome.value !== undefined
+      ? [[String(index), outcome.value as Json]]
+      : [],
+  );
+  return { details: { ...(verdict?.details as JsonObject), partial: Object.fromEntries(values) } };
+}
+
 /** Settles a container whose parts have all ended, or undoes what they did. Gives whether there was anything to do. */
 export function finish(run: Run, instance: Instance, isAborted = false): boolean {
   if (liveIn(instance) > 0 || nextOf(instance) !== undefined) return false;
   const { node } = instance;
   if (instance.verdict !== undefined) {
-    failAttempt(run, instance, withoutFrom(instance.verdict));
+    failAttempt(run, instance, { ...withoutFrom(instance.verdict), ...itemsIn(instance) });
     return true;
   }
   const { rollback } = instance;

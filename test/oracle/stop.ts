@@ -8,7 +8,7 @@ export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', r
   const isFirst = part.ended === undefined;
   if (isFirst || why !== 'return') part.ended = why;
   part.reason ??= reason;
-  const first = part.reason;
+  const first = isFirst ? reason : part.reason;
   const isHarmless = why === 'return' && part.nodes.every(({ status }) => status !== 'failed');
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
