@@ -10,14 +10,15 @@ export function decide(run: Run, instance: Instance): boolean {
   const { joined, needed, all, loops, routerLoops, routers } = waitsOf(instance);
   const beside = (ids: Iterable<string>) => part.nodes.filter((each) => new Set(ids).has(each.node.id));
   const maySelect = beside(routers.map(({ id }) => id));
-  const isChosen = instance.selections.length > 0 || !needsSelection(node, routers);
+  const isRouted = needsSelection(node, routers);
+  const isChosen = !isRouted || instance.selections.length > 0;
   if (!beside(isChosen ? loops : routerLoops).every(isSettled)) return false;
   if (!isChosen) {
     if (!maySelect.every(isSettled)) return false;
     skip(run, instance, run.rules.notSelected);
     return true;
   }
-  if (instance.selections.length === 0 && !maySelect.every(isSettled)) return false;
+  if (!isRouted && !maySelect.every(isSettled)) return false;
   if (!beside(all).every(isSettled)) return false;
 
   const collects = part.frame.graph.errorStrategy?.kind === 'collect';

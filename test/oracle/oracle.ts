@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { Agenda } from './agenda.js';
 import { admit, begin } from './begin.js';
-import { beginPart, defaultsOf, endPart, finish, outcomeOf } from './containers.js';
+import { beginParts, defaultsOf, endPart, finish, outcomeOf } from './containers.js';
 import { decide } from './decide.js';
 import { RULES, type Rules } from './rules.js';
 import {
@@ -99,7 +99,7 @@ function close(run: Run, part: Part): boolean {
   return part.nodes.some((instance) => {
     if (instance.status !== 'running' || !isContainer(instance)) return false;
     const isInside = instance.parts.some((inner) => endPart(run, instance, inner) || close(run, inner));
-    return isInside || beginPart(run, instance) || finish(run, instance);
+    return isInside || beginParts(run, instance) || finish(run, instance);
   });
 }
 
