@@ -125,14 +125,13 @@ export function defaultsOf(
   );
 }
 
-/** Begins the next part of a container, if there is room for it. Gives whether one began. */
-export function beginPart(run: Run, instance: Instance): boolean {
-  const open = nextOf(instance);
-  if (open === undefined || liveIn(instance) >= windowOf(run, instance)) return false;
-  const part = open();
-  instance.parts.push(part);
-  endPart(run, instance, part);
-  return true;
+/** Begins the next parts of a container, as many as there is room for. Gives whether one began. */
+export function beginParts(run: Run, instance: Instance): boolean {
+  const before = instance.parts.length;
+  const window = windowOf(run, instance);
+  for (let open = nextOf(instance); open !== undefined && liveIn(instance) < window; open = nextOf(instance))
+    instance.parts.push(open());
+  return instance.parts.length > before;
 }
 
 /** Ends a part of a container, if all of its nodes are settled. Gives whether it ended. */
@@ -199,8 +198,7 @@ function partFailed(run: Run, instance: Instance, part: Part, fault: Fault): voi
   if (instance.verdict !== undefined) return;
   if (node.kind === 'parallel' && node.onPartialFailure === 'abort') {
     for (const other of instance.parts) abort(run, other, 'upstream_failed');
-    const partial = valuesOf(instance, node);
-    instance.verdict = { ...fault, details: { partial, ...before(fault) } };
+    instance.verdict = { ...fault, details: before(fault) };
   }
   if (node.kind === 'foreach' && node.onItemError === 'fail') {
     for (const other of instance.parts) stop(run, other, 'upstream_failed');
@@ -214,7 +212,7 @@ function before({ details }: Fault): JsonObject {
 }
 
 /** The values of branches that succeeded, absent ones left out. */
-function valuesOf({ parts }: Instance, { branches }: ParallelNode): JsonObject {
+function valuesOf(parts: Instance['parts'], { branches }: ParallelNode): JsonObject {
   const values: [string, Json][] = branches.flatMap(({ id }, index): [string, Json][] => {
     const outcome = parts[index]?.outcome;
     return outcome?.status === 'succeeded' && outcome.value !== undefined
@@ -224,15 +222,17 @@ function valuesOf({ parts }: Instance, { branches }: ParallelNode): JsonObject {
   return Object.fromEntries(values);
 }
 
-/** What a loop that failed tells: the values of the items that succeeded, those included that ended after it. */
-function itemsIn({ node, parts, verdict }: Instance): Pick<Fault, 'details'> {
+/** What the parts gave that succeeded, those included that ended after the one that failed. */
+function partialIn({ node, parts, verdict }: Instance): Pick<Fault, 'details'> {
+  const tell = (partial: JsonObject) => ({ details: { ...(verdict?.details as JsonObject), partial } });
+  if (node.kind === 'parallel' && node.onPartialFailure === 'abort') return tell(valuesOf(parts, node));
   if (node.kind !== 'foreach') return {};
   const values = parts.flatMap(({ outcome }, index): [string, Json][] =>
     outcome?.status === 'succeeded' && outcome.value !== undefined
       ? [[String(index), outcome.value as Json]]
       : [],
   );
-  return { details: { ...(verdict?.details as JsonObject), partial: Object.fromEntries(values) } };
+  return tell(Object.fromEntries(values));
 }
 
 /** Settles a container whose parts have all ended, or undoes what they did. Gives whether there was anything to do. */
@@ -240,7 +240,7 @@ export function finish(run: Run, instance: Instance, isAborted = false): boolean
   if (liveIn(instance) > 0 || nextOf(instance) !== undefined) return false;
   const { node } = instance;
   if (instance.verdict !== undefined) {
-    failAttempt(run, instance, { ...withoutFrom(instance.verdict), ...itemsIn(instance) });
+    failAttempt(run, instance, { ...withoutFrom(instance.verdict), ...partialIn(instance) });
     return true;
   }
   const { rollback } = instance;
@@ -271,7 +271,7 @@ export function finish(run: Run, instance: Instance, isAborted = false): boolean
       const [first] = faults;
       if (first !== undefined && faults.length === outcomes.length)
         failAttempt(run, instance, withoutFrom(first));
-      else succeed(run, instance, { ...valuesOf(instance, node), ...errorsOf(node, outcomes) });
+      else succeed(run, instance, { ...valuesOf(instance.parts, node), ...errorsOf(node, outcomes) });
       return true;
     }
     case 'foreach':

@@ -74,8 +74,8 @@ function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
   const { nodes } = turn.recorder.tables;
   const rows = (dependencies: readonly PlannedNode[]) =>
     dependencies.map((each) => nodes.need(turn.instances.node(scope, each).key));
-  const verdict = join(planned.node.join, rows(planned.joins));
-  return verdict.run ? join('none_failed', rows(planned.needs)) : verdict;
+  const needed = join('none_failed', rows(planned.needs));
+  return needed.run ? join(planned.node.join, rows(planned.joins)) : needed;
 }
 
 /** Starts a node, or its next attempt. What is in a container stays until then: it may have to be undone. */

@@ -86,7 +86,7 @@ function tookTooLong(turn: Turn, node: NodeInstance, timer: Timer): void {
     const failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
     const { containers } = recorder.tables;
     // What failed before it, for good or not, is not why this attempt ends.
-    const { final: _final, ...row } = containers.need(node.key);
+    const { final: _final, failedPart: _part, ...row } = containers.need(node.key);
     containers.put(node.key, { ...row, failure });
     stopContainer(turn, node, { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() });
   }

@@ -148,7 +148,7 @@ describe('E10: a parallel that names the node that undoes', () => {
     run.returns('rollback');
     expect(run.state.run.failure).toEqual({
       code: 'E_PARTIAL_FAILURE',
-      message: '1 of 2 branches failed.',
+      message: '1 of 2 branches failed: hotel (full).',
       details: {
         failed: { hotel: { code: 'FULL', message: 'full' } },
         compensation: { done: ['undo-fly'], failed: [], not_run: [] },
@@ -260,6 +260,18 @@ describe('L16: cancelling with compensation', () => {
     const run = new Run(of).returns('a', { id: 1 }).returns('b', { id: 3 }).cancel(true).fails('b');
     expect([run.state.run.status, run.inFlight]).toEqual(['cancelled', []]);
     expect(run.facts.at(-2)).toMatchObject({ report: { failed: [{ tool: 'undo-b' }], not_run: ['undo-a'] } });
+  });
+
+  test('E13: the report is in its failure, where anything was to be undone', () => {
+    const run = new Run(of).returns('a', { id: 1 }).returns('b', { id: 3 }).cancel(true).fails('b');
+    const failure = { code: 'E_TOOL', message: 'broke' };
+    expect(run.state.run.failure).toEqual({
+      code: 'E_CANCELLED',
+      message: 'The run was cancelled: enough',
+      details: { compensation: { done: [], failed: [{ tool: 'undo-b', failure }], not_run: ['undo-a'] } },
+    });
+    expect(new Run(of).cancel(true).state.run.failure).not.toHaveProperty('details');
+    expect(new Run(of).returns('a', { id: 1 }).cancel().state.run.failure).not.toHaveProperty('details');
   });
 
   test('without `compensate`, or with nothing to undo, it ends at once', () => {

@@ -276,6 +276,8 @@ export type Fact =
       readonly kind: 'nodeSucceeded';
       readonly node: string;
       readonly nodeKind: NodeKind;
+      /** What a workflow gave: where what it stands in ends with it, no row tells. Missing for what is absent. */
+      readonly value?: Json;
       /** The result in short, where the node says how. */
       readonly summary?: string;
       /** The summary could not be evaluated. The node has succeeded all the same. */

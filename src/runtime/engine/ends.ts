@@ -21,7 +21,7 @@ export function tellNext(turn: Turn): boolean {
       return true;
     case 'undone': {
       const { by, report, hasHalted } = ended;
-      if (by === undefined) runUndone(turn);
+      if (by === undefined) runUndone(turn, report);
       else if (by.planned.node.kind === 'compensate') compensated(turn, by, report, hasHalted);
       else rolledBack(turn, by, report);
       return true;

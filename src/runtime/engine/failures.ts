@@ -42,9 +42,10 @@ export const failures = {
     message: `${failure.message} (its fallback has no value either: ${fault.message})`,
   }),
   /** The run was cancelled from outside. */
-  cancelled: (reason: string): Failure => ({
+  cancelled: (reason: string, report?: CompensationReport): Failure => ({
     code: 'E_CANCELLED',
     message: `The run was cancelled: ${reason}`,
+    ...(report === undefined ? {} : { details: { compensation: reportAsJson(report) } }),
   }),
   /** The run was cancelled while this call was in flight. */
   cancelledInFlight: (reason: string): Failure => ({ ...failures.cancelled(reason), outcomeUnknown: true }),
@@ -81,10 +82,18 @@ export const failures = {
     code: 'E_FOREACH_LIMIT',
     message: `The loop has ${count} items, and at most ${max} are allowed.`,
   }),
-  /** An item failed, and its loop with it. */
-  item: (failure: Failure, index: number): Failure => ({
+  /** An item failed, and its loop with it: `values` are those of the items that had succeeded, by place. */
+  item: (
+    failure: Failure,
+    index: number,
+    values: readonly (readonly [index: number, value: Json])[],
+  ): Failure => ({
     ...failure,
-    details: { index, ...(failure.details === undefined ? {} : { details: failure.details }) },
+    details: {
+      index,
+      ...partOf(values),
+      ...(failure.details === undefined ? {} : { details: failure.details }),
+    },
   }),
   /** A branch failed and aborted the others. */
   aborted: (failure: Failure, partial: JsonObject): Failure => ({
@@ -92,9 +101,13 @@ export const failures = {
     details: { partial, ...(failure.details === undefined ? {} : { details: failure.details }) },
   }),
   /** Branches failed, and what had succeeded was to be undone. */
-  partialFailure: (failed: JsonObject, branches: number, report?: CompensationReport): Failure => ({
+  partialFailure: (
+    failed: Readonly<Record<string, { readonly code: string; readonly message: string }>>,
+    branches: number,
+    report?: CompensationReport,
+  ): Failure => ({
     code: 'E_PARTIAL_FAILURE',
-    message: `${Object.keys(failed).length} of ${branches} branches failed.`,
+    message: `${Object.keys(failed).length} of ${branches} branches failed: ${reasonsIn(failed)}.`,
     details: { failed, ...(report === undefined ? {} : { compensation: reportAsJson(report) }) },
   }),
   /** What was to be undone was not. */
@@ -216,4 +229,41 @@ export const failures = {
 export function reportAsJson({ done, failed, not_run }: CompensationReport): Json {
   const faults = failed.map(({ tool, failure: { code, message } }) => ({ tool, failure: { code, message } }));
   return { done, failed: faults, not_run };
+}
+
+/** So many failed branches are told with their reasons, and so many UTF-16 code units of each reason. */
+const REASONS = 3;
+const REASON_LIMIT = 120;
+
+/** Which branches failed, and why, within a sentence: `b (cannot make b), c (no answer) and 2 more`. */
+function reasonsIn(failed: Readonly<Record<string, { readonly message: string }>>): string {
+  const told = Object.entries(failed).map(([branch, { message }]) => `${branch} (${inShort(message)})`);
+  const more = told.length - REASONS;
+  return more > 0 ? `${told.slice(0, REASONS).join(', ')} and ${more} more` : told.join(', ');
+}
+
+function inShort(message: string): string {
+  const reason = message.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  if (reason.length <= REASON_LIMIT) return reason;
+  // Half of a surrogate pair is no character.
+  return `${reason.slice(0, REASON_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** So many UTF-16 code units of JSON the values of a failed loop may take in its failure. */
+const PARTIAL_LIMIT = 16_384;
+
+/** The first of these values as long as they are short enough together, and how many are left out. */
+function partOf(values: readonly (readonly [index: number, value: Json])[]): JsonObject {
+  const partial: [string, Json][] = [];
+  let size = 0;
+  for (const [index, value] of values) {
+    size += JSON.stringify(value).length;
+    if (size > PARTIAL_LIMIT) break;
+    partial.push([String(index), value]);
+  }
+  const omitted = values.length - partial.length;
+  return {
+    partial: Object.fromEntries(partial),
+    ...(omitted === 0 ? {} : { partial_omitted: omitted }),
+  };
 }

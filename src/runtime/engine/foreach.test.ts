@@ -134,7 +134,7 @@ describe('an item that fails', () => {
     run.returns('a[0]');
     expect(run.state.run).toMatchObject({
       status: 'failed',
-      failure: { code: 'E_TOOL', message: 'broke', details: { index: 1 } },
+      failure: { code: 'E_TOOL', message: 'broke', details: { index: 1, partial: {} } },
     });
     expect(run.state.nodes['a[2]']).toBeUndefined();
   });
@@ -145,7 +145,23 @@ describe('an item that fails', () => {
       message: '',
       details: { x: 1 },
     });
-    expect(run.state.run.failure?.details).toEqual({ index: 0, details: { x: 1 } });
+    expect(run.state.run.failure?.details).toEqual({ index: 0, partial: {}, details: { x: 1 } });
+  });
+
+  test('leaves the values of those that succeeded in its failure, by place', () => {
+    const run = new Run(result(each({ concurrency: 3 })), { items: [1, 2, 3, 4] });
+    run.returns('line[0]', 'a').fails('line[1]').returns('line[2]', 'c').returns('line[3]', 'd');
+    expect(run.state.run.failure?.details).toEqual({ index: 1, partial: { 0: 'a', 2: 'c', 3: 'd' } });
+  });
+
+  test('leaves no more values in its failure than fit, and the number of the others', () => {
+    const run = new Run(result(), { items: [1, 2, 3, 4] });
+    run
+      .returns('line[0]', 'x')
+      .returns('line[1]', 'y'.repeat(16_384))
+      .returns('line[2]', 'z')
+      .fails('line[3]');
+    expect(run.state.run.failure?.details).toEqual({ index: 3, partial: { 0: 'x' }, partial_omitted: 2 });
   });
 
   test('with `continue` leaves null in its place', () => {

@@ -177,12 +177,25 @@ describe('E12: rollback', () => {
     ]);
     expect(run.state.run.failure).toEqual({
       code: 'E_PARTIAL_FAILURE',
-      message: '1 of 3 branches failed.',
+      message: '1 of 3 branches failed: bad (broke).',
       details: {
         failed: { bad: { code: 'E_TOOL', message: 'broke' } },
         compensation: { done: ['undo-r', 'undo-l2', 'undo-r', 'undo-l1'], failed: [], not_run: [] },
       },
     });
+  });
+
+  test('names the branches that failed and why, in a sentence of bounded length', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const branches = Object.fromEntries(names.map((name) => [name, body([call(name)])]));
+    const run = new Run(graph([parallel('both', branches, { onPartialFailure: 'rollback' })]));
+    run
+      .fails('a', { code: 'E', message: 'no\n  way.' })
+      .fails('b', { code: 'E', message: 'x'.repeat(9_000) });
+    for (const name of names.slice(2)) run.fails(name);
+    expect(run.state.run.failure?.message).toBe(
+      `5 of 5 branches failed: a (no way), b (${'x'.repeat(119)}…), c (broke) and 2 more.`,
+    );
   });
 
   test('E13: a compensation that fails ends it, unless it does not matter', () => {

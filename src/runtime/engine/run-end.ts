@@ -1,5 +1,5 @@
 import type { Graph } from '../../graph/model.js';
-import type { NodeFailure, RunRow } from './contract.js';
+import type { CompensationReport, NodeFailure, RunRow } from './contract.js';
 import { failures } from './failures.js';
 import type { ScopeInstance } from './instances.js';
 import type { GraphFault } from './plan.js';
@@ -49,8 +49,8 @@ export function finishRun(turn: Turn): void {
 }
 
 /** What a cancelled run did is undone. */
-export function runUndone(turn: Turn): void {
-  finishCancelled(turn);
+export function runUndone(turn: Turn, report: CompensationReport): void {
+  finishCancelled(turn, report);
 }
 
 /** A run succeeds only when no failure is left. */
@@ -72,9 +72,9 @@ function finishByOutcome(turn: Turn): void {
   } else throw new Error('a run was left unfinished that nobody cancelled');
 }
 
-function finishCancelled(turn: Turn): void {
+function finishCancelled(turn: Turn, report?: CompensationReport): void {
   const { cancelling, ...run } = turn.recorder.run;
-  const failure = failures.cancelled(cancelling?.reason ?? '');
+  const failure = failures.cancelled(cancelling?.reason ?? '', report);
   finish(turn, { ...run, status: 'cancelled', failure, ...failuresOf(turn) });
 }
 

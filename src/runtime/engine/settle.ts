@@ -17,7 +17,9 @@ export function succeed(turn: Turn, node: NodeInstance, value: Value, isStandIn 
   if (value !== undefined) recorder.tables.outputs.put(key, value);
   settle(turn, node, { status: 'succeeded', ...(isStandIn ? {} : completion(turn, planned)) });
   const summary = summaryOf(turn, node);
-  recorder.report({ kind: 'nodeSucceeded', node: key, nodeKind: planned.node.kind, ...summary });
+  const { kind: nodeKind } = planned.node;
+  const given = nodeKind === 'workflow' && value !== undefined ? { value } : {};
+  recorder.report({ kind: 'nodeSucceeded', node: key, nodeKind, ...given, ...summary });
 }
 
 /** What can be undone is counted, to be undone in the reverse order. */

@@ -142,6 +142,8 @@ export interface ContainerRow {
   readonly cut?: true;
   /** No further part begins, and this is what the attempt fails with once those that run have ended. */
   readonly failure?: Failure;
+  /** The part whose failure that is; missing where the time was up. */
+  readonly failedPart?: number;
   /** No retry can change the failure. */
   readonly final?: true;
   /** All parts have ended, and what they did is being undone. */

@@ -177,7 +177,8 @@ function hasSomethingToUndo(turn: Turn, step: UndoStep): boolean {
   });
 }
 
-function stepsNamedBy({
+/** Keys of the steps that the input of a compensation plainly refers to; none for one it cannot see from there. */
+export function stepsNamedBy({
   compensation,
   scope,
 }: Pick<UndoStep, 'compensation' | 'scope'>): (string | undefined)[] {

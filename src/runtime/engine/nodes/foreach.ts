@@ -50,8 +50,9 @@ export function itemEnded(turn: Turn, node: NodeInstance, model: ForeachNode, sc
   const row = closePart(turn, node, scope, outcome);
   if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
   if (outcome.status === 'failed' && model.onItemError === 'fail' && row.failure === undefined) {
-    const failure = failures.item(outcome.failure, scope.part);
-    containers.put(node.key, { ...row, failure, ...(outcome.final ? { final: true as const } : {}) });
+    const { failure } = outcome;
+    const final = outcome.final ? { final: true as const } : {};
+    containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
     stopParts(turn, node, row, { how: 'stop', reason: 'upstream_failed', failure: failures.givenUp() });
   }
   goOnWithItems(turn, node, model);
@@ -65,12 +66,25 @@ function goOnWithItems(turn: Turn, node: NodeInstance, { concurrency }: ForeachN
 
 function outcomeOfLoop(turn: Turn, node: NodeInstance): Outcome {
   const { containers, outputs } = turn.recorder.tables;
-  const { end, next, cut, failure, final } = containers.need(node.key);
-  if (failure !== undefined) return failedWith(failure, final);
+  const { end, next, cut, failure, failedPart, final } = containers.need(node.key);
+  if (failure !== undefined) {
+    const values = failedPart === undefined ? [] : valuesOf(turn, node, next);
+    return failedWith(failedPart === undefined ? failure : failures.item(failure, failedPart, values), final);
+  }
   if (cut || next < end) return { status: 'cancelled' };
   const values: Json[] = [];
   for (let part = 0; part < end; part += 1) {
     values.push(outputs.get(turn.instances.part(node, part).key) ?? null);
   }
   return succeededWith(values);
+}
+
+/** Values of the items that have succeeded, absent ones left out. */
+function valuesOf(turn: Turn, node: NodeInstance, next: number): [index: number, value: Json][] {
+  const values: [number, Json][] = [];
+  for (let part = 0; part < next; part += 1) {
+    const value = turn.recorder.tables.outputs.get(turn.instances.part(node, part).key);
+    if (value !== undefined) values.push([part, value]);
+  }
+  return values;
 }

@@ -32,8 +32,9 @@ export function branchEnded(turn: Turn, node: NodeInstance, model: ParallelNode,
   const row = closePart(turn, node, scope, outcome);
   if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
   if (outcome.status === 'failed' && model.onPartialFailure === 'abort' && row.failure === undefined) {
-    const failure = failures.aborted(outcome.failure, valuesOf(turn, node));
-    containers.put(node.key, { ...row, failure, ...(outcome.final ? { final: true as const } : {}) });
+    const { failure } = outcome;
+    const final = outcome.final ? { final: true as const } : {};
+    containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
     stopParts(turn, node, row, { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() });
   }
   goOnWithBranches(turn, node, model);
@@ -56,8 +57,11 @@ function goOnWithBranches(turn: Turn, node: NodeInstance, model: ParallelNode): 
 }
 
 function outcomeOfBranches(turn: Turn, node: NodeInstance, model: ParallelNode): Outcome {
-  const { end, next, cut, failure, final } = turn.recorder.tables.containers.need(node.key);
-  if (failure !== undefined) return failedWith(failure, final);
+  const { end, next, cut, failure, failedPart, final } = turn.recorder.tables.containers.need(node.key);
+  if (failure !== undefined) {
+    const isAborted = failedPart !== undefined;
+    return failedWith(isAborted ? failures.aborted(failure, valuesOf(turn, node)) : failure, final);
+  }
   if (cut || next < end) return { status: 'cancelled' };
   const failed = failedBranches(turn, node);
   const [first] = failed;
@@ -109,7 +113,7 @@ function rollBack(turn: Turn, node: NodeInstance, model: ParallelNode): void {
 /** What a `parallel` that rolls back fails with. */
 export function partialFailure(turn: Turn, node: NodeInstance, report?: CompensationReport): Failure {
   const failed = failedBranches(turn, node);
-  const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { code, message }]);
+  const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { code, message }] as const);
   return failures.partialFailure(Object.fromEntries(faults), node.planned.parts.length, report);
 }
 

@@ -1,10 +1,10 @@
 import type { WaitNode } from '../../../graph/model.js';
+import { parseTime } from '../../../graph/rfc3339.js';
 import type { Failure } from '../contract.js';
 import { fail } from '../ending.js';
 import type { Evaluation } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
-import { parseTime } from '../rfc3339.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Turn } from '../turn.js';
 import { nextAttempt, waitFor } from './attempt.js';

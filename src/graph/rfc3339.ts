@@ -2,7 +2,7 @@ const TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz
 
 /**
  * The time an RFC 3339 text names, in ms since the epoch; none for other text, and for days and hours that do not
- * exist. A leap second is the moment after it. The engine has no `Date`.
+ * exist. A leap second is the moment after it. There is no `Date` here.
  */
 export function parseTime(text: string): number | undefined {
   const match = TIME.exec(text);
