@@ -1,35 +1,192 @@
 import type { Graph } from '../../graph/model.js';
-import type { Fact } from '../engine/contract.js';
-import { listed } from './trace/outlook.js';
+import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
+import { nodeKey, parseNodeKey } from '../engine/node-key.js';
+import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../engine/plan.js';
+import { isListed, listed } from './trace/outlook.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */
-export type ReportProgress = (progress: number, total: number, message: string) => void;
+export type ReportProgress = (progress: number, total: number, message?: string) => void;
 
 export interface ProgressObserver {
-  /** Takes the run's facts, each once and in order. */
-  observe(fact: Fact): void;
+  /**
+   * Takes the run's facts, each once and in order.
+   * @param state the run as it stands after the fact.
+   */
+  observe(fact: Fact, state: RunState): void;
+  /**
+   * Takes what a tool of the run reports: its share of the step that calls it. Without a total it has no share.
+   * @param node the key of the node that calls it.
+   */
+  readonly ofTool: (progress: number, total?: number, message?: string, node?: string) => void;
 }
 
+/** What is told from inside a step stays below the next step, so that progress only ever rises, as MCP demands. */
+const LARGEST_SHARE = 0.99;
+
+/** Inside of a step no more is told than about every hundredth of it: a loop may have a million items. */
+const LEAST_RISE = 0.009;
+
 /**
- * Reports `Step i/n: name` before each step, with the number of steps before it as progress, and at the end
- * `(n, n, 'Workflow execution complete')`, however the run ended. Progress only ever rises, as MCP demands: a step that
- * starts while a later one runs already is not reported.
+ * Reports `Step i/n: name` before each step, with the number of steps before it as progress, and
+ * `(n, n, 'Workflow execution complete')` at the end of a run that succeeded. Inside of a step, items of loops, branches,
+ * nested steps and tools report their shares of it.
+ *
+ * Progress only ever rises, as MCP demands: a step that starts while a later one runs already is not reported.
  */
 export function createProgress(graph: Graph, report: ReportProgress): ProgressObserver {
-  const places = new Map(listed(graph).map((node, index) => [node.id, index]));
-  const total = places.size;
-  let reported = -1;
-  return {
-    observe(fact) {
-      if (fact.kind === 'finished') {
-        report(total, total, 'Workflow execution complete');
+  return new RunProgress(graph, report);
+}
+
+/** A stretch of the way, in steps. */
+interface Span {
+  readonly low: number;
+  readonly width: number;
+}
+
+class RunProgress implements ProgressObserver {
+  readonly #plan: Plan;
+  readonly #report: ReportProgress;
+  readonly #total: number;
+  /** Places of the steps of a scope among those that a plan lists. */
+  readonly #places = new Map<ScopePlan, ReadonlyMap<PlannedNode, number>>();
+  #containers: RunState['containers'] = {};
+  #reported = -1;
+
+  constructor(graph: Graph, report: ReportProgress) {
+    this.#plan = planOf(graph);
+    this.#report = report;
+    this.#total = listed(graph).length;
+  }
+
+  observe(fact: Fact, { containers }: RunState): void {
+    this.#containers = containers;
+    switch (fact.kind) {
+      case 'nodeStarted':
+        this.#starts(fact.node);
         return;
-      }
-      if (fact.kind !== 'nodeStarted') return;
-      const place = places.get(fact.node);
-      if (place === undefined || place <= reported) return;
-      reported = place;
-      report(place, total, `Step ${place + 1}/${total}: ${fact.node}`);
-    },
+      case 'partEnded':
+        this.#partEnded(fact.node);
+        return;
+      case 'finished':
+        if (fact.status === 'succeeded') this.#tell(this.#total, 'Workflow execution complete');
+        return;
+      default:
+    }
+  }
+
+  readonly ofTool: ProgressObserver['ofTool'] = (progress, total, message, node) => {
+    const span = node === undefined ? undefined : this.#spanOf(node);
+    if (node === undefined || span === undefined) return;
+    const share = Math.min(progress / (total ?? Number.NaN), LARGEST_SHARE);
+    const value = span.low + span.width * share;
+    if (this.#isAtTop(node)) this.#tell(value, message);
+    else this.#tellInside(node, value, message);
   };
+
+  #starts(key: string): void {
+    const span = this.#spanOf(key);
+    if (span === undefined) return;
+    if (this.#isAtTop(key)) this.#tell(span.low, this.#titleOf(key));
+    else this.#tellInside(key, span.low, `${this.#titleOf(key)} (${idOf(key)})`);
+  }
+
+  #partEnded(key: string): void {
+    const row = this.#containers[key];
+    const span = this.#spanOf(key);
+    if (row === undefined || span === undefined) return;
+    const [ended, count] = [endedIn(row), row.end - row.first];
+    // With its last part the whole has come to its end.
+    if (ended === count) return;
+    const done = `${ended} of ${count} done`;
+    const message = `${this.#titleOf(key)} (${this.#isAtTop(key) ? done : `${idOf(key)}: ${done}`})`;
+    this.#tellInside(key, span.low + (span.width * ended) / count, message);
+  }
+
+  #tellInside(key: string, value: number, message: string | undefined): void {
+    const { low } = this.#spanOf(topOf(this.#plan, key)) ?? { low: 0 };
+    const capped = Math.min(value, low + LARGEST_SHARE);
+    if (capped >= this.#reported + LEAST_RISE) this.#tell(capped, message);
+  }
+
+  #tell(value: number, message: string | undefined): void {
+    if (!(value > this.#reported)) return;
+    this.#reported = value;
+    this.#report(value, this.#total, message);
+  }
+
+  #isAtTop(key: string): boolean {
+    return topOf(this.#plan, key) === key;
+  }
+
+  #titleOf(key: string): string {
+    const top = topOf(this.#plan, key);
+    return `Step ${Math.floor(this.#spanOf(top)?.low ?? 0) + 1}/${this.#total}: ${top}`;
+  }
+
+  /** Where a node stands; nothing for one that is no step to a reader. */
+  #spanOf(key: string): Span | undefined {
+    let span: Span = { low: 0, width: this.#total };
+    let workflow = this.#plan.main;
+    let prefix = '';
+    for (const { id, indices } of parseNodeKey(key)) {
+      const planned = workflow.byId.get(id);
+      if (planned === undefined) return undefined;
+      for (const node of [...around(planned), planned]) {
+        const places = this.#placesIn(node.scope);
+        const place = places.get(node);
+        if (place === undefined) return undefined;
+        span = partOf(span, place, places.size);
+        if (node === planned) continue;
+        const own = nodeKey(prefix, node.node.id, indices.slice(0, node.scope.loops.length));
+        span = this.#partOfContainer(span, node, own);
+      }
+      prefix = `${nodeKey(prefix, id, indices)}/`;
+      const inner =
+        planned.node.kind === 'workflow' ? this.#plan.tasks.get(planned.node.workflow) : undefined;
+      if (inner !== undefined) workflow = inner;
+    }
+    return span;
+  }
+
+  /** Parts run side by side, and which of them is meant does not matter: it stands behind those that have ended. */
+  #partOfContainer(span: Span, { node: { kind } }: PlannedNode, key: string): Span {
+    const row = this.#containers[key];
+    if ((kind !== 'foreach' && kind !== 'parallel') || row === undefined) return span;
+    const count = row.end - row.first;
+    return partOf(span, Math.min(endedIn(row), count - 1), count);
+  }
+
+  #placesIn(scope: ScopePlan): ReadonlyMap<PlannedNode, number> {
+    const known = this.#places.get(scope);
+    if (known !== undefined) return known;
+    const steps = scope.nodes.filter(({ node }) => isListed(node));
+    const places = new Map(steps.map((node, place) => [node, place]));
+    this.#places.set(scope, places);
+    return places;
+  }
+}
+
+/** The containers around a node in its workflow, the outermost first. */
+function around({ scope: { container } }: PlannedNode): PlannedNode[] {
+  return container === undefined ? [] : [...around(container), container];
+}
+
+function partOf({ low, width }: Span, place: number, count: number): Span {
+  return { low: low + (width * place) / count, width: width / count };
+}
+
+function endedIn({ first, next, running }: ContainerRow): number {
+  return next - first - running;
+}
+
+/** The step at the top that a node is a part of, or is itself. */
+function topOf({ main }: Plan, key: string): string {
+  const [{ id } = { id: key }] = parseNodeKey(key);
+  const planned = main.byId.get(id);
+  const [outermost] = planned === undefined ? [] : around(planned);
+  return outermost?.node.id ?? id;
+}
+
+function idOf(key: string): string {
+  return parseNodeKey(key).at(-1)?.id ?? key;
 }

@@ -4,13 +4,13 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
+import { createProgress } from '../observers/progress.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
 import { createTrace, type TraceObserver } from '../observers/trace/trace.js';
 import type { ServedWorkflow } from './composite/workflows.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
 import type { ResolvedSettings } from './options.js';
-import { promptProgress } from './prompt-progress.js';
 import type { RequestContext } from './request.js';
 import { ownerOf } from './runs/owner.js';
 import type { Attendant, RunStore } from './runs/run-store.js';
@@ -56,10 +56,10 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   for (const { uri, outcome } of instructions) {
     if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
   }
-  const progress = promptProgress(graph, request.progress);
+  const progress = createProgress(graph, request.progress);
   const observe = (fact: Fact, state: RunState): void => {
     trace.observe(fact, state);
-    progress.observe(fact);
+    progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
   if (workflow.canWait) return runKept(run, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
@@ -84,7 +84,8 @@ async function runKept(
 ): Promise<PromptTrace> {
   let told: PromptTrace | undefined;
   const answer = await runs.start(
-    { owner: ownerOf(request), graph, input },
+    // Whoever asked for it may have read its question and gone on to something else.
+    { owner: ownerOf(request), graph, input, givesWay: true },
     {
       // A prompt is shown as it stands: its questions are part of the conversation.
       request: withoutElicitation(request),
@@ -97,7 +98,7 @@ async function runKept(
   );
   if (!answer.ok) {
     const { code, message } = answer.failure;
-    throw new ProtocolFault(faultCodes.internal, message, { code });
+    throw new ProtocolFault(faultCodes.exhausted, message, { code });
   }
   if (told === undefined) throw new Error('a run was left without being told');
   return told;

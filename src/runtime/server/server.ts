@@ -152,6 +152,7 @@ class RegistryServer implements StepwrightServer {
       schemas,
       clock: processClock,
       secretInputs: (tool) => catalogue.describeTool(tool)?.secret ?? [],
+      changesNothing: (tool) => catalogue.describeTool(tool)?.annotations?.readOnlyHint === true,
       log,
       newRunId,
       limits,
@@ -261,7 +262,8 @@ class RegistryServer implements StepwrightServer {
         request,
       });
     } catch (fault) {
-      throw maskedError(fault, mask);
+      if (!(fault instanceof ProtocolFault)) throw maskedError(fault, mask);
+      throw new ProtocolFault(fault.code, mask.text(fault.message), fault.data);
     }
   }
 

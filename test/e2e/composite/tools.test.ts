@@ -62,16 +62,25 @@ describe('tools/list', () => {
     expect((await waiting.listTools()).tools.map(({ name }) => name)).toContain('submit_result');
   });
 
-  test('a description that is too long loses the box, then its end', async () => {
+  test('a description that is too long is cut, and keeps a short box', async () => {
     const long = built([
-      { ...book, description: 'a'.repeat(1_000) },
+      { ...book, description: 'a'.repeat(900) },
       { ...book, name: 'longer', description: 'b'.repeat(2_000) },
     ]);
     const client = await clientOf(desk({ workflows: long }).server);
     const { tools } = await client.listTools();
     const described = (name: string) => tools.find((tool) => tool.name === name)?.description;
-    expect(described('w_book')).toBe('a'.repeat(1_000));
-    expect(described('w_longer')).toBe(`${'b'.repeat(1_023)}…`);
+    const box = (name: string) =>
+      [
+        `┌─ Workflow: ${name}`,
+        '│ booking',
+        '│ On failure: stops at the first failure',
+        '│ Params: 2, as the input schema says',
+        '└─',
+      ].join('\n');
+    const short = `\n\n${box('longer')}`;
+    expect(described('w_book')).toBe(`${'a'.repeat(900)}\n\n${box('book')}`);
+    expect(described('w_longer')).toBe(`${'b'.repeat(1_023 - short.length)}…${short}`);
   });
 
   test('comes in pages, in the same order', async () => {

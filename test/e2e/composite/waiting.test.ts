@@ -70,7 +70,8 @@ describe('a workflow that asks', () => {
   test('may be answered with an error', async () => {
     const { submit } = await waiting();
     const end = await submit({ error: { code: 'E_AWAY', message: 'nobody is there' } });
-    expect(end.isError).toBeUndefined();
+    expect(end.isError).toBe(true);
+    expect(failureIn(end)).toMatchObject({ code: 'E_AWAY', node: 'sure' });
     expect(end.structuredContent).toMatchObject({
       status: 'failed',
       error: {
@@ -169,7 +170,15 @@ describe('bad input', () => {
     const { submit, desk } = await waiting();
     await submit({ result: true });
     const end = await submit({ result: 'Holiday' });
-    expect(await submit({ result: 'again' })).toStrictEqual(end);
+    for (const late of [{ result: 'again' }, { action_id: 'nonsense', result: { any: 'thing' } }]) {
+      const answer = await submit(late);
+      const warning = { code: 'W_NOT_USED', message: expect.stringContaining('it was not used') };
+      expect(answer.structuredContent).toStrictEqual({ ...end.structuredContent, warnings: [warning] });
+      expect(answer._meta?.['stepwright/warnings']).toStrictEqual([warning]);
+      expect(textIn(answer)).toMatch(/^W_NOT_USED: .*not used/);
+      expect(textIn(answer)).toContain(textIn(end));
+    }
+    expect(await submit({ action_id: 'label#1', result: 'Holiday' })).toStrictEqual(end);
     expect(desk.booked).toEqual(['Rome']);
   });
 
@@ -248,6 +257,28 @@ describe('a prompt that waits', () => {
     expect(desk.booked).toEqual(['Rome']);
     const end = await callOf(client, 'submit_result', { workflow_id, result: 'Holiday' });
     expect(statusOf(end)).toBe('completed');
+  });
+
+  test('makes way for further ones, so that prompts nobody answers are no end of prompts', async () => {
+    const { client } = await atDesk({ runs: { maxOpenRuns: 2 } });
+    const prompt = async () =>
+      (await client.getPrompt({ name: 'careful', arguments: { city: 'Rome' } }))._meta?.workflow_id;
+    const ids = [await prompt(), await prompt(), await prompt()];
+    const [first, , third] = ids;
+    const late = await callOf(client, 'submit_result', { workflow_id: first, result: true });
+    expect(codeOf(late)).toBe('WORKFLOW_CANCELLED');
+    expect(textIn(late)).toContain('made way');
+    expect(statusOf(await callOf(client, 'get_workflow_status', { workflow_id: third }))).toBe('waiting');
+  });
+
+  test('says why where there is no room for another one', async () => {
+    const { client } = await atDesk({ runs: { maxOpenRuns: 1 } });
+    await callOf(client, 'w_twice');
+    await expect(client.getPrompt({ name: 'careful', arguments: { city: 'Rome' } })).rejects.toMatchObject({
+      code: -32005,
+      message: expect.stringContaining('1 runs are open, and no more than 1 may be'),
+      data: { code: 'RESOURCE_EXHAUSTED' },
+    });
   });
 
   test('that cannot wait is kept nowhere', async () => {

@@ -9,7 +9,9 @@ import type { Clock } from './clock.js';
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
-export interface SharedContext extends Pick<CallContext, 'requestId' | 'progress'> {
+export interface SharedContext extends Pick<CallContext, 'requestId'> {
+  /** What a call reports of its progress, and the key of the node that makes it. */
+  readonly progress: (progress: number, total?: number, message?: string, node?: string) => void;
   readonly auth?: CallContext['auth'] | undefined;
 }
 
@@ -130,9 +132,9 @@ export class CallsInFlight {
       ...(auth === undefined ? {} : { auth }),
       origin: { source: 'workflow', workflow, run, node: call.node },
       ...(secrets.length === 0 ? {} : { secrets }),
-      progress: (...report) => {
+      progress: (value, total, message) => {
         // A call that is over has nothing more to say.
-        if (this.#controllers.has(call.id)) progress(...report);
+        if (this.#controllers.has(call.id)) progress(value, total, message, call.node);
       },
     };
   }

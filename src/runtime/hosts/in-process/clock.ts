@@ -1,9 +1,13 @@
+import { Turns } from './turns.js';
+
 /** Time as a host sees it. Tests bring their own. */
 export interface Clock {
   /** Ms since the epoch. */
   now(): number;
   /** Calls back once, after about `delayMs` ms, and returns how to call that off. */
   setTimer(callback: () => void, delayMs: number): () => void;
+  /** When runs pause for whatever else goes on in the process. Without it they never do. */
+  readonly turns?: Turns;
 }
 
 /** Longer delays overflow `setTimeout` and would fire at once. */
@@ -16,6 +20,7 @@ export const processClock: Clock = {
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS));
     return () => clearTimeout(timer);
   },
+  turns: new Turns(() => performance.now()),
 };
 
 /**

@@ -9,8 +9,10 @@ import { delayId } from '../../engine/commands.js';
 import type { Advance, Command, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { start } from '../../engine/start.js';
 import { DerivedSecrets } from '../derived-secrets.js';
+import { type Undone, undoneIn } from '../undone.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, callAt, processClock } from './clock.js';
+import type { Turns } from './turns.js';
 
 /** What a run in this process needs. */
 export interface LiveRunOptions {
@@ -51,7 +53,8 @@ export type Standing = 'busy' | 'asking' | 'sleeping' | 'over';
 /**
  * A run under way: its inbox of events, the commands still to be carried out, and what is in flight. It takes the
  * engine's commands, makes the calls, keeps the timers and feeds the answers back, one event at a time. What it asks
- * for stays open until somebody answers. What runs next is the engine's decision alone.
+ * for stays open until somebody answers. What runs next is the engine's decision alone. It pauses now and then, so that
+ * whatever else goes on in the process has its turn, a cancellation of this run included.
  *
  * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted.
  */
@@ -67,6 +70,8 @@ export class LiveRun {
   #secrets: readonly Json[];
   #state: RunState;
   #isBusy = false;
+  /** It has work to do, and waits for the next turn of the event loop. */
+  #isPaused = false;
   #isOver = false;
 
   constructor(options: LiveRunOptions, keeper: RunKeeper) {
@@ -101,13 +106,26 @@ export class LiveRun {
 
   get standing(): Standing {
     if (this.#isOver || this.#state.run.status !== 'running') return 'over';
-    if (this.#inbox.length > 0 || this.#toDo.length > 0) return 'busy';
+    if (this.#hasWork) return 'busy';
     let isAsking = false;
     for (const command of Object.values(this.#state.commands)) {
       if (command.kind === 'requestAction') isAsking = true;
       else if (command.kind !== 'startTimer' || command.id.endsWith(delayId(''))) return 'busy';
     }
     return isAsking ? 'asking' : 'sleeping';
+  }
+
+  /** What was undone in a run that is over, and what still stands; nothing in any other. */
+  undone(): Undone {
+    const { status } = this.#state.run;
+    if (status !== 'failed' && status !== 'cancelled') return { steps: [], standing: [] };
+    const undone = undoneIn(this.#options.graph, this.#state);
+    for (const { step, tool, input } of undone.standing) {
+      if (input === undefined) continue;
+      const call = { command: '', tool, input, attempt: 1, isCompensation: true } as const;
+      this.#learn({ kind: 'callIssued', node: step, undoes: step, ...call });
+    }
+    return undone;
   }
 
   /** Carries out what the start, or a cancellation before it, has left to do. */
@@ -118,32 +136,53 @@ export class LiveRun {
   /** Answers an action. False where the answer does not fit: the action is open as before. */
   answer(action: string, value: Json): boolean {
     const waitsItsTurn = this.#isBusy;
-    this.#feed({ kind: 'actionSubmitted', at: this.#clock.now(), command: action, value });
+    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.#clock.now(), command: action, value });
     return waitsItsTurn || !Object.hasOwn(this.#state.commands, action);
   }
 
   /** Whoever was asked could not or would not answer. */
   refuse(action: string, failure: Failure): void {
-    this.#feed({ kind: 'actionFailed', at: this.#clock.now(), command: action, failure });
+    this.#feedAtOnce({ kind: 'actionFailed', at: this.#clock.now(), command: action, failure });
   }
 
   /** Gives the run up; see the `cancelled` event of the engine. */
   cancel(reason: string, compensate = false): void {
-    this.#feed({ kind: 'cancelled', at: this.#clock.now(), reason, ...(compensate ? { compensate } : {}) });
+    this.#feedAtOnce({
+      kind: 'cancelled',
+      at: this.#clock.now(),
+      reason,
+      ...(compensate ? { compensate } : {}),
+    });
   }
 
   /** Takes an event in. A call may answer, or the caller abort, in the middle of the work: then it waits its turn. */
   #feed(event: Event): void {
     if (this.#isOver) return;
     this.#inbox.push(event);
-    this.#work();
+    if (!this.#isPaused) this.#work();
   }
 
-  #work(): void {
+  /** The same for what does not come of the run's own doing: it is not kept waiting by a pause. */
+  #feedAtOnce(event: Event): void {
+    if (this.#isOver) return;
+    this.#inbox.push(event);
+    this.#work(this.#inbox.length);
+  }
+
+  /** @param least how many steps are made in any case, without a pause. */
+  #work(least = 0): void {
     if (this.#isBusy || this.#isOver) return;
     this.#isBusy = true;
+    const { turns } = this.#clock;
     try {
-      while (this.#takeEvent() || this.#takeCommand());
+      for (let steps = 0; this.#hasWork; steps += 1) {
+        // What is left to do for a run that is over is little, and nobody is to see it half ended.
+        if (steps >= least && this.#state.run.status === 'running' && turns?.isOver) {
+          this.#pause(turns);
+          return;
+        }
+        if (!this.#takeEvent()) this.#takeCommand();
+      }
     } catch (fault) {
       this.#letGo();
       this.#keeper.broken(fault);
@@ -155,6 +194,20 @@ export class LiveRun {
     this.#keeper.changed();
   }
 
+  get #hasWork(): boolean {
+    return this.#inbox.length > 0 || this.#toDo.length > 0;
+  }
+
+  #pause(turns: Turns): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    turns.wait(() => {
+      this.#isPaused = false;
+      // However late in the turn it is, one step is made.
+      if (this.#hasWork) this.#work(1);
+    });
+  }
+
   #takeEvent(): boolean {
     const event = this.#inbox.shift();
     if (event === undefined) return false;
@@ -162,22 +215,24 @@ export class LiveRun {
     return true;
   }
 
-  #takeCommand(): boolean {
+  #takeCommand(): void {
     const command = this.#toDo.shift();
-    if (command === undefined) return false;
-    this.#carryOut(command);
-    return true;
+    if (command !== undefined) this.#carryOut(command);
   }
 
   #accept({ state, commands, facts }: Advance): void {
     this.#state = state;
     this.#toDo.push(...commands);
     for (const fact of facts) {
-      const revealed = this.#derived.revealedBy(fact, state);
-      const news = revealed.filter((value) => !this.#secrets.includes(value));
-      if (news.length > 0) this.#secrets = [...this.#secrets, ...news];
+      this.#learn(fact);
       this.#tell(fact, state);
     }
+  }
+
+  #learn(fact: Fact): void {
+    const revealed = this.#derived.revealedBy(fact, this.#state);
+    const news = revealed.filter((value) => !this.#secrets.includes(value));
+    if (news.length > 0) this.#secrets = [...this.#secrets, ...news];
   }
 
   #tell(fact: Fact, state: RunState): void {

@@ -3,7 +3,7 @@ import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
-import { ask, body, parallel, undo } from '../../engine/constructs.fixture.js';
+import { ask, body, foreach, parallel, undo } from '../../engine/constructs.fixture.js';
 import type { Fact } from '../../engine/contract.js';
 import {
   again,
@@ -20,6 +20,7 @@ import {
 } from '../../engine/graph.fixture.js';
 import { FakeClock } from './fake-clock.fixture.js';
 import { type InProcessRun, type RunOutcome, runInProcess } from './run-in-process.js';
+import { TURN_MS, Turns } from './turns.js';
 
 type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
 
@@ -383,7 +384,7 @@ describe('limits', () => {
     answer(ok('late'));
     await new Promise((resolve) => setImmediate(resolve));
     expect(JSON.stringify([outcome.state, setup.facts])).toBe(before);
-    expect(setup.progress).toEqual([[1, 2, 'half']]);
+    expect(setup.progress).toEqual([[1, 2, 'half', 'a']]);
   });
 });
 
@@ -430,6 +431,24 @@ describe('cancellation', () => {
     });
     expect(outcome.status).toBe('cancelled');
     expect(second).not.toHaveBeenCalled();
+    expect(setup.clock.pending).toBe(0);
+  });
+
+  test('comes through between tools that answer at once', async () => {
+    const setup = new Setup();
+    let now = 0;
+    const clock = Object.assign(setup.clock, { turns: new Turns(() => now) });
+    let calls = 0;
+    const loop = foreach('each', lit(Array.from({ length: 100 }, () => 0)), body([call('a')]));
+    const quick = (): ToolOutcome => {
+      calls += 1;
+      now += TURN_MS;
+      if (calls === 1) setImmediate(() => setup.abort.abort());
+      return ok(calls);
+    };
+    const outcome = await setup.run(graph([loop]), { 'tool-a': quick }, { clock });
+    expect(outcome.status).toBe('cancelled');
+    expect(calls).toBeLessThan(100);
     expect(setup.clock.pending).toBe(0);
   });
 

@@ -1,15 +1,15 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { Mask, maskedError, valuesOf } from '../../catalogue/mask.js';
-import { promptProgress } from '../prompt-progress.js';
+import { createProgress } from '../../observers/progress.js';
 import type { RequestContext } from '../request.js';
 import { ownerOf } from '../runs/owner.js';
-import type { Attendant, RunAnswer, RunStore, RunSummary, Submission } from '../runs/run-store.js';
+import type { Attendant, RunStore, RunSummary, Submission } from '../runs/run-store.js';
 import { failureResult } from '../tool-result.js';
 import type { ToolListing, ToolResult } from '../wire.js';
 import { checkArguments, withDefaults } from './arguments.js';
 import { describeWorkflow } from './description.js';
-import { envelopeResult, toolResult } from './results.js';
+import { envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools } from './run-tools.js';
 import { texts } from './texts.js';
 import { hasRuns, RUN_TOOLS, type ServedWorkflow, type WorkflowTool } from './workflows.js';
@@ -128,7 +128,8 @@ export class CompositeTools {
     const now = await runs.get(owner, id);
     if (!now.ok) return failureResult(now.failure);
     const attendant = this.#attendant(now.envelope.definition.name, request);
-    return resultOf(await runs.submit(owner, id, submission, attendant));
+    const answer = await runs.submit(owner, id, submission, attendant);
+    return answer.ok ? movedResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
   async #status(input: JsonObject, request: RequestContext): Promise<ToolResult> {
@@ -148,7 +149,8 @@ export class CompositeTools {
       compensate: ownProperty(input, 'compensate') === true,
     };
     const id = textIn(input, 'workflow_id') ?? '';
-    return resultOf(await runs.cancel(ownerOf(request), id, how, this.#plainAttendant(request)));
+    const answer = await runs.cancel(ownerOf(request), id, how, this.#plainAttendant(request));
+    return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
   async #list(status: string | undefined, request: RequestContext): Promise<ToolResult> {
@@ -175,10 +177,10 @@ export class CompositeTools {
   #attendant(workflow: string, request: RequestContext): Attendant {
     const graph = this.#options.workflows.get(workflow)?.graph;
     if (graph === undefined) return this.#plainAttendant(request);
-    const progress = promptProgress(graph, request.progress);
+    const progress = createProgress(graph, request.progress);
     return {
       ...this.#plainAttendant(request),
-      observe: (fact) => progress.observe(fact),
+      observe: (fact, state) => progress.observe(fact, state),
       progress: progress.ofTool,
     };
   }
@@ -203,10 +205,6 @@ function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefine
   if (run_id === undefined) return given;
   if (given.workflow_id !== undefined && given.workflow_id !== run_id) return undefined;
   return { ...given, workflow_id: run_id };
-}
-
-function resultOf(answer: RunAnswer): ToolResult {
-  return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
 }
 
 function runLine({ workflow_id, name, status, open_actions }: RunSummary): string {

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
-import { ask, body, branch, compensate, foreach, parallel, undo } from '../../engine/constructs.fixture.js';
-import { again, call, chain, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
+import {
+  ask,
+  back,
+  body,
+  branch,
+  compensate,
+  foreach,
+  parallel,
+  set,
+  undo,
+} from '../../engine/constructs.fixture.js';
+import { again, call, chain, done, graph, input, lit, step, stop } from '../../engine/graph.fixture.js';
 import { describeWorkflow } from './description.js';
 
 const linesOf = (...parts: Parameters<typeof describeWorkflow>) =>
@@ -8,12 +18,15 @@ const linesOf = (...parts: Parameters<typeof describeWorkflow>) =>
     .split('\n')
     .slice(2);
 
+/** The line of a box that shows the flow. */
+const flowOf = (nodes: Parameters<typeof graph>[0]) => linesOf(graph(nodes), false)[1];
+
 test('shows the flow of every construct, the policy and the parameters', () => {
   const nodes = [
     ...chain(
       call('search', {}, { retry: again(2) }),
       branch('seats', [
-        [step('search'), body([call('reserve'), call('mail')])],
+        [step('search'), body([call('reserve'), call('mail', {}, { after: ['reserve'] })])],
         [undefined, 'waitlist'],
       ]),
       call('waitlist'),
@@ -35,8 +48,8 @@ test('shows the flow of every construct, the policy and the parameters', () => {
   ];
   expect(linesOf(graph(nodes, { inputs }), true)).toEqual([
     '┌─ Workflow: sample',
-    '│ search → [ reserve → mail | waitlist ] → waitlist → ( flight & – ) → each page: { print } → sure → undo',
-    '│ On failure: some steps are retried; what was done is undone; stops at the first failure',
+    '│ search → [ reserve → mail | waitlist ] → waitlist → ( flight & – ) → each page: { print } → sure',
+    '│ On failure: search: tried again; both: what was done is undone; stops at the first failure',
     '│ May ask a question before it is done: then answer with submit_result.',
     '│ Params:',
     '│   pages (array, required)',
@@ -47,16 +60,142 @@ test('shows the flow of every construct, the policy and the parameters', () => {
 });
 
 test.each([
+  [
+    'what goes back, and what is written',
+    '│ e → l (set log) → [ back to e | – ]',
+    () => chain(call('e'), set('l', { log: lit(1) }), back('again', 'e', 3, { when: input('more') })),
+  ],
+  [
+    'conditions',
+    '│ a → [ b | – ] → [ c | d | – ]',
+    () =>
+      chain(
+        call('a'),
+        call('b', {}, { when: input('x') }),
+        branch(
+          'which',
+          [
+            [input('x'), body([call('c')])],
+            [undefined, body([call('d')])],
+          ],
+          { when: input('x') },
+        ),
+      ),
+  ],
+  [
+    'steps that run side by side',
+    '│ ( one & two ) → ( all & any )',
+    () => [
+      call('one'),
+      call('two'),
+      call('all', {}, { after: ['one', 'two'] }),
+      call('any', {}, { after: ['one', 'two'] }),
+    ],
+  ],
+  [
+    'what a branch leads to',
+    '│ search → [ reserve | waitlist ] → pay',
+    () => [
+      call('search'),
+      branch(
+        'seats',
+        [
+          [input('x'), 'reserve'],
+          [undefined, 'waitlist'],
+        ],
+        { after: ['search'] },
+      ),
+      call('reserve'),
+      call('waitlist'),
+      call('pay', {}, { after: ['reserve', 'waitlist'] }),
+    ],
+  ],
+  [
+    'attempts',
+    '│ ( try a, else b → c ) → ( try d, else fail ) → ( try e, else f )',
+    () => [
+      branch('x', [
+        [
+          lit(true),
+          body([
+            call('a', {}, { onError: { fallbackNode: 'b' } }),
+            call('b'),
+            call('c', {}, { after: ['b'] }),
+          ]),
+        ],
+      ]),
+      call('d', {}, { onError: { fallbackNode: 'no' }, after: ['x'] }),
+      stop('no'),
+      call('e', {}, { onError: { fallbackNode: 'f' }, after: ['d'] }),
+      call('f'),
+    ],
+  ],
+  [
+    'steps that belong together',
+    '│ a → b',
+    () => [branch('x', [[lit(true), body(chain(call('a'), call('b')))]])],
+  ],
+])('shows %s', (_what, flow, nodes) => {
+  expect(flowOf(nodes())).toBe(flow);
+});
+
+test.each([
   [{ errorStrategy: { kind: 'collect' } }, 'steps that do not depend on it go on, and all failures are told'],
-  [{ errorStrategy: { kind: 'retry', retry: again(2) } }, 'each call up to 3 times, then stops'],
+  [
+    { errorStrategy: { kind: 'retry', retry: again(2) } },
+    'each call is tried up to 3 times; stops at the first failure',
+  ],
   [{ failFast: false }, 'steps that do not depend on it go on'],
 ] as const)('tells the policy of %j', (options, policy) => {
   expect(linesOf(graph([call('a')], options), false)).toContain(`│ On failure: ${policy}`);
 });
 
+test('tells what each step does on a failure', () => {
+  const nodes = chain(
+    ...['a', 'b', 'c', 'd'].map((id) => call(id, {}, { onError: { value: lit(1) } })),
+    parallel('both', { x: body([]) }, { onPartialFailure: 'continue' }),
+    foreach('made', input('pages'), body([]), { onItemError: 'continue' }),
+    foreach('all', input('pages'), body([])),
+  );
+  expect(linesOf(graph(nodes), false)).toContain(
+    '│ On failure: a, b, c and 1 more: a fallback; both: goes on if one branch succeeds; made: goes on, with null for the item; stops at the first failure',
+  );
+});
+
+const many = (count: number, id: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => id(index));
+const argument = (name: string) => ({ name, description: '', schema: {}, required: true });
+
+test('leaves the parameters out first, which are in the schema', () => {
+  const inputs = many(40, (index) => `some-long-argument-${index}`).map(argument);
+  const nested = branch('x', [[input('x'), body([call('inner')])]]);
+  expect(linesOf(graph([nested], { inputs }), false)).toEqual([
+    '┌─ Workflow: sample',
+    '│ [ inner ]',
+    '│ On failure: stops at the first failure',
+    '│ Params: 40, as the input schema says',
+    '└─',
+  ]);
+});
+
+test('leaves the inner parts of a flow out next', () => {
+  const inner = body(chain(...many(60, (index) => `inner-${index}`).map((id) => call(id))));
+  const nodes = chain(call('first'), parallel('both', { a: inner, b: inner }), call('last'));
+  expect(flowOf(nodes)).toBe('│ first → ( … & … ) → last');
+});
+
 test('cuts a flow that is too long, and never exceeds its limit', () => {
-  const many = graph(Array.from({ length: 300 }, (_, index) => call(`step-${index}`)));
-  const described = describeWorkflow(many, false);
+  const long = graph(chain(...many(300, (index) => `step-${index}`).map((id) => call(id))));
+  const described = describeWorkflow(long, false);
   expect(described).toContain('…\n│ On failure');
   expect(described.length).toBeLessThanOrEqual(1_024);
+});
+
+test('keeps the box even where the author says a lot', () => {
+  const inputs = [argument('x')];
+  const nodes = chain(...many(99, (index) => `step-${index}`).map((id) => call(id, {}, { retry: again(1) })));
+  const described = describeWorkflow(graph(nodes, { inputs, description: 'Do it. '.repeat(300) }), true);
+  expect(described.length).toBeLessThanOrEqual(1_024);
+  expect(described.length).toBeGreaterThan(1_000);
+  expect(described).toMatch(/Do it.*…\n\n┌─ Workflow: sample\n│ step-0 → [\s\S]*│ On failure: [\s\S]*└─$/);
 });

@@ -1,74 +1,96 @@
-import type { Graph, Input, Node, NodeKind } from '../../../graph/model.js';
+import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import { cutText } from '../../catalogue/one-line.js';
+import { flowOf } from './flow.js';
 import { texts } from './texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
 export const DESCRIPTION_LIMIT = 1_024;
 
-/** A longer flow is cut. */
+/** A longer flow shows fewer levels, and is cut in the end. */
 const FLOW_LIMIT = 400;
 
-/** Kinds of node that a caller notices nothing of. */
-const SILENT: ReadonlySet<NodeKind> = new Set(['compute', 'error', 'goto', 'return', 'set']);
+/** What a box that has to be short has left for its flow, and for its policy. */
+const SHORT_LIMIT = 120;
+
+/** How many levels of steps a flow shows. */
+const ALL_LEVELS = Number.POSITIVE_INFINITY;
+
+/** How much of a box is shown. */
+interface Detail {
+  readonly parameters: boolean;
+  readonly levels: number;
+  readonly limit: number;
+}
+
+/** From the whole box to what is always left of it: parameters go first, then what stands inside of steps. */
+const DETAILS: readonly Detail[] = [
+  { parameters: true, levels: ALL_LEVELS, limit: FLOW_LIMIT },
+  { parameters: false, levels: ALL_LEVELS, limit: FLOW_LIMIT },
+  { parameters: false, levels: 2, limit: FLOW_LIMIT },
+  { parameters: false, levels: 1, limit: FLOW_LIMIT },
+  { parameters: false, levels: 1, limit: SHORT_LIMIT },
+];
 
 /**
  * The description of a workflow's tool: the author's, then a box with its flow, what happens on a failure, and its
- * parameters. What is too long for both loses the box.
+ * parameters. Where that is too long, the box says less, and in the end the author's words are cut as well.
  */
 export function describeWorkflow(graph: Graph, canAsk: boolean): string {
-  const described = `${graph.description}\n\n${boxOf(graph, canAsk)}`;
-  return described.length <= DESCRIPTION_LIMIT ? described : cut(graph.description, DESCRIPTION_LIMIT);
-}
-
-function boxOf(graph: Graph, canAsk: boolean): string {
-  const { box } = texts;
-  const lines = [
-    cut(flowOf(graph.nodes), FLOW_LIMIT),
-    box.onFailure(policiesOf(graph)),
-    ...(canAsk ? [box.asks] : []),
-    ...(graph.inputs.length === 0 ? [] : [box.parameters]),
-    ...graph.inputs.map((input) => box.parameter(input.name, notesOf(input))),
-  ].filter((line) => line !== '');
-  return [`┌─ ${box.head(graph.name)}`, ...lines.map((line) => `│ ${line}`), '└─'].join('\n');
-}
-
-/** Steps in the order of writing: `search → [ reserve | waitlist ] → confirm`. */
-function flowOf(nodes: readonly Node[]): string {
-  const shown = nodes.filter(({ kind }) => !SILENT.has(kind));
-  return shown.length === 0 ? '–' : shown.map(labelOf).join(' → ');
-}
-
-function labelOf(node: Node): string {
-  switch (node.kind) {
-    case 'branch': {
-      const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
-      return `[ ${arms.map((arm) => ('goto' in arm ? arm.goto : flowOf(arm.body.nodes))).join(' | ')} ]`;
-    }
-    case 'parallel':
-      return `( ${node.branches.map(({ body }) => flowOf(body.nodes)).join(' & ')} )`;
-    case 'foreach':
-      return `each ${node.as}: { ${flowOf(node.body.nodes)} }`;
-    default:
-      return node.id;
+  for (const detail of DETAILS) {
+    const described = `${graph.description}\n\n${boxOf(graph, canAsk, detail)}`;
+    if (described.length <= DESCRIPTION_LIMIT) return described;
   }
+  const smallest = boxOf(graph, canAsk, { parameters: false, levels: 1, limit: SHORT_LIMIT });
+  return `${cut(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
 }
 
+function boxOf(graph: Graph, canAsk: boolean, { parameters, levels, limit }: Detail): string {
+  const { box } = texts;
+  const { inputs } = graph;
+  const lines = [
+    cut(shownFlow(graph, levels), limit),
+    cut(box.onFailure(policiesOf(graph)), limit),
+    ...(canAsk ? [box.asks] : []),
+    ...(inputs.length > 0 && parameters ? [box.parameters] : []),
+    ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
+    ...(inputs.length > 0 && !parameters ? [box.parametersLeft(inputs.length)] : []),
+  ];
+  const head = cut(box.head(graph.name), SHORT_LIMIT);
+  return [`┌─ ${head}`, ...lines.map((line) => `│ ${line}`), '└─'].join('\n');
+}
+
+/** As many levels of the flow as there is room for. */
+function shownFlow(graph: Graph, levels: number): string {
+  const flows = levels === ALL_LEVELS ? [levels, 2, 1] : [levels];
+  const texts = flows.map((each) => flowOf(graph, each));
+  return texts.find((flow) => flow.length <= FLOW_LIMIT) ?? texts.at(-1) ?? '';
+}
+
+/** What happens when something fails: step by step where it is not the same for all, then for the rest. */
 function policiesOf(graph: Graph): string[] {
   const { box } = texts;
   const nodes = nodesOf(graph);
   const { errorStrategy } = graph;
-  const policies: string[] = [];
-  if (errorStrategy?.kind === 'retry') policies.push(box.retries(errorStrategy.retry.extra + 1));
-  else if (nodes.some(({ retry }) => retry !== undefined && retry.extra > 0)) policies.push(box.someRetried);
-  if (nodes.some(({ onError }) => onError !== undefined)) policies.push(box.fallbacks);
-  if (nodes.some((node) => node.kind === 'parallel' && node.onPartialFailure === 'rollback')) {
-    policies.push(box.undone);
-  }
-  if (errorStrategy?.kind === 'collect') policies.push(box.collect);
-  else if (graph.failFast === false) policies.push(box.goesOn);
-  else if (errorStrategy?.kind !== 'retry') policies.push(box.failFast);
-  return policies;
+  const named = (said: (steps: string) => string, has: (node: Node) => boolean): string[] => {
+    const ids = nodes.filter(has).map(({ id }) => id);
+    return ids.length === 0 ? [] : [said(box.steps(ids))];
+  };
+  return [
+    ...(errorStrategy?.kind === 'retry' ? [box.retries(errorStrategy.retry.extra + 1)] : []),
+    ...named(box.retried, ({ retry }) => retry !== undefined && retry.extra > 0),
+    ...named(box.fallbacks, ({ onError }) => onError !== undefined),
+    ...named(box.branchesFail, (node) => node.kind === 'parallel' && node.onPartialFailure === 'continue'),
+    ...named(box.itemsFail, (node) => node.kind === 'foreach' && node.onItemError === 'continue'),
+    ...named(box.undone, (node) => node.kind === 'parallel' && node.onPartialFailure === 'rollback'),
+    restOf(graph),
+  ];
+}
+
+function restOf({ errorStrategy, failFast }: Graph): string {
+  const { box } = texts;
+  if (errorStrategy?.kind === 'collect') return box.collect;
+  return failFast === false ? box.goesOn : box.failFast;
 }
 
 function notesOf({ schema, required, default: standing, secret }: Input): string[] {

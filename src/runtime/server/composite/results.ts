@@ -2,33 +2,44 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, PendingAction } from '../runs/envelope.js';
+import type { EnvelopeError } from '../runs/envelope-error.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META } from '../tool-result.js';
 import type { ToolResult } from '../wire.js';
+import { remainsIn, warningsOf } from './failure-text.js';
 import type { OutputShape } from './schemas.js';
 import { texts } from './texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 export const RUN_META = 'stepwright/run';
 
-/** Key of what was accepted in another form than it should be sent in: a list of `{ code, message }`. */
+/** Key of what a caller should know beside how the run stands: a list of `{ code, message }`. */
 export const WARNINGS_META = 'stepwright/warnings';
 
 /** How a run stands, as the answer of a tool that looks after runs. */
 export function envelopeResult(
   envelope: Envelope,
-  warnings: readonly RunWarning[] = [],
+  given: readonly RunWarning[] = [],
   more: JsonObject = {},
 ): ToolResult {
-  const notes = warnings.map(({ code, message }) => texts.warning(code, message));
+  const all = [...given, ...(envelope.error === undefined ? [] : warningsOf(envelope.error))];
+  const isLate = given.some(({ code }) => code === 'W_NOT_USED');
+  const notes = all.map(({ code, message }) => texts.warning(code, message));
+  // What was sent for nothing must not look as if the run had taken it.
+  const text = isLate ? [...notes, textOf(envelope)] : [textOf(envelope), ...notes];
+  const warnings = all.map((warning) => ({ ...warning }));
   return {
-    content: [{ type: 'text', text: [textOf(envelope), ...notes].join('\n') }],
-    structuredContent: { ...plain(envelope), ...more },
-    _meta: {
-      ...runMeta(envelope),
-      ...(warnings.length === 0 ? {} : { [WARNINGS_META]: warnings.map((warning) => ({ ...warning })) }),
-    },
+    content: [{ type: 'text', text: text.join('\n') }],
+    structuredContent: { ...plain(envelope), ...more, ...(all.length === 0 ? {} : { warnings }) },
+    _meta: { ...runMeta(envelope), ...(all.length === 0 ? {} : { [WARNINGS_META]: warnings }) },
   };
+}
+
+/** How a run stands, as the answer to whoever moves it on: one that fails is a result with `isError`. */
+export function movedResult(envelope: Envelope, warnings: readonly RunWarning[] = []): ToolResult {
+  return envelope.error === undefined
+    ? envelopeResult(envelope, warnings)
+    : failedResult(envelope, envelope.error, warnings);
 }
 
 /**
@@ -46,10 +57,9 @@ export function toolResult(
   switch (envelope.status) {
     case 'running':
     case 'waiting':
-      return envelopeResult(envelope);
     case 'failed':
     case 'cancelled':
-      return failedResult(envelope);
+      return movedResult(envelope);
     case 'completed': {
       const value = envelope.result ?? null;
       const shaped = isWrapped ? { result: value } : value;
@@ -66,15 +76,17 @@ export function toolResult(
   }
 }
 
-function failedResult(envelope: Envelope): ToolResult {
-  const { error } = envelope;
-  const { code, message, node, outcome_unknown, details, partial } = error ?? UNTOLD;
+function failedResult(
+  envelope: Envelope,
+  { code, message, node, outcome_unknown, details, partial }: EnvelopeError,
+  warnings: readonly RunWarning[],
+): ToolResult {
+  const result = envelopeResult(envelope, warnings);
   return {
-    content: [{ type: 'text', text: textOf(envelope) }],
-    structuredContent: plain(envelope),
+    ...result,
     isError: true,
     _meta: {
-      ...runMeta(envelope),
+      ...result._meta,
       [FAILURE_META]: {
         code,
         message,
@@ -87,11 +99,12 @@ function failedResult(envelope: Envelope): ToolResult {
   };
 }
 
-const UNTOLD: NonNullable<Envelope['error']> = { code: 'E_INTERNAL', message: '', partial: {} };
-
 function runMeta({ workflow_id, definition }: Envelope): JsonObject {
   return { [RUN_META]: { workflow_id, hash: definition.hash } };
 }
+
+/** A run that did not succeed has an error. */
+const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
 /** How a run stands, for a reader: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
@@ -108,12 +121,10 @@ function textOf(envelope: Envelope): string {
       );
     case 'failed':
     case 'cancelled': {
-      const { code, message, node, outcome_unknown, partial, partial_omitted = [] } = error ?? UNTOLD;
-      const finished = [...Object.keys(partial), ...partial_omitted];
+      const { code, message, node } = error ?? UNTOLD;
       return [
         texts.ended(name, status, node, code, message),
-        ...(outcome_unknown === true ? [texts.outcomeUnknown] : []),
-        ...(finished.length === 0 ? [] : [texts.finishedSteps(finished)]),
+        ...(error === undefined ? [] : remainsIn(error)),
       ].join('\n');
     }
     default:

@@ -103,8 +103,35 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
         details: {},
         partial: { type: 'object' },
         partial_omitted: { type: 'array', items: TEXT },
+        undone: { type: 'array', items: TEXT },
+        not_undone: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { step: TEXT, tool: TEXT, input: { type: 'object' } },
+            required: ['step', 'tool'],
+          },
+        },
+        not_undone_omitted: { type: 'integer' },
+        unknown_outcomes: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { step: TEXT, tool: TEXT },
+            required: ['step', 'tool'],
+          },
+        },
+        unknown_outcomes_omitted: { type: 'integer' },
       },
       required: ['code', 'message', 'partial'],
+    },
+    warnings: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { code: TEXT, message: TEXT },
+        required: ['code', 'message'],
+      },
     },
   },
   required: ['workflow_id', 'definition', 'status', 'actions'],

@@ -1,6 +1,8 @@
 import { oneLine } from '../../catalogue/one-line.js';
 
 const clip = (text: string): string => oneLine(text, 200);
+const listed = (parts: readonly string[], more: number): string =>
+  `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 const json = (value: unknown): string => JSON.stringify(value);
 
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
@@ -25,13 +27,19 @@ export const texts = {
     failFast: 'stops at the first failure',
     goesOn: 'steps that do not depend on it go on',
     collect: 'steps that do not depend on it go on, and all failures are told',
-    retries: (attempts: number) => `each call up to ${attempts} times, then stops`,
-    someRetried: 'some steps are retried',
-    fallbacks: 'some steps have a fallback',
-    undone: 'what was done is undone',
+    retries: (attempts: number) => `each call is tried up to ${attempts} times`,
+    retried: (steps: string) => `${steps}: tried again`,
+    fallbacks: (steps: string) => `${steps}: a fallback`,
+    branchesFail: (steps: string) => `${steps}: goes on if one branch succeeds`,
+    itemsFail: (steps: string) => `${steps}: goes on, with null for the item`,
+    undone: (steps: string) => `${steps}: what was done is undone`,
+    /** At most three by name. */
+    steps: (ids: readonly string[]) =>
+      ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`,
     onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
     asks: 'May ask a question before it is done: then answer with submit_result.',
     parameters: 'Params:',
+    parametersLeft: (count: number) => `Params: ${count}, as the input schema says`,
     parameter: (name: string, notes: readonly string[]) => `  ${name} (${notes.join(', ')})`,
   },
 
@@ -44,8 +52,16 @@ export const texts = {
   ended: (workflow: string, status: string, at: string | undefined, code: string, message: string) =>
     `Workflow '${clip(workflow)}' ${status === 'cancelled' ? 'was cancelled' : 'failed'}` +
     `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${message} (${code})`,
-  outcomeUnknown: 'The call may have taken effect all the same: check before repeating it.',
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
+  undoneSteps: (steps: readonly string[]) =>
+    `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
+  standingCall: (step: string, tool: string, input: unknown) =>
+    `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
+  notUndone: (calls: readonly string[], more: number) =>
+    `Not undone, and still in effect: ${listed(calls, more)}.`,
+  unknownCall: (step: string, tool: string) => `${tool} (step '${clip(step)}')`,
+  outcomeUnknown: (calls: readonly string[], more: number) =>
+    `Without an answer, but may have taken effect all the same: ${listed(calls, more)}. Check before repeating.`,
   question: (action: string, step: string, message: string) =>
     `Action '${action}' of step '${clip(step)}' asks:\n${message}`,
   time: (action: string, message: string) => `Action '${action}': ${message}`,

@@ -1,10 +1,9 @@
-import { type Json, type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import { type Json, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { jsonSize } from '../../catalogue/json-size.js';
-import { type Mask, maskedFailure } from '../../catalogue/mask.js';
 import { timerId } from '../../engine/commands.js';
-import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { AskMode, RunState } from '../../engine/contract.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
+import { type EnvelopeError, errorOf, type FailedRun } from './envelope-error.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
@@ -53,31 +52,11 @@ export interface PendingAction {
   readonly expires_at?: string;
 }
 
-export interface EnvelopeError {
-  readonly code: string;
-  readonly message: string;
-  /** The step at the top of the workflow that it comes from. */
-  readonly node?: string;
-  /** The call in question may have taken effect: check before repeating it. */
-  readonly outcome_unknown?: true;
-  readonly details?: Json;
-  /** Values of the steps at the top that had succeeded, by step. Secrets are masked. */
-  readonly partial: JsonObject;
-  /** Succeeded steps whose values are too large to be shown. */
-  readonly partial_omitted?: readonly string[];
-}
-
-/** A value of a succeeded step with more bytes of JSON than this is named, and not shown. */
-export const PARTIAL_LIMIT_BYTES = 16_384;
-
 /** What an envelope is made of. */
-export interface RunView {
-  readonly graph: Graph;
-  readonly state: RunState;
+export interface RunView extends FailedRun {
   readonly standing: Standing;
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
-  readonly mask: Mask;
 }
 
 /** How a run stands, as its caller is told. */
@@ -156,41 +135,6 @@ function expiry({ commands }: RunState, action: string, openedAt: number) {
   return {
     timeout_seconds: Math.max(0, limit.dueAt - openedAt) / 1_000,
     expires_at: time(limit.dueAt),
-  };
-}
-
-function errorOf({ graph, state, mask }: RunView): EnvelopeError {
-  const { failure = LOST, failedNode } = state.run;
-  const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
-  return {
-    code,
-    message,
-    ...(failedNode === undefined ? {} : { node: failedNode }),
-    ...(outcomeUnknown === undefined ? {} : { outcome_unknown: outcomeUnknown }),
-    ...(details === undefined ? {} : { details }),
-    ...partialOf(graph, state, mask),
-  };
-}
-
-/** A run that did not succeed says why; this is never shown. */
-const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
-
-function partialOf(
-  { nodes }: Graph,
-  { nodes: rows, outputs }: RunState,
-  mask: Mask,
-): Pick<EnvelopeError, 'partial' | 'partial_omitted'> {
-  const partial: [string, Json][] = [];
-  const omitted: string[] = [];
-  for (const { id } of nodes) {
-    const value = ownProperty(outputs, id);
-    if (value === undefined || ownProperty(rows, id)?.status !== 'succeeded') continue;
-    if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
-    else partial.push([id, mask.json(value)]);
-  }
-  return {
-    partial: Object.fromEntries(partial),
-    ...(omitted.length === 0 ? {} : { partial_omitted: omitted }),
   };
 }
 

@@ -179,13 +179,17 @@ describe('an answer that comes again', () => {
     expect(paid).toBe(1);
   });
 
-  test('after the end gives the end', async () => {
+  test('after the end gives the end, and says that it was not used', async () => {
     const store = new Store();
     await store.start(sure);
     const end = await store.submit('run-1', { result: true });
     for (const late of [{ result: false }, { actionId: 'sure#1', result: false }, { actionId: 'x' }]) {
-      expect(await store.submit('run-1', late)).toStrictEqual(end);
+      expect(await store.submit('run-1', late)).toStrictEqual({
+        ...end,
+        warnings: [{ code: 'W_NOT_USED', message: expect.stringContaining('not used') }],
+      });
     }
+    expect(await store.submit('run-1', { actionId: 'sure#1', result: true })).toStrictEqual(end);
   });
 
   test('after a cancellation is refused', async () => {

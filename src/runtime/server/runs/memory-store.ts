@@ -36,7 +36,7 @@ export class MemoryRunStore implements RunStore {
 
   async start(run: NewRun, attendant: Attendant): Promise<RunAnswer> {
     this.#forget();
-    const failure = this.#excess(run.owner);
+    const failure = this.#makeRoom(run.owner);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(texts.sameId(id));
@@ -81,6 +81,20 @@ export class MemoryRunStore implements RunStore {
     this.#forget();
     const run = this.#runs.get(id);
     return run?.owner === owner ? run : undefined;
+  }
+
+  /** Cancels runs that may give way, as many as it takes. Gives what still keeps the owner from another run. */
+  #makeRoom(owner: string): Failure | undefined {
+    for (;;) {
+      const failure = this.#excess(owner);
+      if (failure === undefined) return undefined;
+      const idle = [...(this.#byOwner.get(owner) ?? [])].filter((run) => run.mayGiveWay);
+      const [first, ...others] = idle;
+      if (first === undefined) return failure;
+      const eldest = others.reduce((one, other) => (other.attendedAt < one.attendedAt ? other : one), first);
+      eldest.giveUp(texts.madeWay);
+      if (eldest.mayGiveWay) throw new Error(texts.stillThere(eldest.id));
+    }
   }
 
   /** What keeps an owner from beginning another run. */

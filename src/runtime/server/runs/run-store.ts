@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { RequestContext } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
 
@@ -30,6 +31,11 @@ export interface NewRun {
   readonly graph: Graph;
   /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
   readonly input: JsonObject;
+  /**
+   * Nobody is bound to answer it: while it has questions open and no request attends it, it makes way for further runs of
+   * its owner. Default false.
+   */
+  readonly givesWay?: boolean;
 }
 
 /** The request during which a run goes on. */
@@ -41,8 +47,8 @@ export interface Attendant {
   readonly cancels?: boolean;
   /** Told every fact of the run until the request is answered, with the run as it stands then. */
   readonly observe?: (fact: Fact, state: RunState) => void;
-  /** Takes what tools of the run report of their progress. */
-  readonly progress?: RequestContext['progress'];
+  /** Takes what tools of the run report of their progress, with the key of the node that calls them. */
+  readonly progress?: SharedContext['progress'];
   /** Told how the run stands at the very moment the request is answered. `state` changes afterwards. */
   readonly conclude?: (state: RunState, envelope: Envelope) => void;
 }
@@ -66,9 +72,13 @@ export type RunAnswer =
   | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Something was accepted that should be sent in another form. */
+/**
+ * What a caller should know although the request was not refused: `W_STRINGIFIED`, an answer should be sent in another
+ * form; `W_NOT_USED`, it came when the run was over; `W_NOT_UNDONE`, what was to be undone still stands;
+ * `W_OUTCOME_UNKNOWN`, calls that were given up may have taken effect.
+ */
 export interface RunWarning {
-  readonly code: 'W_STRINGIFIED';
+  readonly code: 'W_STRINGIFIED' | 'W_NOT_USED' | 'W_NOT_UNDONE' | 'W_OUTCOME_UNKNOWN';
   readonly message: string;
 }
 
@@ -87,9 +97,12 @@ export interface RunSummary {
 
 /** How much of its callers' runs a store keeps. */
 export interface RunLimits {
-  /** Runs of one owner that are not over. A further one is refused. Default 50. */
+  /**
+   * Runs of one owner that are not over. For a further one that run is cancelled which may give way and was attended
+   * least recently; where there is none, it is refused. Default 50.
+   */
   readonly maxOpenRuns: number;
-  /** Open actions of one owner. With as many, a further run is refused. Default 50. */
+  /** Open actions of one owner. With as many, a further run is made way for, or refused, in the same way. Default 50. */
   readonly maxPendingActions: number;
   /** Finished runs that can still be asked for; beyond that, those that ended first are forgotten. Default 1 000. */
   readonly maxFinishedRuns: number;

@@ -48,6 +48,7 @@ export class Store {
       schemas: new SchemaCompiler(),
       clock: this.clock,
       secretInputs: (tool) => (tool === 'tool-login' ? ['pin'] : []),
+      changesNothing: (tool) => tool.startsWith('tool-read'),
       log: (text) => this.log.push(text),
       newRunId: () => `run-${++this.#ids}`,
       limits,

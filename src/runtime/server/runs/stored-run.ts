@@ -24,6 +24,7 @@ import type {
   Submission,
 } from './run-store.js';
 import { texts } from './texts.js';
+import { UnknownOutcomes } from './unknown-outcomes.js';
 
 /** What the runs of a store share. */
 export interface StoreParts {
@@ -32,6 +33,8 @@ export interface StoreParts {
   readonly clock: Clock;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
+  /** Whether a tool only reads. */
+  readonly changesNothing: (tool: string) => boolean;
   /** Told what clients must not see. */
   readonly log: (text: string) => void;
 }
@@ -49,29 +52,35 @@ export class StoredRun implements Attended {
   readonly #actions = new ActionLedger();
   /** What was given to secret inputs of tools. */
   readonly #given: Json[] = [];
+  readonly #unknown: UnknownOutcomes;
   readonly #attendants = new Set<Attendant>();
   readonly #watchers = new Set<() => void>();
   /** Questions that are before a user. */
   readonly #claimed = new Set<string>();
+  readonly #givesWay: boolean;
   readonly #onEnd: (run: StoredRun) => void;
   #latest: Attendant['request'];
   #live: LiveRun | undefined;
+  #attendedAt: number;
   #cancelled = false;
   #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
 
   /** @param attendant the request that begins the run. */
   constructor(
     id: string,
-    { owner, graph, input }: NewRun,
+    { owner, graph, input, givesWay = false }: NewRun,
     parts: StoreParts,
     attendant: Attendant,
     onEnd: (run: StoredRun) => void,
   ) {
     this.id = id;
     this.owner = owner;
+    this.#givesWay = givesWay;
+    this.#attendedAt = parts.clock.now();
     this.#parts = parts;
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
+    this.#unknown = new UnknownOutcomes(parts.changesNothing);
     this.#latest = attendant.request;
     this.#onEnd = onEnd;
     this.#attendants.add(attendant);
@@ -102,6 +111,16 @@ export class StoredRun implements Attended {
     return this.#ended?.at;
   }
 
+  /** Whether it may be cancelled to make way: it asks, and nobody is bound to answer. */
+  get mayGiveWay(): boolean {
+    return this.#givesWay && this.#attendants.size === 0 && this.#live?.standing === 'asking';
+  }
+
+  /** When a request last took it up, in ms since the epoch. */
+  get attendedAt(): number {
+    return this.#attendedAt;
+  }
+
   get envelope(): Envelope {
     if (this.#ended !== undefined) return this.#ended.envelope;
     if (this.#live === undefined) throw new Error(`run ${this.id} neither goes on nor has it ended`);
@@ -127,7 +146,10 @@ export class StoredRun implements Attended {
 
   /** Answers an action, or says why not. What it was told before, whoever sends the same answer again is told again. */
   submit(submission: Submission, attendant: Attendant): Promise<RunAnswer> {
-    if (this.#cancelled) return refused('WORKFLOW_CANCELLED', texts.cancelled(this.id));
+    if (this.#cancelled) {
+      const why = this.#ended?.envelope.error?.message ?? '';
+      return refused('WORKFLOW_CANCELLED', texts.cancelled(this.id, why));
+    }
     const { actionId } = submission;
     const before = actionId === undefined ? undefined : this.#actions.get(actionId);
     if (before?.action !== undefined && before.answer !== undefined) {
@@ -135,7 +157,10 @@ export class StoredRun implements Attended {
       if (again.ok && contentOf(again.answer) === before.answer.content) return before.answer.response;
     }
     const { live } = this;
-    if (live === undefined) return Promise.resolve({ ok: true, envelope: this.envelope });
+    if (live === undefined) {
+      const warnings = [{ code: 'W_NOT_USED', message: texts.notUsed(actionId) } as const];
+      return Promise.resolve({ ok: true, envelope: this.envelope, warnings });
+    }
     if (actionId !== undefined && before?.answer !== undefined) {
       return refused('ALREADY_SUBMITTED', texts.alreadySubmitted(actionId), { action_id: actionId });
     }
@@ -172,6 +197,7 @@ export class StoredRun implements Attended {
 
   join(attendant: Attendant, watcher: () => void): void {
     this.#latest = attendant.request;
+    this.#attendedAt = this.clock.now();
     this.#attendants.add(attendant);
     this.#watchers.add(watcher);
   }
@@ -257,6 +283,7 @@ export class StoredRun implements Attended {
 
   #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
+    this.#unknown.note(fact);
     if (fact.kind === 'callIssued') {
       this.#given.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
     }
@@ -276,6 +303,7 @@ export class StoredRun implements Attended {
     this.#ended = { at: this.clock.now(), envelope };
     this.#live = undefined;
     this.#given.length = 0;
+    this.#unknown.clear();
     this.#onEnd(this);
   }
 
@@ -294,9 +322,16 @@ export class StoredRun implements Attended {
     for (const watcher of [...this.#watchers]) watcher();
   }
 
-  #envelopeOf({ state, standing }: LiveRun): Envelope {
+  #envelopeOf(live: LiveRun): Envelope {
+    const { state, standing } = live;
     const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
-    return envelopeOf({ graph: this.#graph, state, standing, openedAt, mask: this.#mask() });
+    // What it finds may derive from secrets, and is masked from then on.
+    const remains = { ...live.undone(), unknown: this.#unknown.all };
+    const { secretInputs } = this.#parts;
+    return envelopeOf({
+      ...{ graph: this.#graph, state, standing, openedAt, remains, secretInputs },
+      mask: this.#mask(),
+    });
   }
 
   #mask(): Mask {

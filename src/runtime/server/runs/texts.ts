@@ -15,7 +15,10 @@ export const texts = {
   tooManyActions: (open: number, limit: number) =>
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
-  cancelled: (id: string) => `Run '${clip(id)}' was cancelled: nothing can be submitted any more.`,
+  cancelled: (id: string, why: string) =>
+    `Run '${clip(id)}' was cancelled: nothing can be submitted any more.${why === '' ? '' : ` ${why}`}`,
+  notUsed: (action: string | undefined) =>
+    `The run was over when this answer${action === undefined ? '' : ` to '${clip(action)}'`} came: it was not used.`,
   ambiguous: (open: readonly string[]) =>
     `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
   nothingOpen: 'No action is open: the run goes on by itself. Ask for its status later.',
@@ -54,9 +57,11 @@ export const texts = {
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',
   cancelledByCaller: 'the caller cancelled it',
+  madeWay: 'it made way for a further run of its caller, as nobody was answering its questions',
   ownerGone: 'the session it belonged to has ended',
   broke: (why: string) => `The run broke inside the server: ${clip(why)}`,
   brokeLog: (workflow: string, id: string, shown: string) =>
     `run ${id} of workflow \`${workflow}\` broke: ${shown}`,
+  stillThere: (id: string) => `run ${id} was cancelled and still asks`,
   sameId: (id: string) => `newRunId gave '${id}' twice`,
 } as const;

@@ -1,0 +1,120 @@
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { jsonSize } from '../../catalogue/json-size.js';
+import { type Mask, maskedFailure, maskMembers } from '../../catalogue/mask.js';
+import type { Failure, RunState } from '../../engine/contract.js';
+import type { StandingCall, Undone } from '../../hosts/undone.js';
+import type { UnknownCall } from './unknown-outcomes.js';
+
+/** Why a run failed or was cancelled, and what it leaves behind. */
+export interface EnvelopeError {
+  readonly code: string;
+  readonly message: string;
+  /** The step at the top of the workflow that it comes from. */
+  readonly node?: string;
+  /** A call of the run may have taken effect although nothing came back: check before repeating it. */
+  readonly outcome_unknown?: true;
+  readonly details?: Json;
+  /** Values of the steps at the top that had succeeded and were not undone, by step. Secrets are masked. */
+  readonly partial: JsonObject;
+  /** Succeeded steps whose values are too large to be shown. */
+  readonly partial_omitted?: readonly string[];
+  /** Steps at the top that had succeeded, and of which all or a part was undone. */
+  readonly undone?: readonly string[];
+  /** Calls that were to be undone and were not, with what would undo them: what they did still stands. */
+  readonly not_undone?: readonly StandingCall[];
+  /** How many of them are not listed. */
+  readonly not_undone_omitted?: number;
+  /** Calls that may have taken effect although nothing came back: they were given up, or had no answer in time. */
+  readonly unknown_outcomes?: readonly UnknownCall[];
+  /** How many of them are not listed. */
+  readonly unknown_outcomes_omitted?: number;
+}
+
+/** A value of a succeeded step with more bytes of JSON than this is named, and not shown. */
+export const PARTIAL_LIMIT_BYTES = 16_384;
+
+/** So many calls are listed that were not undone, or whose outcome is unknown. */
+export const LISTED_CALLS = 50;
+
+/** What a run that did not succeed leaves behind. */
+export interface Remains extends Undone {
+  readonly unknown: readonly UnknownCall[];
+}
+
+/** What is told of a run that failed or was cancelled. */
+export interface FailedRun {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly mask: Mask;
+  readonly remains: Remains;
+  /** The inputs of a tool whose values must not be shown. */
+  readonly secretInputs: (tool: string) => readonly string[];
+}
+
+export function errorOf(run: FailedRun): EnvelopeError {
+  const { state, mask, remains } = run;
+  const { failure = LOST, failedNode } = state.run;
+  const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
+  const isUnknown = outcomeUnknown === true || remains.unknown.length > 0;
+  return {
+    code,
+    message,
+    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...(isUnknown ? { outcome_unknown: true } : {}),
+    ...(details === undefined ? {} : { details }),
+    ...partialOf(run),
+    ...standingOf(run),
+    ...unknownOf(remains),
+  };
+}
+
+/** A run that did not succeed says why; this is never shown. */
+const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
+
+type Partial = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
+
+function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, remains }: FailedRun): Partial {
+  const partial: [string, Json][] = [];
+  const omitted: string[] = [];
+  const undone: string[] = [];
+  for (const { id } of nodes) {
+    if (ownProperty(rows, id)?.status !== 'succeeded') continue;
+    const value = ownProperty(outputs, id);
+    if (remains.steps.includes(id)) undone.push(id);
+    else if (value === undefined) continue;
+    else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
+    else partial.push([id, mask.json(value)]);
+  }
+  return {
+    partial: Object.fromEntries(partial),
+    ...(omitted.length === 0 ? {} : { partial_omitted: omitted }),
+    ...(undone.length === 0 ? {} : { undone }),
+  };
+}
+
+function standingOf({
+  mask,
+  remains: { standing },
+  secretInputs,
+}: FailedRun): Pick<EnvelopeError, 'not_undone' | 'not_undone_omitted'> {
+  if (standing.length === 0) return {};
+  const shown = standing.slice(0, LISTED_CALLS).map(({ step, tool, input }): StandingCall => {
+    if (input === undefined || jsonSize(input, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES)
+      return { step, tool };
+    return { step, tool, input: maskMembers(mask.json(input) as JsonObject, secretInputs(tool)) };
+  });
+  const omitted = standing.length - shown.length;
+  return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
+}
+
+function unknownOf({
+  unknown,
+}: Remains): Pick<EnvelopeError, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
+  if (unknown.length === 0) return {};
+  const omitted = unknown.length - LISTED_CALLS;
+  return {
+    unknown_outcomes: unknown.slice(0, LISTED_CALLS),
+    ...(omitted > 0 ? { unknown_outcomes_omitted: omitted } : {}),
+  };
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ask,
+  body,
+  foreach,
+  item,
+  parallel,
+  runs,
+  undo,
+  withTasks,
+} from '../../engine/constructs.fixture.js';
+import { call, chain, graph, input, lit, step } from '../../engine/graph.fixture.js';
+import { broken, never, ok, Store, settle } from './store.fixture.js';
+
+const made = (id: string) =>
+  call(id, {}, { compensate: undo('tool-undo', { id: step(id, 'id'), pin: lit('0000') }) });
+const makes = (id: string) => () => ok({ id });
+const tools = { 'tool-a': makes('A'), 'tool-b': makes('B'), 'tool-c': makes('C') };
+const cancel = (store: Store, compensate: boolean) =>
+  store.store.cancel('ada', 'run-1', { compensate }, store.attendant());
+
+/** Fails for the thing of this id. */
+const undoes = (bad?: string) => (given: { readonly id?: unknown }) =>
+  given.id === bad ? broken(`cannot undo ${bad}`) : ok('undone');
+
+describe('a run that is cancelled and undone', () => {
+  const of = graph(chain(made('a'), made('b'), made('c'), ask('sure')));
+
+  test('tells what was undone, and shows none of it as a result', async () => {
+    const store = new Store({ ...tools, 'tool-undo': undoes() });
+    await store.start(of);
+    expect(await cancel(store, true)).toMatchObject({ envelope: { status: 'cancelled' } });
+    const { error } = await store.get('run-1');
+    expect(error).toEqual({
+      code: 'E_CANCELLED',
+      message: 'The run was cancelled: the caller cancelled it',
+      details: { compensation: { done: ['tool-undo', 'tool-undo', 'tool-undo'], failed: [], not_run: [] } },
+      partial: {},
+      undone: ['a', 'b', 'c'],
+    });
+  });
+
+  test('names what still stands where a compensation failed, with the call that undoes it', async () => {
+    const store = new Store({ ...tools, 'tool-undo': undoes('B') });
+    await store.start(of);
+    await cancel(store, true);
+    const failure = { code: 'E_TOOL_ERROR', message: 'cannot undo B' };
+    expect((await store.get('run-1')).error).toMatchObject({
+      details: {
+        compensation: {
+          done: ['tool-undo'],
+          failed: [{ tool: 'tool-undo', failure }],
+          not_run: ['tool-undo'],
+        },
+      },
+      partial: { a: { id: 'A' }, b: { id: 'B' } },
+      undone: ['c'],
+      not_undone: [
+        { step: 'b', tool: 'tool-undo', input: { id: 'B', pin: '0000' } },
+        { step: 'a', tool: 'tool-undo', input: { id: 'A', pin: '0000' } },
+      ],
+    });
+  });
+
+  test('without `compensate` nothing was to be undone', async () => {
+    const store = new Store(tools);
+    await store.start(of);
+    await cancel(store, false);
+    const { error } = await store.get('run-1');
+    expect(Object.keys(error ?? {})).toEqual(['code', 'message', 'partial']);
+    expect(Object.keys(error?.partial ?? {})).toEqual(['a', 'b', 'c']);
+  });
+
+  test('finds what stands in items and other workflows, and leaves what is undone in part out of the results', async () => {
+    const task = graph([made('a')], { name: 'task' });
+    const loop = foreach(
+      'each',
+      lit(['x', 'y', 'z']),
+      body([
+        call('make', { id: item('item') }, { compensate: undo('tool-undo', { id: step('make', 'id') }) }),
+      ]),
+    );
+    const store = new Store({
+      ...tools,
+      'tool-make': ({ id }) => ok({ id: id ?? null }),
+      'tool-undo': undoes('y'),
+    });
+    await store.start(withTasks(graph(chain(runs('sub', 'task'), loop, ask('sure'))), task));
+    await cancel(store, true);
+    expect((await store.get('run-1')).error).toMatchObject({
+      partial: { sub: null },
+      undone: ['each'],
+      not_undone: [
+        { step: 'make[1]', tool: 'tool-undo', input: { id: 'y' } },
+        { step: 'make[0]', tool: 'tool-undo', input: { id: 'x' } },
+        { step: 'sub/a', tool: 'tool-undo' },
+      ],
+    });
+  });
+
+  test('lists no more calls than anybody reads, and counts the others', async () => {
+    const loop = foreach('each', lit(Array.from({ length: 70 }, (_, index) => index)), body([made('a')]));
+    const store = new Store({ ...tools, 'tool-undo': undoes('A') });
+    await store.start(graph(chain(loop, ask('sure'))));
+    await cancel(store, true);
+    const { error } = await store.get('run-1');
+    expect([error?.not_undone?.length, error?.not_undone_omitted]).toEqual([50, 20]);
+  });
+
+  test('shows no secret of a compensation that was never made', async () => {
+    const derived = { kind: 'call', fn: 'toUpperCase.js', args: [input('token')] } as const;
+    const secretly = call(
+      'a',
+      {},
+      { compensate: undo('tool-login', { key: derived, pin: lit('4711'), id: step('a', 'id') }) },
+    );
+    const store = new Store({ ...tools, 'tool-undo': undoes('B') });
+    const token = { name: 'token', description: '', schema: {}, required: true, secret: true };
+    await store.start(graph(chain(secretly, made('b'), ask('sure')), { inputs: [token] }), {
+      token: 'sesame',
+    });
+    await cancel(store, true);
+    expect((await store.get('run-1')).error?.not_undone?.[1]).toEqual({
+      step: 'a',
+      tool: 'tool-login',
+      input: { key: '••••', pin: '••••', id: 'A' },
+    });
+  });
+});
+
+describe('a `parallel` that rolls back', () => {
+  test('tells what stands of its branches, and of nothing else', async () => {
+    const branches = { left: body([made('b')]), right: body([made('c')]), bad: body([call('bad')]) };
+    const both = parallel('both', branches, { onPartialFailure: 'rollback' });
+    const store = new Store({
+      ...tools,
+      'tool-bad': () => broken('no'),
+      'tool-undo': undoes('C'),
+    });
+    const { error } = await store.start(graph(chain(made('a'), both)));
+    expect(error).toMatchObject({
+      code: 'E_PARTIAL_FAILURE',
+      message: '1 of 3 branches failed: bad (no).',
+      partial: { a: { id: 'A' } },
+      not_undone: [
+        { step: 'c', tool: 'tool-undo', input: { id: 'C' } },
+        { step: 'b', tool: 'tool-undo', input: { id: 'B' } },
+      ],
+    });
+    expect(error).not.toHaveProperty('undone');
+  });
+});
+
+describe('calls without an answer', () => {
+  const both = parallel('both', { slow: body([call('slow')]), bad: body([call('bad')]) });
+
+  test('that were given up because of a failure elsewhere are named', async () => {
+    const store = new Store({ 'tool-slow': never, 'tool-bad': () => broken('no') });
+    expect((await store.start(graph([both]))).error).toMatchObject({
+      code: 'E_TOOL_ERROR',
+      node: 'both',
+      outcome_unknown: true,
+      unknown_outcomes: [{ step: 'slow', tool: 'tool-slow' }],
+    });
+  });
+
+  test('that were in flight when the run was cancelled are named', async () => {
+    const store = new Store({ ...tools, 'tool-slow': never, 'tool-slow-item': never });
+    void store.start(graph([call('a'), call('slow'), foreach('each', lit([1]), body([call('slow-item')]))]));
+    await settle();
+    await cancel(store, false);
+    expect((await store.get('run-1')).error).toMatchObject({
+      partial: { a: { id: 'A' } },
+      unknown_outcomes: [
+        { step: 'slow', tool: 'tool-slow' },
+        { step: 'slow-item[0]', tool: 'tool-slow-item' },
+      ],
+    });
+  });
+
+  test('of tools that only read are none', async () => {
+    const store = new Store({ 'tool-read': never });
+    void store.start(graph([call('read')]));
+    await settle();
+    await cancel(store, false);
+    expect((await store.get('run-1')).error).toEqual({
+      code: 'E_CANCELLED',
+      message: expect.any(String),
+      partial: {},
+    });
+  });
+
+  test('are none any more once a further attempt has succeeded; one that failed for sure changes nothing', async () => {
+    const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 0, jitter: 0 } as const;
+    const of = graph(chain(call('a', {}, { retry, timeoutMs: 10 }), call('bad')));
+    for (const [second, unknown] of [
+      [ok(1), undefined],
+      [broken('no'), [{ step: 'a', tool: 'tool-a' }]],
+    ] as const) {
+      let attempts = 0;
+      const store = new Store({
+        'tool-a': () => (++attempts === 1 ? never() : second),
+        'tool-bad': () => broken('no'),
+      });
+      const started = store.start(of);
+      await settle();
+      store.clock.pass(10);
+      expect((await started).error?.unknown_outcomes).toEqual(unknown);
+    }
+  });
+});
