@@ -89,6 +89,8 @@ export interface StateDeclaration extends ClassHandle {
   readonly name: string;
   readonly namePlace: Place;
   readonly scope: 'run' | 'session';
+  /** Where it is written, or else the name. */
+  readonly scopePlace: Place;
   readonly initial?: Json;
   readonly initialPlace?: Place;
   /** The type of its `value`. */

@@ -11,9 +11,12 @@ export type MatchFault<V> =
       ? ['match has an arm for each value there is, and any number is too many: use conditions']
       : unknown;
 
-/** What arms must be besides what they are: one under a value that never comes is a fault. The text reaches authors. */
+/**
+ * Arms as they are, but for those under a value that never comes, which are faults. The text reaches authors. Not an
+ * intersection: of one with a fault in the place of `undefined` nothing would be left, and all arms would be faults.
+ */
 export type KnownArms<V, Arms> = {
-  readonly [K in Exclude<keyof Arms, CaseOf<V>>]: ['the value is never', K];
+  readonly [K in keyof Arms]: K extends CaseOf<V> | `${CaseOf<V>}` ? Arms[K] : ['the value is never', K];
 };
 
 /** What a branch of `parallel` that failed leaves behind under `onPartialFailure: 'continue'`. */

@@ -28,7 +28,7 @@ import { WorkflowNotRunnableError } from './faults.js';
  */
 export function match<V extends string | number, Arms extends Readonly<Record<CaseOf<V>, unknown>>>(
   _value: V & MatchFault<V>,
-  _arms: Arms & KnownArms<V, Arms>,
+  _arms: KnownArms<V, Arms>,
 ): Unmark<Arms[CaseOf<V>]> {
   throw new WorkflowNotRunnableError('match(...)');
 }
@@ -75,7 +75,10 @@ export function parallel<Branches extends object, const Policy extends PartialFa
 export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> {
   /** How many items are worked on at once, 1 to 100. Default: 1, one after the other. */
   readonly concurrency?: number;
-  /** More items than this are refused before the first one begins. Default: 1 000. */
+  /**
+   * More items than this are refused before the first one begins. Default: 1 000. At most 100 000: no run starts more
+   * steps.
+   */
   readonly max?: number;
   /**
    * What an item that fails means. Default: `'fail'`.

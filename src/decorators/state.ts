@@ -9,8 +9,8 @@ export interface StateOptions {
   /** Unique among the fields of state of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
   readonly name: string;
   /**
-   * How long a value is kept: for the run and the workflows inside it, or for all runs of one client's session.
-   * Default: `'run'`.
+   * How long a value is kept: for the run and the workflows inside it, which is the default. `'session'`, all runs of
+   * one client's session, is recorded and not carried out yet: codegen says so (SW1026).
    */
   readonly scope?: 'run' | 'session';
   /** What it reads as until something is set. It fits the type of `value`. Default: nothing, absent. */
@@ -44,7 +44,7 @@ export type DecoratesState<Initial> = <T extends StateClass>(
  * @State({ name: 'active-project' })
  * export class ActiveProject { value!: string; }
  *
- * @State({ name: 'seen-pages', scope: 'session', initial: [] })
+ * @State({ name: 'seen-pages', initial: [] })
  * export class SeenPages { value!: string[]; }
  * ```
  * @throws TypeError when it is given no options, or decorates something that has another decorator already.

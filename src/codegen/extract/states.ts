@@ -29,6 +29,7 @@ export function readState({
     name,
     namePlace,
     scope: scope === 'session' ? scope : 'run',
+    scopePlace: placeOfOption(options, 'scope', namePlace),
     // The rule of this option admits literals only.
     ...('initial' in options.values && options.values.initial !== undefined
       ? {

@@ -19,6 +19,7 @@ export function linkStates(
 ): LinkedStates {
   const states = new Map<StateDeclaration, StateField>();
   for (const state of declarations) {
+    if (state.scope === 'session') report(diagnostic('SW1026', state.scopePlace, { state: state.name }));
     const schema = schemaOf(state, report);
     if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
     const { name, scope, initial, place: source } = state;

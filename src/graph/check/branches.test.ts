@@ -28,7 +28,11 @@ function found(cases: readonly BranchCase[], before: readonly Node[] = [], more 
 
 describe('SW4022: no case may hold', () => {
   const left = (values: string): string[] => [
-    `SW4022 3:1 step \`b\` fails where none of its cases holds${values} | add an \`else\`, or a case for what is left`,
+    `SW4022 3:1 step \`b\` fails where none of its cases holds${values} | ${
+      values === ''
+        ? 'add an `else`, or put conditions in the place of `match`'
+        : 'add a case for each of them, with nothing in it where nothing is to be done'
+    }`,
   ];
 
   test('where there is no else', () => {
@@ -97,6 +101,18 @@ describe('SW4023: a case is never taken', () => {
       anyOf(is(mode, 'a'), is(mode, 'c')),
     );
     expect(found(cases, [], otherwise)).toEqual([never('arm1', 'arm0')]);
+  });
+
+  test('where its values never come', () => {
+    const never = (name: string, values: string): string =>
+      `SW4023 3:1 case \`${name}\` of step \`b\` is never taken: the value is never ${values} | remove it, or correct its value`;
+    const cases = arms(is(mode, 'a'), is(mode, 'd'), anyOf(is(mode, 1), is(mode, '1')));
+    expect(found(cases, [], otherwise)).toEqual([never('arm1', '`"d"`'), never('arm2', '`1` or `"1"`')]);
+  });
+
+  test('but may be where one of its values comes, or nothing is known of them', () => {
+    expect(found(arms(anyOf(is(mode, 1), is(mode, 'b'))), [], otherwise)).toEqual([]);
+    expect(found(arms(is(flag, 'd'), flag, is(mode, 'a')), [], otherwise)).toEqual([]);
   });
 
   test('but may be where another thing is asked', () => {

@@ -18,27 +18,32 @@ export function checkBranches({ graph, placed }: Subject, namesIn: NamesIn): Dia
   return placed.flatMap(({ node, scope }) => {
     if (node.kind !== 'branch') return [];
     const place = placeOfNode(node, graph);
-    const shadowed = shadowedCases(node).map(({ arm, first, when }) =>
-      diagnostic('SW4023', placeOfExpr(when, place), { step: node.id, arm, first }),
+    const names = namesIn(scope);
+    const never = [...shadowedCases(node), ...impossibleCases(node, names)].map(({ when, ...params }) =>
+      diagnostic('SW4023', placeOfExpr(when, place), { step: node.id, ...params }),
     );
-    const left = node.else === undefined ? leftOut(node, namesIn(scope)) : undefined;
-    if (left === undefined) return shadowed;
+    const left = node.else === undefined ? leftOut(node, names) : undefined;
+    if (left === undefined) return never;
     const values = left.length === 0 ? undefined : listed(left);
-    return [...shadowed, diagnostic('SW4022', place, { step: node.id, values })];
+    return [...never, diagnostic('SW4022', place, { step: node.id, values })];
   });
 }
 
-interface Shadowed {
+/** A case that is never taken, and why. */
+interface Never {
   readonly arm: string;
-  readonly first: string;
+  /** The case that is taken in its place. */
+  readonly first?: string;
+  /** The values it asks for, which never come. */
+  readonly values?: string;
   readonly when: Expr;
 }
 
 /** Cases whose condition, or every value they ask for, has been asked for before. */
-function shadowedCases({ cases }: BranchNode): Shadowed[] {
+function shadowedCases({ cases }: BranchNode): Never[] {
   const conditions = new Map<string, string>();
   const values = new Map<string, string>();
-  const shadowed: Shadowed[] = [];
+  const shadowed: Never[] = [];
   for (const { id, when } of cases) {
     const condition = canonicalExpr(when);
     const question = questionOf(when);
@@ -50,6 +55,18 @@ function shadowedCases({ cases }: BranchNode): Shadowed[] {
     for (const each of asked) if (!values.has(each)) values.set(each, id);
   }
   return shadowed;
+}
+
+/** Cases that ask for nothing but values there never are. */
+function impossibleCases({ cases }: BranchNode, names: Names): Never[] {
+  return cases.flatMap(({ id, when }) => {
+    const question = questionOf(when);
+    const possible = question && valuesIn(typeOf(question.of, names));
+    if (question === undefined || possible === undefined) return [];
+    const known = new Set(possible.map(canonicalJson));
+    if (question.values.some((value) => known.has(canonicalJson(value)))) return [];
+    return [{ arm: id, values: question.values.map(quoted).join(' or '), when }];
+  });
 }
 
 /**
@@ -121,7 +138,11 @@ function allOf(parts: readonly (readonly Json[] | undefined)[]): readonly Json[]
 }
 
 function listed(values: readonly Json[]): string {
-  const shown = values.slice(0, MAX_LISTED).map((value) => `\`${canonicalJson(value)}\``);
+  const shown = values.slice(0, MAX_LISTED).map(quoted);
   const more = values.length - shown.length;
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function quoted(value: Json): string {
+  return `\`${canonicalJson(value)}\``;
 }

@@ -34,7 +34,8 @@ export interface CheckOptions {
 /**
  * Finds every fault of a graph that can be known before it runs, whichever front end wrote it. Never throws for a
  * graph that `parseGraph` accepts. A step may name earlier steps only: the order of `nodes` is the order of writing.
- * The graph's tasks are workflows, and checked as such: on their own.
+ * The workflows among its tasks are checked as well, each on its own, but for itself and for those that are registered:
+ * whoever registers a workflow checks it.
  */
 export function checkGraph(
   graph: Graph,
@@ -66,5 +67,10 @@ export function checkGraph(
     ...checkSkipped(subject, environment, waitsOf, routersOf),
     // A name that means nothing may have been meant for what seems unused.
     ...(isWhole && references.length === 0 ? checkUnused(subject, environment) : []),
+    ...ownTasks(graph, registered).flatMap((task) => checkGraph(task, environment)),
   ];
+}
+
+function ownTasks({ name, tasks = [] }: Graph, { workflows }: CheckEnvironment): readonly Graph[] {
+  return tasks.filter((task) => task.name !== name && !workflows?.has(task.name));
 }

@@ -10,6 +10,7 @@ import {
   computes,
   environment,
   graphOf,
+  place,
   returns,
   step,
 } from './check-graph.fixture.js';
@@ -154,7 +155,12 @@ describe('SW4015: numbers out of their range', () => {
       loop(3, 'l', items, body([put(4, 'a')]), { concurrency: 101 }),
       ['concurrency', 'a whole number from 1 to 100', 101],
     ],
-    [loop(3, 'l', items, body([put(4, 'a')]), { max: 0 }), ['max', 'a whole number from 1', 0]],
+    [loop(3, 'l', items, body([put(4, 'a')]), { max: 0 }), ['max', 'a whole number from 1 to 100000', 0]],
+    [
+      loop(3, 'l', items, body([put(4, 'a')]), { max: 100_001 }),
+      ['max', 'a whole number from 1 to 100000', 100_001],
+    ],
+    [loop(3, 'l', items, body([], literal(1)), { max: 0 }), ['max', 'a whole number from 1', 0]],
     [
       parallel(3, 'l', { a: body([put(4, 'a')]) }, { concurrency: 1.5 }),
       ['concurrency', 'a whole number from 1', 1.5],
@@ -243,6 +249,23 @@ describe('SW4030: options', () => {
   });
 });
 
+describe('SW4034: times', () => {
+  const until = (time: Expr): Node => {
+    const { durationMs: _, ...rest } = waits(3, 'w', literal(0)) as Extract<Node, { kind: 'wait' }>;
+    return { ...rest, until: time };
+  };
+
+  test.each(['tomorrow', '2026-01-31', '2026-02-30T12:00:00Z', ''])('%j is none', (text) => {
+    expect(findings([until(at(3, literal(text)))])).toEqual([
+      `SW4034 3:20 step \`w\` waits until \`${text}\`, which is no time | write a time such as \`2026-01-31T12:00:00Z\`, or milliseconds since the epoch`,
+    ]);
+  });
+
+  test.each([literal('2026-01-31T12:00:00+01:00'), literal(0), ref('inputs', 'q')])('case %#', (time) => {
+    expect(findings([until(time)]).filter((found) => !found.startsWith('SW3'))).toEqual([]);
+  });
+});
+
 describe('state', () => {
   const field = (name: string, schema: JsonSchema, initial?: Json): StateField => ({
     name,
@@ -278,6 +301,34 @@ describe('state', () => {
       'SW4012 3:20 `count` of the state takes an integer, and step `s` gives a string',
       'SW4005 4:20 state field `page` has no `paht` | did you mean `path`?',
     ]);
+  });
+
+  test('SW4035: what a field begins with follows its schema', () => {
+    const schema = closed({
+      kind: { enum: ['a', 'b'] },
+      sizes: { type: 'array', items: { type: 'number' } },
+      note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    });
+    const beginning = (initial: Json, of: JsonSchema = { ...schema, required: ['kind'] }): string[] => {
+      const source = place(7);
+      const state: StateField[] = [{ name: 'f', scope: 'run', schema: of, initial, source }];
+      return findings([put(2, 'first')], { state });
+    };
+    const wrong = (problem: string): string[] => [
+      `SW4035 7:1 the first value of the state's field \`f\` does not fit its schema: ${problem} | correct \`initial\`, or the schema`,
+    ];
+    expect(beginning({ kind: 'a', sizes: [1, 2.5], note: null })).toEqual([]);
+    expect(beginning([])).toEqual(wrong('it is an array, not an object'));
+    expect(beginning({})).toEqual(wrong('it has no `kind`'));
+    expect(beginning({ kind: 'c' })).toEqual(wrong('`kind` is `"c"`, not `"a"` or `"b"`'));
+    expect(beginning({ kind: 'a', sizes: [1, '2'] })).toEqual(wrong('`sizes.1` is a string, not a number'));
+    expect(beginning({ kind: 'a', note: 1 })).toEqual(wrong('`note` is an integer, not a string or null'));
+    expect(beginning({ kind: 'a', extra: 1 })).toEqual(wrong('`extra` is too much'));
+    expect(beginning(1.5, { type: 'integer' })).toEqual(wrong('it is a number, not an integer'));
+    expect(beginning(1, { type: 'number' })).toEqual([]);
+    expect(beginning('any', {})).toEqual([]);
+    expect(beginning(2, { anyOf: [{ const: 1 }, { type: 'integer' }] })).toEqual([]);
+    expect(beginning(2, { const: 1 })).toEqual(wrong('it is `2`, not `1`'));
   });
 
   test('SW4033: a step that lists what it reads reads nothing else', () => {

@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import type { AskNode, ForeachNode, ParallelNode } from '../model.js';
 import { nodesOf } from '../node-expressions.js';
+import { parseTime } from '../rfc3339.js';
 import type { CheckEnvironment } from './environment.js';
 import { itemOf, typesOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
@@ -10,7 +11,10 @@ import { type Names, typeOf } from './type-of.js';
 import { type NamesIn, textsOf } from './values.js';
 import { reachableFrom } from './workflows.js';
 
-/** SW4028 rolling back where nothing can be undone, SW4029 loops over what is no list, SW4030 options of questions. */
+/**
+ * SW4028 rolling back where nothing can be undone, SW4029 loops over what is no list, SW4030 options of questions,
+ * SW4034 times that are none.
+ */
 export function checkConstructs(
   { graph, placed }: Subject,
   environment: CheckEnvironment,
@@ -31,6 +35,12 @@ export function checkConstructs(
         const problem = problemOfOptions(node, namesIn(scope));
         if (problem === undefined) return [];
         return [diagnostic('SW4030', placeOfExpr(node.options, place), { step: node.id, problem })];
+      }
+      case 'wait': {
+        const { until } = node;
+        const text = until?.kind === 'literal' && typeof until.value === 'string' ? until.value : undefined;
+        if (text === undefined || parseTime(text) !== undefined) return [];
+        return [diagnostic('SW4034', placeOfExpr(until, place), { step: node.id, text })];
       }
       default:
         return [];

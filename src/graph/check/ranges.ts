@@ -10,6 +10,8 @@ const MAX_ATTEMPTS = 100;
 const MAX_DELAY_MS = 3_600_000;
 const MAX_CONCURRENCY = 100;
 const MAX_JUMPS = 100;
+/** No run starts more steps than this. */
+const MAX_ITEMS = 100_000;
 /** 366 days. */
 const MAX_WAIT_MS = 366 * 24 * 3_600_000;
 
@@ -51,7 +53,8 @@ function numbersOf(node: Node): [option: string, value: number, range: Range][] 
     case 'foreach':
       return [
         ['concurrency', node.concurrency, whole(1, MAX_CONCURRENCY)],
-        ['max', node.max, whole(1)],
+        // Items without a step are as many as there are.
+        ['max', node.max, whole(1, node.body.nodes.length === 0 ? undefined : MAX_ITEMS)],
       ];
     case 'parallel':
       return node.concurrency === undefined ? [] : [['concurrency', node.concurrency, whole(1)]];

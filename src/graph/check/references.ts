@@ -104,6 +104,7 @@ function checkStep(subject: Subject, name: string, reader: Reader, place: Place 
   if (target === undefined) {
     return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, subject.nodes.keys()) })];
   }
+  if (subject.twice.has(name)) return [];
   const sight = sightOf(target, reader);
   const related = relatedPlace('bound here', target.node.source);
   switch (sight.kind) {

@@ -70,6 +70,7 @@ function checkAfter(placed: Placed, target: string, subject: Subject, routersOf:
     const suggestion = nearestName(target, idsBeside(placed));
     return [diagnostic('SW3005', place, { step: node.id, target, suggestion })];
   }
+  if (subject.twice.has(target)) return [];
   if (found.scope !== scope) return [misplaced(placed, 'after', found, subject)];
   const { kind } = found.node;
   if (kind !== 'compensate' && (kind !== 'error' || !isSelectedOnly(found, routersOf))) return [];

@@ -38,6 +38,22 @@ describe('names', () => {
     ]);
   });
 
+  test('SW4009: what two nodes are named says nothing of order, place or type', () => {
+    const one = (line: number): Node => put(line, 'same');
+    const value = (line: number) => at(line, get(ref('steps', 'same'), 'nowhere'));
+    const nodes = [
+      parallel(3, 'p', { a: body([one(4)], value(4)), b: body([one(5)], value(5)) }),
+      loop(6, 'l', items, body([put(7, 'twice')])),
+      put(8, 'twice'),
+      put(9, 'last', { after: ['twice'] }),
+      uses(10, 'p', 'twice', 'l', 'last'),
+    ];
+    expect(findings(nodes)).toEqual([
+      'SW4009 5:1 two steps have the id `same` | first used here 4:1 | give one of them another id',
+      'SW4009 8:1 two steps have the id `twice` | first used here 7:1 | give one of them another id',
+    ]);
+  });
+
   test('SW1002: ids in nested scopes follow the rule', () => {
     expect(findings([loop(3, 'l', items, body([put(4, 'a b')]))])[0]).toContain('SW1002 4:1');
   });

@@ -22,7 +22,7 @@ export function checkSkipped(
   waitsOf: WaitsOf,
   routersOf: RoutersOf,
 ): Diagnostic[] {
-  const { graph, placed, scopes, nodes } = subject;
+  const { graph, placed, scopes, nodes, twice } = subject;
   const chances: Chances = { waitsOf, routersOf, skippable: skippableIn(subject, waitsOf, routersOf) };
   let guards: Guards | undefined;
   const followers = new Map<Placed, ReadonlySet<Placed>>();
@@ -31,7 +31,7 @@ export function checkSkipped(
     const found = new Map<string, Diagnostic>();
     for (const { ref, given } of needs) {
       const name = String(ref.path[0]);
-      const target = nodes.get(name);
+      const target = twice.has(name) ? undefined : nodes.get(name);
       const sight = target === undefined || found.has(name) ? undefined : sightOf(target, reader);
       if (target === undefined || sight?.kind !== 'seen' || sight.source === sight.user) continue;
       const doubts = doubtsAbout(target, sight.source, chances);

@@ -1,13 +1,28 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { nearestName } from '../suggest.js';
+import { misfitOf } from './fitting.js';
 import { placeOfExpr, placeOfNode } from './places.js';
 import { viewOf } from './schema-view.js';
 import type { Subject } from './subject.js';
 import { typeMismatch } from './type-mismatch.js';
 import type { NamesIn } from './values.js';
 
-/** SW4031 fields of the state that are written or listed and not there, SW4012 values of a type that cannot fit. */
-export function checkState({ graph, placed }: Subject, namesIn: NamesIn): Diagnostic[] {
+/**
+ * SW4031 fields of the state that are written or listed and not there, SW4012 values of a type that cannot fit, SW4035
+ * first values that do not fit.
+ */
+export function checkState(subject: Subject, namesIn: NamesIn): Diagnostic[] {
+  return [...checkInitials(subject), ...checkUses(subject, namesIn)];
+}
+
+function checkInitials({ graph }: Subject): Diagnostic[] {
+  return (graph.state ?? []).flatMap(({ name, schema, initial, source = graph.source }) => {
+    const problem = initial === undefined ? undefined : misfitOf(initial, viewOf(schema));
+    return problem === undefined ? [] : [diagnostic('SW4035', source, { field: name, problem })];
+  });
+}
+
+function checkUses({ graph, placed }: Subject, namesIn: NamesIn): Diagnostic[] {
   const fields = new Map(graph.state?.map(({ name, schema }) => [name, schema]));
   return placed.flatMap(({ node, scope }) => {
     const source = placeOfNode(node, graph);

@@ -33,12 +33,15 @@ export interface Subject {
   readonly placed: readonly Placed[];
   /** By id; of two nodes with one id the first. */
   readonly nodes: ReadonlyMap<string, Placed>;
+  /** The ids that more than one node has, which is SW4009: nobody knows which of them is meant. */
+  readonly twice: ReadonlySet<string>;
 }
 
 export function subjectOf(graph: Graph): Subject {
   const scopes: PlacedScope[] = [];
   const placed: Placed[] = [];
   const nodes = new Map<string, Placed>();
+  const twice = new Set<string>();
 
   const open = (
     within: Pick<PlacedScope, 'owner' | 'arm' | 'value'>,
@@ -51,7 +54,8 @@ export function subjectOf(graph: Graph): Subject {
       const here: Placed = { node, scope: opened, index, bodies };
       opened.nodes.push(here);
       placed.push(here);
-      if (!nodes.has(node.id)) nodes.set(node.id, here);
+      if (nodes.has(node.id)) twice.add(node.id);
+      else nodes.set(node.id, here);
       for (const { arm, scope } of bodiesOf(node)) {
         const at = arm === undefined ? { owner: here } : { owner: here, arm };
         bodies.push(open({ ...at, value: scope.value }, scope.nodes));
@@ -60,7 +64,7 @@ export function subjectOf(graph: Graph): Subject {
     return opened;
   };
   const root = open({ value: graph.returns }, graph.nodes);
-  return { graph, root, scopes, placed, nodes };
+  return { graph, root, scopes, placed, nodes, twice };
 }
 
 /** Where something is read: by a node, or by the value of a scope when its nodes are done. */

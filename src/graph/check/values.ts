@@ -56,7 +56,7 @@ function valuesOf(subject: Subject, environment: CheckEnvironment, results: Resu
     for (const placed of scope.nodes) {
       // What stands in a container may be read behind it, and it reads only what stands before.
       placed.bodies.forEach(visit);
-      if (subject.nodes.get(placed.node.id) !== placed) continue;
+      if (subject.twice.has(placed.node.id)) continue;
       const value = knownValue(placed, namesIn, environment, results);
       const fallback = fallbackValue(placed.node);
       const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope)));

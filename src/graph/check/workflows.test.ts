@@ -20,7 +20,25 @@ describe('workflows', () => {
     expect(findings([runs(3, 'a', 'ad-line')], {}, [line])).toEqual([
       'SW4026 3:1 workflow `add-task` requires workflow `ad-line`, which is not registered | did you mean `add-line`?',
     ]);
-    expect(findings([runs(3, 'a', 'gone')], { tasks: [line] })).toHaveLength(1);
+    const unknown = findings([runs(3, 'a', 'gone')], { tasks: [line] });
+    expect(unknown.filter((found) => found.startsWith('SW4026'))).toHaveLength(1);
+  });
+
+  test('those a graph brings along are checked as well, unless they are registered', () => {
+    const faulty = named('faulty', [step(5, 'lost', 'gone'), runs(6, 'next', 'other')]);
+    const other = named('other', [put(7, 'p')]);
+    const nodes = [runs(3, 'a', 'faulty')];
+    const found = ['SW4001 5:1 workflow `faulty` requires tool `gone`, which is not registered'];
+    expect(findings(nodes, { tasks: [faulty, other] })).toEqual(found);
+    expect(findings(nodes, { tasks: [faulty] })).toEqual([
+      ...found,
+      'SW4026 6:1 workflow `faulty` requires workflow `other`, which is not registered',
+    ]);
+    expect(findings(nodes, { tasks: [faulty, other] }, [faulty])).toEqual([]);
+    const itself = [...nodes, step(4, 'lost', 'gone')];
+    expect(
+      findings(itself, { tasks: [other, named('faulty', [put(8, 'q')]), named('add-task', itself)] }),
+    ).toEqual(['SW4001 4:1 workflow `add-task` requires tool `gone`, which is not registered']);
   });
 
   test('nothing is said where nothing is known of workflows', () => {

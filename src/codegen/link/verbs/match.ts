@@ -6,7 +6,7 @@ import { TRUTH } from '../operators.js';
 import type { StepOutcome } from '../outcome.js';
 import { branchOf } from './branch.js';
 import type { Linker } from './linker.js';
-import { type Entry, readEntries, refuse } from './refuse.js';
+import { type Entry, readArms, refuse } from './refuse.js';
 
 /** `match(value, arms)`: a case for each value there is. */
 export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
@@ -15,7 +15,7 @@ export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOut
   if (value === undefined)
     return refuse(linker, callee.place, 'a `match` without a value', `write \`${example}\``);
   const of = lowerExpression(value, linker.values);
-  const read = readEntries(linker, arms, callee.place, 'the arms', example);
+  const read = readArms(linker, arms, callee.place, 'the arms', example);
   if (read === undefined) return undefined;
   if (read.entries.length === 0 && read.isWhole)
     return refuse(linker, (arms ?? callee).place, 'a `match` without arms', `write \`${example}\``);

@@ -3,14 +3,14 @@ import type { CallSyntax } from '../../verbs.js';
 import { readOptionsOf } from '../call-options.js';
 import type { NodeCore, StepOutcome } from '../outcome.js';
 import type { Linker } from './linker.js';
-import { readEntries, refuse } from './refuse.js';
+import { readArms, refuse } from './refuse.js';
 
 const EXAMPLE = 'parallel({ first: call(…), second: call(…) })';
 
 /** `parallel(branches, options)`. */
 export function linkParallel(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [given, settings] = args;
-  const read = readEntries(linker, given, callee.place, 'the branches', EXAMPLE);
+  const read = readArms(linker, given, callee.place, 'the branches', EXAMPLE);
   const options = readOptionsOf('parallel', settings, linker.scope.report);
   if (read === undefined) return undefined;
   if (read.entries.length === 0 && read.isWhole)

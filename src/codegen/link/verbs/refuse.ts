@@ -46,3 +46,20 @@ export function readEntries(
   }
   return { entries, isWhole: entries.length === object.entries.length };
 }
+
+/** The same for arms: two of one name are reported, and the second one left out. */
+export function readArms(...given: Parameters<typeof readEntries>): ReturnType<typeof readEntries> {
+  const [{ scope }] = given;
+  const read = readEntries(...given);
+  if (read === undefined) return undefined;
+  const arms = new Map<string, Entry>();
+  for (const entry of read.entries) {
+    const first = arms.get(entry.key);
+    if (first === undefined) arms.set(entry.key, entry);
+    else {
+      const related = [{ message: 'first named here', place: first.keyPlace }];
+      scope.report(diagnostic('SW4016', entry.keyPlace, { step: scope.id, arm: entry.key }, { related }));
+    }
+  }
+  return { entries: [...arms.values()], isWhole: read.isWhole && arms.size === read.entries.length };
+}

@@ -107,12 +107,20 @@ export const graphFaults = {
   SW4022: warning(
     (p: { step: string; values?: string | undefined }) =>
       `step \`${p.step}\` fails where none of its cases holds${p.values === undefined ? '' : `: for ${p.values}`}`,
-    () => 'add an `else`, or a case for what is left',
+    (p) =>
+      p.values === undefined
+        ? 'add an `else`, or put conditions in the place of `match`'
+        : 'add a case for each of them, with nothing in it where nothing is to be done',
   ),
   SW4023: warning(
-    (p: { step: string; arm: string; first: string }) =>
-      `case \`${p.arm}\` of step \`${p.step}\` is never taken: \`${p.first}\` is taken wherever it holds`,
-    () => 'remove one of the two, or change its condition',
+    (p: { step: string; arm: string; first?: string; values?: string }) =>
+      `case \`${p.arm}\` of step \`${p.step}\` is never taken: ${
+        p.first === undefined ? `the value is never ${p.values}` : `\`${p.first}\` is taken wherever it holds`
+      }`,
+    (p) =>
+      p.first === undefined
+        ? 'remove it, or correct its value'
+        : 'remove one of the two, or change its condition',
   ),
   SW4024: warning(
     (p: { name: string; step: string }) =>
@@ -163,5 +171,14 @@ export const graphFaults = {
     (p: { step: string; field: string }) =>
       `step \`${p.step}\` reads the state's field \`${p.field}\`, which is not among its \`reads\``,
     (p) => `add \`${p.field}\` to them`,
+  ),
+  SW4034: error(
+    (p: { step: string; text: string }) => `step \`${p.step}\` waits until \`${p.text}\`, which is no time`,
+    () => 'write a time such as `2026-01-31T12:00:00Z`, or milliseconds since the epoch',
+  ),
+  SW4035: error(
+    (p: { field: string; problem: string }) =>
+      `the first value of the state's field \`${p.field}\` does not fit its schema: ${p.problem}`,
+    () => 'correct `initial`, or the schema',
   ),
 } as const;

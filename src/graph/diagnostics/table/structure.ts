@@ -1,4 +1,4 @@
-import { error, nearest, owner } from './entry.js';
+import { error, nearest, owner, warning } from './entry.js';
 
 /** Faults of how classes and workflows are written. */
 export const structureFaults = {
@@ -105,5 +105,9 @@ export const structureFaults = {
   SW1025: error(
     (p: { state: string; problem: string }) => `state \`${p.state}\` cannot be kept: ${p.problem}`,
     () => 'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
+  ),
+  SW1026: warning(
+    (p: { state: string }) => `state \`${p.state}\` is kept for one run: nothing keeps it for a session yet`,
+    () => 'leave `scope` out, and let a tool keep what is to outlast the run',
   ),
 } as const;
