@@ -70,6 +70,13 @@ const scenes: readonly Scene[] = [
     afterwards: [noBooking('BK-1006')],
   },
   {
+    title: 'No flight goes there',
+    workflow: 'book_flight',
+    args: { ...flight, destination: 'Oslo' },
+    says: `No flight from NYC to Oslo on ${departure}`,
+    afterwards: [noBooking('BK-1006')],
+  },
+  {
     title: 'The airline answers at the third try',
     failures: 'create_booking:2',
     workflow: 'book_flight',
@@ -113,6 +120,13 @@ const scenes: readonly Scene[] = [
     afterwards: [booking('BK-1003', 'cancelled')],
   },
   {
+    title: 'A booking is of a flight that has departed: nothing is cancelled',
+    workflow: 'cancel_booking',
+    args: { booking_id: 'BK-1004' },
+    says: 'is of a flight that has departed',
+    afterwards: [booking('BK-1004', 'flown')],
+  },
+  {
     title: 'A cart is paid for and ordered',
     workflow: 'checkout',
     args: cart,
@@ -146,6 +160,26 @@ const scenes: readonly Scene[] = [
     args: trip,
     says: 'TRIP-1',
     afterwards: [booking('BK-1006', 'confirmed'), seats(3), rooms(0)],
+  },
+  {
+    title: 'No hotel has a room: nothing is booked',
+    workflow: 'book_trip',
+    args: { ...trip, destination: 'Reykjavik' },
+    says: `No hotel in Reykjavik has a room from ${trip.checkin} to ${trip.checkout}`,
+    afterwards: [noBooking('BK-1006'), ['cancel_hotel', { booking_id: 'HB-1' }, 'E_BOOKING_UNKNOWN']],
+  },
+  {
+    title:
+      'A trip is booked, and not confirmed: both bookings stand, and confirming them is what is left to do',
+    failures: 'confirm_trip:1',
+    workflow: 'book_trip',
+    args: trip,
+    says: 'Call confirm_trip with {"flight_booking_id":"BK-1006","hotel_booking_id":"HB-1"}',
+    afterwards: [
+      booking('BK-1006', 'confirmed'),
+      rooms(0),
+      ['confirm_trip', { flight_booking_id: 'BK-1006', hotel_booking_id: 'HB-1' }, '"id":"TRIP-1"'],
+    ],
   },
   {
     title: 'The flight of a trip fails: the hotel is undone',

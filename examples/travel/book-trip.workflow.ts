@@ -61,6 +61,7 @@ export class BookTrip {
     { onPartialFailure: 'rollback' },
   );
 
+  // Where this alone fails, both bookings stand: they are what was wanted, and can still be made one trip.
   @Step()
   trip = call(ConfirmTrip, {
     flight_booking_id: this.booked.flight.id,

@@ -87,6 +87,30 @@ describe('the travel example, over stdio', () => {
     expect(await statusOf(unlucky, 'BK-1006')).toBe('cancelled');
   }, 60_000);
 
+  test('leaves both bookings of a trip that is not confirmed, which can still be done', async () => {
+    const unlucky = await travel('confirm_trip:1');
+    onTestFinished(() => unlucky.close());
+    const failed = await unlucky.callTool({ name: 'w_book_trip', arguments: trip });
+    expect(failed).toMatchObject({
+      isError: true,
+    });
+    expect(JSON.stringify(failed)).toContain('"id":"BK-1006"');
+    expect(await statusOf(unlucky, 'BK-1006')).toBe('confirmed');
+    const bookings = { flight_booking_id: 'BK-1006', hotel_booking_id: 'HB-1' };
+    const confirmed = await unlucky.callTool({ name: 'confirm_trip', arguments: bookings });
+    expect(confirmed).toMatchObject({ structuredContent: { id: 'TRIP-1', status: 'confirmed' } });
+  }, 60_000);
+
+  test('books nothing where no hotel has a room, and cancels no flight that has departed', async () => {
+    const full = { ...trip, destination: 'Reykjavik' };
+    const none = await client.callTool({ name: 'w_book_trip', arguments: full });
+    expect(JSON.stringify(none)).toContain('No hotel in Reykjavik has a room');
+    const flown = await client.callTool({ name: 'w_cancel_booking', arguments: { booking_id: 'BK-1004' } });
+    expect(JSON.stringify(flown)).toContain('Booking BK-1004 is of a flight that has departed');
+    expect(await statusOf(client, 'BK-1004')).toBe('flown');
+    expect(await statusOf(client, 'BK-1008')).toBe('E_BOOKING_UNKNOWN');
+  });
+
   test('refuses arguments that do not fit, and names what does', async () => {
     const refused = await client.callTool({ name: 'w_book_flight', arguments: { ...flight, date: 'soon' } });
     expect(refused).toMatchObject({ isError: true });
