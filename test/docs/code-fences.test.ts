@@ -4,6 +4,7 @@ import * as codegen from 'stepwright/codegen';
 import * as runtime from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.js';
+import { diagnosticTable } from '../../src/graph/diagnostics/table.js';
 import { sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
 import { examplesWith, excerptsOf, fenceNamed, PAGES, pageProject, project, samplesOf } from './pages.js';
@@ -84,6 +85,13 @@ describe('the reference', () => {
     const exported = [authors, runtime, codegen, builder].flatMap((entry) => Object.keys(entry));
     const words = new Set(page('docs/reference.md').match(/[\w$]+/g));
     expect(exported.filter((name) => !words.has(name))).toEqual([]);
+  });
+
+  test('lists every warning', () => {
+    const [, section = ''] = /^## Warnings\n(.*?)^## /ms.exec(page('docs/reference.md')) ?? [];
+    const listed = [...section.matchAll(/\]\(diagnostics\/(SW\d{4})\.md\)/g)].map(([, code]) => code);
+    const warnings = Object.entries(diagnosticTable).filter(([, { severity }]) => severity === 'warning');
+    expect(listed).toEqual(warnings.map(([code]) => code).sort());
   });
 
   test('builds a workflow that can be built, and needs what it says', async () => {

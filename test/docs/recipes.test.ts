@@ -1,3 +1,8 @@
+import type { Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type BuiltWorkflow,
   createServer,
@@ -5,7 +10,7 @@ import {
   type Registry,
   type ServerSettings,
 } from 'stepwright/runtime';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { fencesOf, page } from './fences.js';
 import { type PageProject, pageProject } from './pages.js';
 
@@ -13,6 +18,11 @@ const PAGE = 'docs/recipes.md';
 
 type Server = ReturnType<typeof createServer>;
 type Settings = Pick<ServerSettings, 'middleware' | 'workflows'> & { readonly tools?: object };
+
+/** The run that an answer of a workflow's tool is about. */
+function workflowIn({ structuredContent }: { readonly structuredContent?: unknown }): string {
+  return String((structuredContent as { readonly workflow_id?: string } | undefined)?.workflow_id);
+}
 
 describe('the recipes do what they say', () => {
   let recipes: PageProject;
@@ -229,6 +239,89 @@ describe('the recipes do what they say', () => {
     const served = await serve({ workflows: [noteOn(['Inbox', 'Log'])] });
     expect((await run(served, 'note-on-all', { text: 'hello' })).meta).toMatchObject({ status: 'succeeded' });
     expect(served.lines).toEqual(['pages/Inbox.md: hello', 'pages/Log.md: hello']);
+  });
+
+  test('a question is asked first', async () => {
+    const served = await serve();
+    for (const [confirmed, line] of [
+      [true, 1],
+      [false, null],
+    ]) {
+      const asked = await served.server.callTool('w_ask-first', { text: 'hello' }, request);
+      expect(asked.structuredContent).toMatchObject({
+        status: 'waiting',
+        action: { parameters: { message: 'Shall I note "hello"?' } },
+      });
+      const answer = { workflow_id: workflowIn(asked), result: { confirmed } };
+      const answered = await served.server.callTool('submit_result', answer as never, request);
+      expect(answered.structuredContent).toMatchObject({ status: 'completed', result: { line } });
+    }
+    expect(served.lines).toEqual(['log.md: hello']);
+  });
+
+  test('clients are served over HTTP, each with runs of its own', { timeout: 60_000 }, async () => {
+    const { overHttp } = (await recipes.load('src/http.ts')) as never as {
+      overHttp(server: Server, whoBrings: (token: string) => Promise<object | undefined>): HttpServer;
+    };
+    const served = await serve();
+    const known = new Set(['ada', 'eve']);
+    const http = overHttp(served.server, async (token) =>
+      known.has(token) ? { token, clientId: token, scopes: [] } : undefined,
+    );
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    const { port } = http.address() as AddressInfo;
+    const url = new URL(`http://127.0.0.1:${port}/mcp`);
+    const transports: StreamableHTTPClientTransport[] = [];
+    const session = async (token: string): Promise<Client> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+      transports.push(transport);
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      await client.connect(transport as Transport);
+      onTestFinished(() => client.close());
+      return client;
+    };
+    await expect(session('mallory')).rejects.toMatchObject({ code: 401 });
+
+    const ada = await session('ada');
+    const eve = await session('eve');
+    const asked = await ada.callTool({ name: 'w_ask-first', arguments: { text: 'hello' } });
+    const answer = { workflow_id: workflowIn(asked as never), result: { confirmed: true } };
+    const submit = { name: 'submit_result', arguments: answer };
+    expect(await eve.callTool(submit)).toMatchObject({
+      isError: true,
+      _meta: { 'stepwright/failure': { code: 'WORKFLOW_NOT_FOUND' } },
+    });
+    const elsewhere = await session('ada');
+    expect(await elsewhere.callTool(submit)).toMatchObject({ structuredContent: { status: 'completed' } });
+    expect(served.lines).toEqual(['log.md: hello']);
+
+    const [, ofAda] = transports;
+    const id = ofAda?.sessionId ?? '';
+    const asking = (token: string, session?: string): Promise<number> =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${token}`,
+          ...(session === undefined ? {} : { 'mcp-session-id': session }),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 9, method: 'tools/list' }),
+      }).then(async (response) => {
+        await response.body?.cancel();
+        return response.status;
+      });
+    expect(await asking('ada', id)).toBe(200);
+    // The session of another client, none, and one that has ended.
+    expect(await asking('eve', id)).toBe(404);
+    expect(await asking('ada')).toBe(400);
+    await ofAda?.terminateSession();
+    expect(await asking('ada', id)).toBe(404);
   });
 
   test('the test of a workflow passes', async () => {
