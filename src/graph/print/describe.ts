@@ -1,6 +1,10 @@
+import type { Placed } from '../check/subject.js';
+import type { Expr } from '../expression/tree.js';
 import type { Compensation, Node, Retry } from '../model.js';
+import { fallbackValue } from '../node-expressions.js';
 import { unreachable } from '../unreachable.js';
 import { printExpr } from './expression.js';
+import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';
 
 /** What a node does, in a few words: `call add-line`, `for each line of body.lines, at most 100`. */
 export function describeNode(node: Node): string {
@@ -13,8 +17,11 @@ export function describeNode(node: Node): string {
       return node.function === undefined
         ? `compute ${printExpr(node.value)}`
         : `compute ${node.function.name}(${printExpr(node.value).slice(1, -1)})`;
-    case 'branch':
-      return 'branch';
+    case 'branch': {
+      const attempt = attemptOf(node);
+      if (attempt !== undefined) return describeAttempt(attempt);
+      return soleBody(node) === undefined ? 'branch' : 'steps that belong together';
+    }
     case 'parallel':
       return ['parallel', ...atOnce(node.concurrency), partialFailures[node.onPartialFailure]].join(', ');
     case 'foreach': {
@@ -56,6 +63,14 @@ export function describeNode(node: Node): string {
   }
 }
 
+function describeAttempt({ tried, otherwise }: Attempt): string {
+  const named = (nodes: readonly Node[]): string => {
+    const steps = nodes.filter(({ kind }) => kind !== 'compute');
+    return (steps.length === 0 ? nodes : steps).map(({ id }) => id).join(', ');
+  };
+  return `try ${named(tried)}, otherwise ${named(otherwise)}`;
+}
+
 const partialFailures = {
   abort: 'the first failure aborts the others',
   continue: 'failures are handed out',
@@ -90,6 +105,24 @@ export function describeRetry({ extra, delayMs, backoff, capMs }: Retry): string
 export function describeUndoing({ tool, input, ignoreError }: Compensation): string {
   const given = input.entries.length === 0 ? '' : ` ${printExpr(input)}`;
   return `${tool}${given}${ignoreError ? ', whether it fails or not' : ''}`;
+}
+
+/** What a body hands out; of an attempt in words: `a, otherwise b`. */
+export function describeValue(value: Expr | undefined, attempt?: Attempt): string | undefined {
+  if (value === undefined) return undefined;
+  const values = attempt && valuesOf(attempt, value);
+  return values === undefined ? printExpr(value) : values.map(printExpr).join(', otherwise ');
+}
+
+/** The value that stands in where a node fails. */
+export function describeFallback(node: Node): string[] {
+  const value = fallbackValue(node);
+  return value === undefined ? [] : [`on failure: ${printExpr(value)}`];
+}
+
+/** What the states of those it waits for have to be, where that is not as usual. */
+export function describeJoin({ node }: Placed, joined: ReadonlySet<unknown>): string | undefined {
+  return node.join === 'none_failed' || joined.size === 0 ? undefined : node.join;
 }
 
 /** `once`, `3 times`. */

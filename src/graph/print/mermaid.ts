@@ -4,10 +4,19 @@ import { type WaitsOf, waitsIn } from '../check/waits.js';
 import { references } from '../expression/references.js';
 import type { Expr } from '../expression/tree.js';
 import type { Graph, Node } from '../model.js';
-import { describeNode, describeUndoing, times } from './describe.js';
+import {
+  describeAttempts,
+  describeFallback,
+  describeJoin,
+  describeNode,
+  describeUndoing,
+  describeValue,
+  times,
+} from './describe.js';
 import { printExpr } from './expression.js';
 import { label } from './mermaid-label.js';
 import { sourcesOf } from './order.js';
+import { attemptOf, soleBody } from './shapes.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
@@ -52,14 +61,29 @@ function printNode(placed: Placed, chart: Chart): string[] {
   const name = nameOf(placed, chart);
   const hasArrow = printOrder(placed, chart).length > 0;
   const condition = node.when === undefined || hasArrow ? [] : [`if ${printExpr(node.when)}`];
-  const own = [node.title ?? node.id, describeNode(node), ...condition];
+  const own = [node.title ?? node.id, describeNode(node), ...condition, ...describeUnusual(placed, chart)];
   if (bodies.length === 0) return [name + shaped(node, label(own)), ...printUndoing(placed, chart)];
+  const sole = soleBody(node);
+  const given = sole && describeValue(sole.value, attemptOf(node));
+  if (given !== undefined) own.push(`gives ${given}`);
+  // Without anything in it a subgraph is none.
+  if (sole?.nodes.length === 0) return [`${name}[${label(own)}]`, ...printUndoing(placed, chart)];
   const inner = node.kind === 'branch' ? printArms(placed, chart) : printBodies(placed, chart);
   return [
     `subgraph ${name}[${label(own)}]`,
     ...inner.map((line) => `  ${line}`),
     'end',
     ...printUndoing(placed, chart),
+  ];
+}
+
+/** How its join, its attempts and its fallback are not as usual. */
+function describeUnusual(placed: Placed, { waitsOf }: Chart): string[] {
+  const join = describeJoin(placed, waitsOf(placed).joined);
+  return [
+    ...(join === undefined ? [] : [`after: ${join}`]),
+    ...describeAttempts(placed.node).map((line) => `tried: ${line}`),
+    ...describeFallback(placed.node),
   ];
 }
 
@@ -91,6 +115,8 @@ function shaped({ kind }: Node, text: string): string {
 function printArms(placed: Placed, chart: Chart): string[] {
   const { node, bodies } = placed;
   if (node.kind !== 'branch') return [];
+  const [only] = bodies;
+  if (only !== undefined && soleBody(node) !== undefined) return printScope(only, chart);
   const decision = `${nameOf(placed, chart)}if`;
   const conditions = new Map(node.cases.map(({ id, when }) => [id, printExpr(when)]));
   const ways = bodies.map((body, index) => {

@@ -3,11 +3,20 @@ import { type Placed, type PlacedScope, subjectOf } from '../check/subject.js';
 import { type WaitsOf, waitsIn } from '../check/waits.js';
 import { inlineText } from '../expression/inline.js';
 import type { JsonSchema } from '../json.js';
-import type { Arm, Graph, Input, StateField } from '../model.js';
+import type { Arm, Graph, Input, Node, StateField } from '../model.js';
 import { compensationsOf } from '../node-expressions.js';
-import { describeAttempts, describeNode, describeRetry, describeUndoing } from './describe.js';
+import {
+  describeAttempts,
+  describeFallback,
+  describeJoin,
+  describeNode,
+  describeRetry,
+  describeUndoing,
+  describeValue,
+} from './describe.js';
 import { printExpr } from './expression.js';
 import { sourcesOf } from './order.js';
+import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
 
 /**
  * A workflow as an outline: one line for each step, what stands in it further in, and below it what is not as usual.
@@ -84,45 +93,51 @@ function describeBehaviour({ errorStrategy, failFast, maxConcurrency }: Graph): 
 }
 
 function printScope({ nodes }: PlacedScope, outline: Outline): string[] {
+  return printNodes(nodes, outline);
+}
+
+/** @param attempt what the nodes are a part of: who takes over from whom goes without saying then. */
+function printNodes(nodes: readonly Placed[], outline: Outline, attempt?: Attempt): string[] {
   return nodes.flatMap((placed) => {
     const { node } = placed;
     const inner = [
-      ...describeOrder(placed, outline),
-      ...describeDetails(placed),
+      ...describeOrder(placed, outline, attempt?.otherwise[0] === node),
+      ...describeDetails(placed, attempt?.risky === node),
       ...printBodies(placed, outline),
     ];
     return [`- ${node.id}: ${describeNode(node)}`, ...inner.map((line) => `  ${line}`)];
   });
 }
 
-function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline): string[] {
+function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline, takesOver: boolean): string[] {
   const { node, scope, index } = placed;
   const routers = routersOf(placed);
   const after = sourcesOf(placed, waitsOf).filter((source) => !routers.includes(source));
   const isUsual =
     index === 0 ? after.length === 0 : after.length === 1 && after[0] === scope.nodes[index - 1];
-  const join = node.join === 'none_failed' || waitsOf(placed).joined.size === 0 ? '' : ` (${node.join})`;
+  const rule = describeJoin(placed, waitsOf(placed).joined);
+  const join = rule === undefined ? '' : ` (${rule})`;
   const names = after.map((source) => source.node.id).join(', ');
   const isSelected = isSelectedOnly(placed, routersOf) && after.length === 0;
   return [
     ...((isUsual || isSelected) && join === '' ? [] : [`after: ${names === '' ? 'nothing' : names}${join}`]),
-    ...(routers.length === 0 ? [] : [`selected by: ${routers.map((router) => router.node.id).join(', ')}`]),
+    ...(routers.length === 0 || takesOver
+      ? []
+      : [`selected by: ${routers.map((router) => router.node.id).join(', ')}`]),
     ...(node.when === undefined ? [] : [`if: ${printExpr(node.when)}`]),
   ];
 }
 
-function describeDetails({ node }: Placed): string[] {
+function describeDetails({ node }: Placed, isTried: boolean): string[] {
   const attempts = describeAttempts(node).join(', ');
-  const { onError } = node;
+  const fallback = isTried ? undefined : fallbackOf(node);
   const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
   return [
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(attempts === '' ? [] : [`tried: ${attempts}`]),
-    ...(onError !== undefined && 'value' in onError ? [`on failure: ${printExpr(onError.value)}`] : []),
-    ...(onError !== undefined && 'fallbackNode' in onError
-      ? [`on failure: go to ${onError.fallbackNode}`]
-      : []),
+    ...describeFallback(node),
+    ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),
     ...(node.kind === 'parallel' && node.compensateNode !== undefined
       ? [`undone by: ${node.compensateNode}`]
       : []),
@@ -132,6 +147,10 @@ function describeDetails({ node }: Placed): string[] {
 
 /** Bodies stand in the order of the arms that have one. */
 function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
+  const [first] = bodies;
+  const attempt = attemptOf(node);
+  if (attempt !== undefined && first !== undefined) return printAttempt(attempt, first, outline);
+  if (soleBody(node) !== undefined) return printBody('steps:', first, outline);
   const left = [...bodies];
   const next = (title: string): string[] => printBody(title, left.shift(), outline);
   const armLines = (title: string, arm: Arm): string[] =>
@@ -140,7 +159,7 @@ function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
     case 'branch':
       return [
         ...node.cases.flatMap((arm) => armLines(`case ${arm.id}, if ${printExpr(arm.when)}`, arm)),
-        ...(node.else === undefined ? [] : armLines(`else ${node.else.id}`, node.else)),
+        ...(node.else === undefined ? [] : armLines(elseTitle(node.else), node.else)),
       ];
     case 'parallel':
       return node.branches.flatMap(({ id }) => next(`branch ${id}:`));
@@ -149,6 +168,23 @@ function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
     default:
       return [];
   }
+}
+
+function elseTitle({ id }: Arm): string {
+  return id === 'else' ? id : `else ${id}`;
+}
+
+function printAttempt(attempt: Attempt, { nodes, value }: PlacedScope, outline: Outline): string[] {
+  const part = (title: string, members: readonly Node[]): string[] => {
+    const inside = nodes.filter(({ node }) => members.includes(node));
+    return [title, ...printNodes(inside, outline, attempt).map((line) => `  ${line}`)];
+  };
+  const given = describeValue(value, attempt);
+  return [
+    ...part('try:', attempt.tried),
+    ...part('otherwise:', attempt.otherwise),
+    ...(given === undefined ? [] : [`gives: ${given}`]),
+  ];
 }
 
 function printBody(title: string, body: PlacedScope | undefined, outline: Outline): string[] {

@@ -42,6 +42,16 @@ function is(left: Expr, value: string | number): Expr {
   return { kind: 'compare', left, ops: [{ op: 'eq.strict', right: literal(value) }] };
 }
 
+/** `step !== undefined ? then : else` */
+function otherwise(id: string, then: Expr, instead: Expr): Expr {
+  const test: Expr = {
+    kind: 'compare',
+    left: ref('steps', id),
+    ops: [{ op: 'ne.strict', right: literal() }],
+  };
+  return { kind: 'conditional', truth: 'boolean', test, then, else: instead };
+}
+
 function above(left: Expr, value: number): Expr {
   return { kind: 'compare', left, ops: [{ op: 'gt.js', right: literal(value) }] };
 }
@@ -122,6 +132,72 @@ export const cases: Readonly<Record<string, Graph>> = {
   'branch-with-both': graph([
     either(3, 'way', 'later', body([step(4, 'now', 'put')])),
     step(5, 'later', 'put'),
+  ]),
+  attempts: graph([
+    branches(3, 'sent', [
+      arm(
+        'try',
+        body(
+          [
+            step(
+              4,
+              'sent.try',
+              'put',
+              { to: ref('inputs', 'a') },
+              { onError: { fallbackNode: 'sent.fallback' } },
+            ),
+            step(5, 'sent.fallback', 'list-pages', { why: ref('error', 'message') }),
+          ],
+          otherwise('sent.try', get(ref('steps', 'sent.try'), 'id'), ref('steps', 'sent.fallback')),
+        ),
+      ),
+    ]),
+    branches(
+      6,
+      'both',
+      [
+        arm(
+          'try',
+          body(
+            [step(7, 'both.1', 'put'), step(8, 'both.2', 'put', {}, { after: ['both.1'] })],
+            ref('steps', 'both.2'),
+          ),
+        ),
+      ],
+      { after: ['sent'], onError: { value: literal('none') } },
+    ),
+    branches(
+      9,
+      'again',
+      [
+        arm(
+          'try',
+          body([
+            branches(10, 'again.try', [arm('try', body([step(11, 'again.1', 'put')]))], {
+              onError: { fallbackNode: 'again.error' },
+              retry,
+            }),
+            computes(12, 'again.error', dict({ code: ref('error', 'code') })),
+            branches(
+              13,
+              'again.fallback',
+              [arm('then', body([step(14, 'told', 'put', { why: ref('steps', 'again.error', 'code') })]))],
+              { after: ['again.error'], join: 'all_success' },
+            ),
+          ]),
+        ),
+      ],
+      { after: ['both'] },
+    ),
+    step(
+      15,
+      'last',
+      'put',
+      {},
+      { after: ['again'], onError: { fallbackNode: 'last.fallback' }, timeoutMs: 500 },
+    ),
+    fails(16, text('js', 'gave up: ', ref('error', 'message')), { id: 'last.fallback' }),
+    branches(17, 'empty', [arm('then', body([], literal(1)))], { after: ['last'] }),
   ]),
   parallel: graph([
     parallel(

@@ -1,5 +1,7 @@
 /** Every situation whose trace is kept as a golden file, by the file's name. */
+import { attemptCases } from './attempt-cases.js';
 import { constructCases } from './construct-cases.js';
+import { handOffCases } from './hand-off-cases.js';
 import { loopCases } from './loop-cases.js';
 import { recoveryCases } from './recovery-cases.js';
 import { runCases } from './run-cases.js';
@@ -15,4 +17,6 @@ export const cases: Readonly<Record<string, Scenario>> = {
   ...loopCases,
   ...undoCases,
   ...waitingCases,
+  ...handOffCases,
+  ...attemptCases,
 };

@@ -55,6 +55,58 @@ export const undoCases: Readonly<Record<string, Scenario>> = {
       cancel_hotel: failing('too late'),
     },
   },
+  'rollback-that-fails-in-loops': {
+    graph: graph([
+      parallel(
+        'both',
+        {
+          a: body([booked('flight'), booked('hotel', { after: ['flight'] })]),
+          l: body([
+            foreach(
+              'each',
+              lit(['x', 'y']),
+              body([use('seat', { at: item('seat') }, { compensate: undo('free', { at: item('seat') }) })]),
+              { as: 'seat' },
+            ),
+          ]),
+          z: body([use('wait', {}, { after: [] })]),
+        },
+        { onPartialFailure: 'rollback', concurrency: 1 },
+      ),
+    ]),
+    tools: {
+      ...tools,
+      seat: echo('taken'),
+      free: {
+        description: 'Free a seat',
+        run: ({ at }: { at: string }) => {
+          if (at === 'x') throw new Error('x is sold');
+          return 'freed';
+        },
+      },
+      wait: failing('no meals'),
+    },
+  },
+  'undoing-steps-that-fail': {
+    graph: graph([
+      use('reserve', {}),
+      use('charge', {}, { onError: { fallbackNode: 'release' }, after: ['reserve'] }),
+      compensate('release', [
+        undo('log', { of: lit('any') }, { ignoreError: true }),
+        undo('cancel', { id: get(step('reserve'), 'id') }),
+        undo('refund', { of: step('charge') }),
+        undo('notify', { who: lit('all') }),
+      ]),
+    ]),
+    tools: {
+      reserve: echo({ id: 7 }),
+      charge: failing('card refused'),
+      log: failing('no log'),
+      cancel: failing('not there'),
+      refund: echo(),
+      notify: echo(),
+    },
+  },
   'parallel-rollback-by-node': {
     graph: graph([
       trip({ compensateNode: 'undo' }),

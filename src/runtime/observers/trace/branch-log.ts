@@ -1,13 +1,15 @@
 import type { BranchNode } from '../../../graph/model.js';
+import { soleBody } from '../../../graph/print/shapes.js';
 import { constructTexts } from './construct-texts.js';
 import { SingleLog } from './container-log.js';
 import { printExpression } from './print-expression.js';
 import type { StepFact } from './step-log.js';
 
-/** Which arm a branch takes and why no other, then what happens in it. */
+/** Which arm a branch takes and why no other, where there is one; then what happens in it. */
 export class BranchLog extends SingleLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind !== 'branchTaken' || this.node.kind !== 'branch') return;
+    if (soleBody(this.node) !== undefined) return;
     const next = fact.goto === undefined ? '' : constructTexts.goesOnWith(fact.goto);
     this.say('assistant', 'branch', `${decision(this.node, fact.arm)}${next}`, {
       'stepwright/arm': fact.arm,

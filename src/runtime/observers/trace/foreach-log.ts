@@ -13,7 +13,7 @@ import { texts } from './texts.js';
 /** So many items of a loop are told in full. */
 export const ITEMS_IN_FULL = 5;
 
-/** So many items behind those are told in one line where they fail and the loop goes on. */
+/** So many items behind those are told with the call that failed, where they fail and the loop goes on. */
 export const FAILED_ITEMS = 10;
 
 type Outcome = FactOf<'partEnded'>['outcome'];
@@ -22,7 +22,7 @@ interface ItemLog {
   readonly log: PartLog;
   readonly heading: string | undefined;
   outcome?: Outcome;
-  /** Only how it ended is told. */
+  /** Only the last call is told, and how it ended. */
   isShort?: true;
 }
 
@@ -133,8 +133,8 @@ export class ForeachLog extends ContainerLog {
 
   #told(index: number, { log, heading, outcome, isShort }: ItemLog): PromptMessage[] {
     const about = { 'stepwright/item': index };
-    const said = isShort ? [] : log.all;
-    const head = isShort || heading === undefined ? [] : [this.#message('item', heading, about)];
+    const said = isShort ? log.all.filter(isCall).slice(-1) : log.all;
+    const head = heading === undefined ? [] : [this.#message('item', heading, about)];
     return [...head, ...said, ...this.#ending(index, outcome, about)];
   }
 
@@ -163,4 +163,8 @@ export class ForeachLog extends ContainerLog {
       ...meta,
     });
   }
+}
+
+function isCall({ content }: PromptMessage): boolean {
+  return content._meta?.['stepwright/part'] === 'call';
 }

@@ -1,12 +1,26 @@
 import type { JsonSchema } from '../../../graph/json.js';
+import { soleBody } from '../../../graph/print/shapes.js';
+import { oneLine } from '../../catalogue/one-line.js';
 import type { ScopeInstance } from '../../engine/instances.js';
 import { jsonText } from './json-text.js';
 import { ANY_ITEM, nameOf } from './open-values.js';
+import { names, oneOf, stop } from './sentences.js';
+
+const triedInVain = (why: string | undefined): string =>
+  why === undefined ? '' : ` It was tried and failed: ${stop(oneLine(why))}`;
 
 /** What a hand-off says of constructs. */
 export const handOffTexts = {
+  /** `step` is a name in quotes, and its place. */
   undone: (step: string | undefined, report: string) =>
-    step === undefined ? report : `Step '${step}': ${report}`,
+    step === undefined ? report : `Step ${step}: ${report}`,
+  toCleanUp: (calls: readonly string[]) =>
+    `What was not undone still stands. To clean up, make these tool calls:\n\n${calls.map((call, index) => `${index + 1}. ${call}`).join('\n')}`,
+  /** `why` is how the call failed, where it was made. */
+  undoes: (step: string, where: string, why: string | undefined) =>
+    `It undoes step '${step}'${where}.${triedInVain(why)}`,
+  belongsTo: (step: string, where: string, why: string | undefined) =>
+    `It belongs to step '${step}'${where}.${triedInVain(why)}`,
   ask: (message: string, options: readonly string[], schema: JsonSchema) =>
     `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   inside: (where: string) => `It is made${where}.`,
@@ -16,6 +30,10 @@ export const handOffTexts = {
     condition === undefined
       ? `Only if step '${step}' takes '${arm}'.`
       : `Only if \`${condition}\`: then step '${step}' takes '${arm}'.`,
+  onlyAfter: (steps: readonly string[], how: 'all' | 'one') =>
+    `Only if ${how === 'all' ? names(steps) : oneOf(steps)} ${how === 'all' && steps.length > 1 ? 'were' : 'was'} not left out.`,
+  leftOut: (step: string, where: string, without: readonly string[]) =>
+    `Step '${step}'${where} is left out, because ${names(without)} ${without.length === 1 ? 'is' : 'are'}.`,
   otherwise: (step: string, arm: string) =>
     `Only if nothing before it holds: then step '${step}' takes '${arm}'.`,
   /** `items` is JSON on one line, where they are known. */
@@ -51,7 +69,8 @@ export function whereIs(scope: ScopeInstance): string {
         words.push(` in workflow '${node.workflow}' of '${name}'`);
         break;
       default:
-        words.push(` in '${each.plan.arm ?? ''}' of '${name}'`);
+        // What only holds steps together is no place to a reader.
+        if (soleBody(node) === undefined) words.push(` in '${each.plan.arm ?? ''}' of '${name}'`);
     }
   }
   return words.join(',');

@@ -2,12 +2,13 @@ import type { ToolAnnotations } from '../../../decorators/tool.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
-import { handOffTexts } from './hand-off-texts.js';
+import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { OpenCalls } from './open-calls.js';
 import { outlookOf } from './outlook.js';
 import type { Secrets } from './secrets.js';
+import type { Standing, StandingWork } from './standing.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
 import { undoReport } from './undo-log.js';
@@ -29,10 +30,11 @@ export interface HandOffContext {
   readonly annotations: (tool: string) => ToolAnnotations | undefined;
   readonly ledger: Ledger;
   readonly secrets: Secrets;
+  readonly standing: StandingWork;
 }
 
 /**
- * Writes the hand-off of a run that stopped. It lists the calls that can still be made, in the order of the plan: a
+ * Writes the hand-off of a run that stopped. What should have been undone and was not stands first. It lists the calls that can still be made, in the order of the plan: a
  * failed one when repeating it is harmless or its input was refused, then what did not start, as far as everything it
  * needs exists or comes from a call listed before it. What was undone is told, and never called again.
  */
@@ -42,19 +44,26 @@ export function handOff(context: HandOffContext): HandOff {
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
   const calls = endedOnPurpose ? [] : stopped.calls();
+  const cleanUp = stopped.cleanUp();
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
   const { secrets } = context;
   const why = [
     ...reasons.map((reason) => reason.sentence),
-    ...undone.map(({ node, report }) => handOffTexts.undone(node?.key, undoReport(report, secrets))),
+    ...undone.map(({ node, report }) =>
+      handOffTexts.undone(node && nameAndPlace(node), undoReport(report, secrets)),
+    ),
   ];
   const [first] = reasons;
+  const parts = [
+    why.join('\n'),
+    ...(cleanUp.length === 0 ? [] : [handOffTexts.toCleanUp(cleanUp.map(callText))]),
+    calls.length === 0 ? nothing : texts.toContinue(calls.map(callText)),
+    ...(calls.length === 0 ? [] : [stopped.leftOut().join('\n')].filter((text) => text !== '')),
+  ];
   return {
-    text: secrets.text(
-      `${why.join('\n')}\n\n${calls.length === 0 ? nothing : texts.toContinue(calls.map(callText))}`,
-    ),
+    text: secrets.text(parts.join('\n\n')),
     errors: stopped.errors(),
-    calls,
+    calls: [...cleanUp, ...calls],
     pause_reason: masked(first?.pause ?? stopped.unfinished().pause, secrets),
     ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
   };
@@ -79,15 +88,10 @@ class StoppedRun {
   /** Why the run stopped: one reason per failed step, those that ended the run first. */
   reasons(): StopReason[] {
     const { state, ledger } = this.#context;
-    const { run } = state;
-    const isCancelled = run.status === 'cancelled';
-    const over = this.#failed.filter((failed) => !(isCancelled && wasCancelled(failed)));
-    const byNode = over.map((failed) => ({
-      first: topOf(failed.node).key === run.failedNode,
-      reason: stepReason(failed, ledger, this.#calls.resolverAt(failed.node.scope)),
-    }));
-    const ordered = [...byNode.filter((entry) => entry.first), ...byNode.filter((entry) => !entry.first)];
-    const failed = ordered.map((entry) => entry.reason);
+    const isCancelled = state.run.status === 'cancelled';
+    const failed = this.#inTime()
+      .filter((each) => !(isCancelled && wasCancelled(each)))
+      .map((each) => stepReason(each, ledger, this.#calls.resolverAt(each.node.scope), wasGivenUp(each)));
     if (isCancelled) return [this.#cancelled(), ...failed];
     return failed.length > 0 ? failed : [this.unfinished()];
   }
@@ -128,7 +132,7 @@ class StoppedRun {
 
   errors(): TraceError[] {
     const { secrets, state } = this.#context;
-    const steps = this.#failed.map((failed) => ({
+    const steps = this.#inTime().map((failed) => ({
       about: { step: failed.node.key },
       failure: failed.failure,
       tries: triesOf(failed),
@@ -147,8 +151,31 @@ class StoppedRun {
     }));
   }
 
+  /** The failed steps: those behind the failure of the run, then the others, then what was given up because of them. */
+  #inTime(): FailedStep[] {
+    const { failedNode } = this.#context.state.run;
+    const rank = (step: FailedStep): number => {
+      if (wasGivenUp(step)) return 2;
+      return topOf(step.node).key === failedNode ? 0 : 1;
+    };
+    // One that has no end is the last of them.
+    const time = ({ record }: FailedStep): number => record.endedAs ?? Number.MAX_SAFE_INTEGER;
+    return this.#failed.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
+  }
+
+  /** The calls that take back what should have been undone and was not. */
+  cleanUp(): HandOffCall[] {
+    const { standing, secrets } = this.#context;
+    return standing.all.map((each) => cleanUpCall(each, secrets));
+  }
+
   calls(): HandOffCall[] {
     return this.#calls.after(this.#failed);
+  }
+
+  /** What to say of steps that no call brings back. Known when the calls are. */
+  leftOut(): readonly string[] {
+    return this.#calls.leftOut;
   }
 
   #failedStep(failed: NodeRecord): FailedStep[] {
@@ -209,6 +236,11 @@ function wasCancelled({ record }: FailedStep): boolean {
   return record.status !== 'failed' && record.status !== 'handled';
 }
 
+/** Whether a call was given up for something that happened elsewhere in the run. */
+function wasGivenUp(step: FailedStep): boolean {
+  return wasCancelled(step) && step.failure.code === 'E_CANCELLED';
+}
+
 /**
  * The failed steps without those that only hand on what failed inside of them, or what led to their undoing. Each stands
  * behind what failed inside of it.
@@ -257,6 +289,24 @@ function lineOf(call: HandOffCall): string {
   return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
 }
 
+function cleanUpCall({ compensation, input, step, at, failure }: Standing, secrets: Secrets): HandOffCall {
+  const { node } = step.planned;
+  const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
+  const note = about(node.id, whereIs(step.scope), failure?.message);
+  return {
+    step: step.key,
+    undoes: true,
+    tool: compensation.tool,
+    arguments: secrets.undoing(compensation, input, at),
+    ...bodyName(step.scope),
+    note: secrets.text(note),
+  };
+}
+
+function nameAndPlace({ planned, scope }: NodeInstance): string {
+  return `'${planned.node.id}'${whereIs(scope)}`;
+}
+
 function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secrets: Secrets): Undone {
   const faults = failed.map(({ tool, failure: { code, message } }) => {
     return { tool, code, message: secrets.text(message) };
@@ -265,5 +315,5 @@ function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secre
 }
 
 function masked(pause: PauseReason, secrets: Secrets): PauseReason {
-  return pause.type === 'toolError' ? { ...pause, error: secrets.text(pause.error) } : pause;
+  return 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
 }

@@ -18,6 +18,8 @@ export interface NodeRecord {
   readonly status?: NodeStatus;
   readonly reason?: SkipReason;
   readonly failure?: Failure;
+  /** Of one that failed or was cancelled: which of all that happened in the run this was. */
+  readonly endedAs?: number;
   /** A call or read was issued for it: the latest. */
   readonly issued?: FactOf<'callIssued'> | FactOf<'resourceRequested'>;
   /** How often the tool or resource was reached. */
@@ -59,6 +61,7 @@ export class Ledger {
   readonly undoneSteps = new Set<string>();
   /** Commands of compensations, with the step each takes the effect back of. */
   readonly #compensations = new Map<string, string | undefined>();
+  #ends = 0;
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -153,20 +156,23 @@ export class Ledger {
         return;
       case 'handled':
         if (fact.fallbackNode !== undefined) {
-          this.#change(node, { status: 'handled', failure: fact.failure });
+          this.#ends += 1;
+          this.#change(node, { status: 'handled', failure: fact.failure, endedAs: this.#ends });
         }
         return;
       case 'nodeSucceeded':
         this.#succeeded(node, state);
         return;
       case 'nodeFailed':
-        this.#change(node, { status: 'failed', failure: fact.failure });
+        this.#ends += 1;
+        this.#change(node, { status: 'failed', failure: fact.failure, endedAs: this.#ends });
         return;
       case 'nodeSkipped':
         this.#change(node, { status: 'skipped', reason: fact.reason });
         return;
       case 'nodeCancelled':
-        this.#change(node, { status: 'cancelled' });
+        this.#ends += 1;
+        this.#change(node, { status: 'cancelled', endedAs: this.#ends });
         return;
       case 'stateSet':
       case 'compensating':

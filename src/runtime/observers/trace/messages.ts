@@ -126,22 +126,31 @@ export type Undone = {
   readonly not_run: readonly string[];
 };
 
-/** What a run that is not over waits for. */
-export type OpenAction =
+/**
+ * What a run that is not over waits for, in the words of the tools that look after runs. `workflow_id` is missing where
+ * nothing keeps the run.
+ */
+export type OpenAction = {
+  readonly action_id: string;
+  readonly workflow_id?: string;
+  /** Its key, as in {@link StepMeta}. */
+  readonly step_id: string;
+} & (
   | {
-      readonly step: string;
-      readonly action_id: string;
-      readonly type: 'ask';
-      readonly mode: AskMode;
-      readonly message: string;
-      readonly options?: readonly string[];
+      readonly type: 'prompt';
+      readonly parameters: {
+        readonly message: string;
+        readonly type: AskMode;
+        readonly options?: readonly string[];
+      };
       /** What a fitting answer looks like. */
       readonly schema: JsonSchema;
       /** RFC 3339. Missing where it stays open for as long as it takes. */
       readonly expires_at?: string;
     }
   /** A time, RFC 3339: nobody has to answer. */
-  | { readonly step: string; readonly action_id: string; readonly type: 'wait'; readonly resume_at: string };
+  | { readonly type: 'wait'; readonly resume_at: string }
+);
 
 /** A failure of the run. `step` is missing where it is the workflow's as a whole. */
 export type TraceError = {
@@ -165,6 +174,8 @@ export type HandOffCall = {
   readonly step: string;
   readonly in?: string;
   readonly note?: string;
+  /** The call takes the effect of the step back that has it, and continues nothing. */
+  readonly undoes?: true;
 } & (
   | { readonly tool: string; readonly arguments: JsonObject }
   | { readonly resource: string; readonly uri: string }
@@ -193,6 +204,13 @@ export type PauseReason =
       readonly error: string;
       readonly retryable: boolean;
       readonly suggestedTool?: string;
+      readonly code: string;
+    }
+  /** The workflow ended itself: by a `fail`. */
+  | {
+      readonly type: 'stopped';
+      readonly failedStep: string;
+      readonly error: string;
       readonly code: string;
     }
   | {

@@ -48,7 +48,7 @@ export class OpenBodies {
     if (model.when === undefined || hasBegun || model.kind === 'compute') {
       return this.#inside(node, around, hasBegun);
     }
-    const condition = this.#calls.condition(model.when, node.scope);
+    const condition = this.#calls.conditionOf(node);
     if (condition === 'excluded') return COMPLETE;
     if (condition === 'lost') return INCOMPLETE;
     return this.#inside(node, { ...around, notes: [...around.notes, ...condition] }, hasBegun);
@@ -84,8 +84,13 @@ export class OpenBodies {
     if (when !== undefined) {
       const condition = resolver.resolve(when);
       // Left out it reads as absent; whether it is left out may hang on a call to come.
-      if (!condition.ok || condition.symbolic) return;
+      if (!condition.ok) return;
+      if (condition.symbolic) {
+        values.doubt(node);
+        return;
+      }
       if (condition.value !== true) {
+        values.leave(node);
         values.derive(node, { value: undefined, symbolic: false, sources: [] });
         return;
       }

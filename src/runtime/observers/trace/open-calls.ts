@@ -1,14 +1,17 @@
 import { inlineText } from '../../../graph/expression/inline.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { ErrorNode } from '../../../graph/model.js';
+import { valueExpressions } from '../../../graph/node-expressions.js';
+import { attemptOf } from '../../../graph/print/shapes.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { askOf, callOf, type ListedStep } from './call-entry.js';
 import type { HandOffContext } from './hand-off.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
 import { OpenBodies } from './open-bodies.js';
+import { type Prospect, RUNS, type Turn, turnOf } from './open-joins.js';
 import { OpenValues } from './open-values.js';
-import { NOT_BEGUN } from './outlook.js';
+import { isListed, NOT_BEGUN } from './outlook.js';
 import { printExpression } from './print-expression.js';
 import type { Resolver } from './resolve.js';
 import type { FailedStep } from './stop-reason.js';
@@ -33,6 +36,7 @@ export class OpenCalls {
   readonly context: HandOffContext;
   readonly #bodies: OpenBodies;
   readonly #calls: HandOffCall[] = [];
+  readonly #leftOut: string[] = [];
   /** The checks that a reader has been told of. */
   readonly #toldGuards = new Set<string>();
 
@@ -92,15 +96,30 @@ export class OpenCalls {
       const node = this.context.ledger.instances.node(scope, planned);
       const status = this.values.statusOf(node);
       const { node: model } = planned;
-      const isOpen = status === 'pending' || (status === 'failed' && this.#mayHoldMore(node));
+      const isOpen =
+        status === 'pending' || (status === 'failed' && (this.#mayHoldMore(node) || this.#lacked(node)));
       if (this.values.isPromised(node)) continue;
       if (!isOpen) {
         if (status === 'failed') isComplete = false;
         continue;
       }
       const why = planned.needsSelection ? (selected.get(model.id) ?? this.#selectedBefore(node)) : '';
-      if (why === undefined) continue;
-      const here = { notes: [...notes, ...waits, ...(why === '' ? [] : [why])], guards };
+      if (why === undefined) {
+        if (this.#isDecided(node)) this.values.leave(node);
+        continue;
+      }
+      const turn = status === 'pending' ? this.#turnOf(node) : RUNS;
+      if (turn.kind === 'left') {
+        this.values.leave(node);
+        // In an attempt it goes without saying.
+        const attempt = scope.container && attemptOf(scope.container.planned.node);
+        const isTold = isListed(model) && !attempt?.otherwise.includes(model);
+        if (isTold) this.#leftOut.push(handOffTexts.leftOut(model.id, whereIs(scope), turn.without));
+        continue;
+      }
+      if (why !== '' || turn.kind === 'open') this.values.doubt(node);
+      const onlyIf = turn.kind === 'open' ? [handOffTexts.onlyAfter(turn.needs, turn.how)] : [];
+      const here = { notes: [...notes, ...waits, ...(why === '' ? [] : [why]), ...onlyIf], guards };
       switch (model.kind) {
         case 'error':
           guards.push({ guard: model, at: scope });
@@ -108,7 +127,7 @@ export class OpenCalls {
         case 'call':
         case 'resource':
         case 'ask':
-          if (status === 'failed' && model.kind !== 'ask') isComplete = false;
+          if (status === 'failed' && model.kind !== 'ask' && !this.#lacked(node)) isComplete = false;
           else if (!this.add(node, undefined, here)) isComplete = false;
           break;
         case 'wait':
@@ -128,7 +147,7 @@ export class OpenCalls {
   /** Adds a call, if all it needs exists or is promised by those before it. False where it can never be made. */
   add(node: NodeInstance, note: string | undefined, { notes: around, guards }: Surrounding): boolean {
     const step = node.planned.node as ListedStep;
-    const condition = step.when === undefined ? [] : this.condition(step.when, node.scope);
+    const condition = this.conditionOf(node);
     if (condition === 'excluded') return true;
     if (condition === 'lost') return false;
     const resolver = this.resolverAt(node.scope);
@@ -151,24 +170,64 @@ export class OpenCalls {
     return true;
   }
 
+  /** What to say of steps that are left out however the calls end, once these are listed. */
+  get leftOut(): readonly string[] {
+    return this.#leftOut;
+  }
+
   /** How many calls are listed so far. */
   get count(): number {
     return this.#calls.length;
   }
 
   /**
-   * What to say about a condition: nothing when it holds, a note when only a call to come decides it. `excluded` where it
-   * does not hold, `lost` where it can never be told.
+   * What to say about a step's condition: nothing when it holds, a note when only a call to come decides it. `excluded`
+   * where it does not hold, `lost` where it can never be told.
    */
-  condition(when: Expr, at: ScopeInstance): readonly string[] | 'excluded' | 'lost' {
-    const resolver = this.resolverAt(at);
-    const resolved = resolver.resolve(when);
+  conditionOf(node: NodeInstance): readonly string[] | 'excluded' | 'lost' {
+    const { when } = node.planned.node;
+    if (when === undefined) return [];
+    const resolved = this.resolverAt(node.scope).resolve(when);
     if (!resolved.ok) return 'lost';
-    if (!resolved.symbolic) return resolved.value === true ? [] : 'excluded';
-    const promised = this.#promisedIn(when, at);
+    if (!resolved.symbolic) {
+      if (resolved.value === true) return [];
+      this.values.leave(node);
+      return 'excluded';
+    }
+    this.values.doubt(node);
+    const promised = this.#promisedIn(when, node.scope);
     return [
       promised.length > 0 ? texts.conditional(promised) : handOffTexts.conditional(printExpression(when)),
     ];
+  }
+
+  /** What the join of a step that has not begun says, if the calls before it succeed. */
+  #turnOf({ planned, scope }: NodeInstance): Turn {
+    const { instances } = this.context.ledger;
+    const joined = planned.joins.map((each) => ({
+      id: each.node.id,
+      prospect: this.#prospectOf(instances.node(scope, each)),
+    }));
+    return turnOf(planned.node.join, joined);
+  }
+
+  #prospectOf(node: NodeInstance): Prospect {
+    const status = this.values.statusOf(node);
+    // What fails here or gives a result here ends the workflow: whoever gets past it has skipped it.
+    const { kind } = node.planned.node;
+    const isEnd = kind === 'error' || kind === 'return';
+    if (status === 'skipped' || status === 'handled' || (isEnd && status === 'pending')) return 'left';
+    return this.values.isDoubtful(node) ? 'open' : 'done';
+  }
+
+  /** Whether nobody is left who could select a step. */
+  #isDecided({ planned, scope }: NodeInstance): boolean {
+    const { instances } = this.context.ledger;
+    return planned.routers.every((router) => {
+      const node = instances.node(scope, router);
+      const status = this.values.statusOf(node);
+      return this.values.isOffered(node) || (status !== 'failed' && status !== 'pending');
+    });
   }
 
   /** A failed step as a call to make once more, if it is one. */
@@ -187,6 +246,15 @@ export class OpenCalls {
     const record = this.context.ledger.record(node);
     if (record?.failure?.code === 'E_NOBODY_TO_ASK' && node.planned.node.kind === 'ask') return true;
     return (record?.parts.size ?? 0) > 0 && !this.#isRolledBack(node) && !this.isUndone(node);
+  }
+
+  /** Whether a step failed only for want of what a call listed before it will give. */
+  #lacked(node: NodeInstance): boolean {
+    const { node: model } = node.planned;
+    const record = this.context.ledger.record(node);
+    if (record === undefined || record.status !== 'failed' || record.issued !== undefined) return false;
+    const exprs = [...valueExpressions(model), ...(model.when === undefined ? [] : [model.when])];
+    return record.parts.size === 0 && exprs.some((expr) => this.#promisedIn(expr, node.scope).length > 0);
   }
 
   /** Nothing where a step was not selected; an empty note where it was. */
@@ -212,12 +280,19 @@ export class OpenCalls {
   /** A call the workflow would make only after one that failed and is not listed: its data is there, its turn is not. */
   #afterNote(node: NodeInstance): string[] {
     const blockers = this.#blockers(node, new Set());
-    return blockers.length === 0 ? [] : [texts.afterFailed(blockers)];
+    const oneIsEnough = node.planned.node.join === 'one_success';
+    return blockers.length === 0 ? [] : [texts.afterFailed(blockers, oneIsEnough)];
   }
 
   #blockers({ planned, scope }: NodeInstance, seen: Set<string>): string[] {
-    if (planned.node.join === 'all_done') return [];
+    const { join } = planned.node;
+    if (join === 'all_done') return [];
     const { instances } = this.context.ledger;
+    const hasOne = planned.joins.some((each) => {
+      const before = instances.node(scope, each);
+      return this.values.isOffered(before) || this.values.statusOf(before) === 'completed';
+    });
+    if (join === 'one_success' && hasOne) return [];
     // A way back is waited for by what stands behind it, named or not.
     const backs = planned.orders.filter(({ node }) => node.kind === 'goto');
     return [...new Set([...planned.joins, ...backs])].flatMap((each) => {

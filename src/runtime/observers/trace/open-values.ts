@@ -28,6 +28,10 @@ export class OpenValues {
   readonly #promised = new Set<string>();
   /** By key: steps with bodies that are done when the calls of the hand-off are. */
   readonly #complete = new Set<string>();
+  /** By key: steps that are left out when the calls of the hand-off are made. */
+  readonly #left = new Set<string>();
+  /** By key: steps of which those calls decide whether they are left out. */
+  readonly #doubtful = new Set<string>();
   /** By key: values of steps the run did not get to. */
   readonly #derived = new Map<string, Derived>();
   /** By key of the node: inputs of workflows the run did not get to. */
@@ -58,6 +62,18 @@ export class OpenValues {
     return this.#promised.has(key) || this.#complete.has(key);
   }
 
+  leave({ key }: NodeInstance): void {
+    this.#left.add(key);
+  }
+
+  doubt({ key }: NodeInstance): void {
+    this.#doubtful.add(key);
+  }
+
+  isDoubtful({ key }: NodeInstance): boolean {
+    return this.#doubtful.has(key);
+  }
+
   derive({ key }: NodeInstance, derived: Derived): void {
     this.#derived.set(key, derived);
   }
@@ -78,6 +94,7 @@ export class OpenValues {
   /** How a step stands; what stands in a body that was not taken is skipped with it. */
   statusOf(node: NodeInstance): StepStatus {
     const { ledger } = this.#context;
+    if (this.#left.has(node.key)) return 'skipped';
     const record = ledger.record(node);
     if (record !== undefined) return outlookOf(record).status;
     const { container } = node.scope;

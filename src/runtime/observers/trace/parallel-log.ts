@@ -13,7 +13,7 @@ type Outcome = FactOf<'partEnded'>['outcome'];
 export class ParallelLog extends ContainerLog {
   readonly #logs = new Map<string, PartLog>();
   readonly #outcomes = new Map<string, Outcome>();
-  readonly #undo = new UndoLog(this.secrets, (...told) => this.say(...told));
+  readonly #undo = new UndoLog(this.secrets, (...told) => this.say(...told), this.instance);
   #hasBegun = false;
 
   override part({ plan }: ScopeInstance): PartLog {

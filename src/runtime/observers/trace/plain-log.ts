@@ -1,7 +1,9 @@
 import type { Json } from '../../../graph/json.js';
 import type { Failure, RunState } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
 import { constructTexts } from './construct-texts.js';
 import { jsonText } from './json-text.js';
+import type { Secrets } from './secrets.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
 import { texts } from './texts.js';
 import { UndoLog } from './undo-log.js';
@@ -120,7 +122,12 @@ export class GotoLog extends StepLog {
 
 /** Earlier work that is undone. */
 export class CompensateLog extends StepLog {
-  readonly #undo = new UndoLog(this.secrets, (...told) => this.say(...told));
+  readonly #undo: UndoLog;
+
+  constructor(instance: NodeInstance, secrets: Secrets) {
+    super(instance, secrets);
+    this.#undo = new UndoLog(secrets, (...told) => this.say(...told), instance);
+  }
 
   protected override tell(fact: StepFact, _state: RunState): void {
     this.#undo.observe(fact);

@@ -1,4 +1,5 @@
 import type { BranchNode, Graph, Node } from '../../../graph/model.js';
+import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../../graph/print/shapes.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../engine/plan.js';
 import { isListed } from './outlook.js';
@@ -19,27 +20,57 @@ export interface PlanLine {
 export function planLines(plan: Plan, describe: Describe): PlanLine[] {
   const lines: PlanLine[] = [];
   const add = (
-    scopes: readonly ScopePlan[],
+    members: readonly Member[],
     around: Pick<PlanLine, 'number' | 'depth'>,
     open: readonly Graph[],
   ) => {
-    let place = 0;
-    for (const scope of scopes) {
-      const { arm } = scope.container?.node.kind === 'foreach' ? {} : scope;
-      for (const planned of scope.nodes.filter(({ node }) => isListed(node))) {
-        const number = `${around.number}${labelAt(place, around.depth)}`;
-        place += 1;
-        const text = planTexts.inside(arm, lineOf(planned, describe));
-        lines.push({ number, depth: around.depth, text });
-        const inside = { number, depth: around.depth + 1 };
-        const task = planned.node.kind === 'workflow' ? plan.tasks.get(planned.node.workflow) : undefined;
-        if (task === undefined) add(planned.parts, inside, open);
-        else if (!open.includes(task.graph)) add([task.root], inside, [...open, task.graph]);
-      }
+    for (const [place, { planned, part }] of members.entries()) {
+      const number = `${around.number}${labelAt(place, around.depth)}`;
+      const text = planTexts.inside(part, lineOf(planned, describe));
+      lines.push({ number, depth: around.depth, text });
+      const inside = { number, depth: around.depth + 1 };
+      const task = planned.node.kind === 'workflow' ? plan.tasks.get(planned.node.workflow) : undefined;
+      if (task === undefined) add(membersOf(planned), inside, open);
+      else if (!open.includes(task.graph)) add(membersIn(task.root), inside, [...open, task.graph]);
     }
   };
-  add([plan.main.root], { number: '', depth: 0 }, [plan.graph]);
+  add(membersIn(plan.main.root), { number: '', depth: 0 }, [plan.graph]);
   return lines;
+}
+
+/** A step that is listed in or under another one, and which part of that it is. */
+interface Member {
+  readonly planned: PlannedNode;
+  readonly part: string | undefined;
+}
+
+function membersIn({ nodes }: ScopePlan, part?: string): Member[] {
+  return nodes.filter(({ node }) => isListed(node)).map((planned) => ({ planned, part }));
+}
+
+function membersOf({ node, parts }: PlannedNode): Member[] {
+  const [first] = parts;
+  const attempt = attemptOf(node);
+  if (attempt !== undefined && first !== undefined) {
+    return first.nodes.flatMap((planned) => {
+      const isTried = attempt.tried.includes(planned.node);
+      return opened(planned, isTried ? planTexts.tried : planTexts.otherwise);
+    });
+  }
+  if (node.kind === 'foreach' || soleBody(node) !== undefined)
+    return parts.flatMap((scope) => membersIn(scope));
+  return parts.flatMap((scope) => membersIn(scope, scope.arm));
+}
+
+/** A part of an attempt: of steps that only belong together, each stands for itself. */
+function opened(planned: PlannedNode, part: string): Member[] {
+  const { node, parts } = planned;
+  const [first] = parts;
+  const isPlain = node.retry === undefined && node.when === undefined && attemptOf(node) === undefined;
+  if (first !== undefined && isPlain && soleBody(node) !== undefined) {
+    return first.nodes.flatMap((inside) => opened(inside, part));
+  }
+  return isListed(node) ? [{ planned, part }] : [];
 }
 
 /** Numbers and letters take turns: `2`, `2a`, `2a1`. */
@@ -50,9 +81,11 @@ function labelAt(place: number, depth: number): string {
 }
 
 function lineOf(planned: PlannedNode, describe: Describe): string {
-  const line = aboutNode(planned.node, describe);
-  const onlyIf = conditionOf(planned);
-  return onlyIf === undefined ? line : planTexts.condition(line, onlyIf);
+  return planTexts.noted(aboutNode(planned.node, describe), [
+    ...selectionOf(planned),
+    ...conditionOf(planned.node),
+    ...fallbackOf(planned),
+  ]);
 }
 
 function aboutNode(node: Node, describe: Describe): string {
@@ -69,7 +102,8 @@ function aboutNode(node: Node, describe: Describe): string {
 function whatItDoes(node: Exclude<Node, { kind: 'call' | 'resource' }>): string | undefined {
   switch (node.kind) {
     case 'branch':
-      return planTexts.branch(armsOf(node));
+      if (attemptOf(node) !== undefined) return planTexts.attempt();
+      return soleBody(node) === undefined ? planTexts.branch(armsOf(node)) : planTexts.together();
     case 'parallel':
       return planTexts.parallel[node.onPartialFailure](node.branches.map(({ id }) => id));
     case 'foreach':
@@ -107,14 +141,34 @@ function armsOf(node: BranchNode): string[] {
   return [...cases, planTexts.elseArm(node.else.id, 'goto' in node.else ? node.else.goto : undefined)];
 }
 
-function conditionOf(planned: PlannedNode): string | undefined {
-  if (!planned.needsSelection) return undefined;
+/** Who has to select a step; nothing for what takes over in an attempt, which says so. */
+function selectionOf(planned: PlannedNode): string[] {
+  if (!planned.needsSelection || attemptAround(planned)?.otherwise[0] === planned.node) return [];
   const { failed, chosen } = routersOf(planned);
   const parts = [
     ...(chosen.length === 0 ? [] : [planTexts.onlyIf.chosen(chosen)]),
     ...(failed.length === 0 ? [] : [planTexts.onlyIf.failed(failed)]),
   ];
-  return parts.length === 0 ? planTexts.onlyIf.never() : parts.join(', or ');
+  return [parts.length === 0 ? planTexts.onlyIf.never() : parts.join(', or ')];
+}
+
+function conditionOf({ when }: Node): string[] {
+  return when === undefined ? [] : [planTexts.onlyIf.holds(printExpression(when))];
+}
+
+/** What happens where a step fails, as far as no other step of the plan says so. */
+function fallbackOf(planned: PlannedNode): string[] {
+  const { node, scope } = planned;
+  if (node.onError === undefined) return [];
+  if ('value' in node.onError) return [planTexts.ifItFails.value(printExpression(node.onError.value))];
+  const { fallbackNode } = node.onError;
+  const other = scope.nodes.find((each) => each.node.id === fallbackNode)?.node;
+  if (other?.kind === 'error') return [planTexts.ifItFails.fails(printExpression(other.message))];
+  return other?.kind === 'return' ? [planTexts.ifItFails.ends()] : [];
+}
+
+function attemptAround({ scope }: PlannedNode): Attempt | undefined {
+  return scope.container === undefined ? undefined : attemptOf(scope.container.node);
 }
 
 /** Who may select a node: branches that choose it, and steps whose failure it takes over. */
@@ -132,6 +186,5 @@ export function routersOf(planned: PlannedNode): { readonly chosen: string[]; re
 }
 
 function leadsTo(node: BranchNode, id: string): boolean {
-  const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
-  return arms.some((arm) => 'goto' in arm && arm.goto === id);
+  return armsIn(node).some((arm) => 'goto' in arm && arm.goto === id);
 }

@@ -12,6 +12,9 @@ const asked: Readonly<Record<AskMode, string>> = {
   yield: 'Ask for an answer',
 };
 
+/** Longer values that stand in are not shown in a plan. UTF-16 code units. */
+const SHORT = 60;
+
 /** What a plan says of each step: one line. */
 export const planTexts = {
   tool: (tool: string, description: string | undefined) =>
@@ -24,6 +27,10 @@ export const planTexts = {
     `'${arm}'${condition === undefined ? '' : ` if \`${condition}\``}${goto === undefined ? '' : `, then go on with '${goto}'`}`,
   elseArm: (arm: string, goto: string | undefined) =>
     `otherwise '${arm}'${goto === undefined ? '' : `, then go on with '${goto}'`}`,
+  attempt: () => 'Try one thing, otherwise another',
+  tried: 'try',
+  otherwise: 'otherwise',
+  together: () => 'Do this in order',
   parallel: {
     abort: (branches: readonly string[]) =>
       `Run ${names(branches)} side by side; the first failure ends the others`,
@@ -47,8 +54,22 @@ export const planTexts = {
       `only if ${names(steps)} ${steps.length === 1 ? 'leads' : 'lead'} here`,
     failed: (steps: readonly string[]) => `only if ${names(steps)} ${steps.length === 1 ? 'fails' : 'fail'}`,
     never: () => 'only if another step leads here',
+    holds: (condition: string | undefined) =>
+      condition === undefined ? 'only under a condition' : `only if \`${condition}\``,
   },
-  condition: (line: string, onlyIf: string) => `${line} (${onlyIf})`,
+  /** What happens where a step fails. Texts in print are expressions. */
+  ifItFails: {
+    value: (value: string | undefined) => {
+      if (value === 'undefined') return 'if it fails, it goes on without a value';
+      const isShort = value !== undefined && value.length <= SHORT && !value.includes('`');
+      return `if it fails, ${isShort ? `\`${value}\`` : 'a fallback'} stands in`;
+    },
+    fails: (message: string | undefined) =>
+      `if it fails, the workflow stops${message === undefined ? '' : ` with ${message}`}`,
+    ends: () => 'if it fails, the workflow ends',
+  },
+  noted: (line: string, notes: readonly string[]) =>
+    notes.length === 0 ? line : `${line} (${notes.join('; ')})`,
   /** `arm` names the body a step stands in. */
   inside: (arm: string | undefined, line: string) => (arm === undefined ? line : `${arm}: ${line}`),
 } as const;

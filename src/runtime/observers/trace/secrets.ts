@@ -1,11 +1,12 @@
 import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import type { CallNode, Graph } from '../../../graph/model.js';
+import type { CallNode, Compensation, Graph } from '../../../graph/model.js';
 import { MASKED, Mask, maskMembers, valuesOf } from '../../catalogue/mask.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { DerivedSecrets } from '../../hosts/derived-secrets.js';
 import { declaredSecrets, entryOf, inputName } from './secret-inputs.js';
+import { texts } from './texts.js';
 
 /**
  * Keeps secrets out of everything a trace shows, wherever tools and texts carry them: the values of secret inputs of
@@ -113,6 +114,22 @@ export class Secrets {
     const behind = this.#derived.compensationBehind(fact);
     const input = maskMembers(fact.input, this.#inputsOf(fact.tool));
     return behind === undefined ? this.#mask.json(input) : this.json(input, behind.expr, behind.at);
+  }
+
+  /**
+   * The input of a compensation that is still to be made, its secrets masked. One that the caller has given is named, for
+   * the caller to fill in.
+   */
+  undoing({ tool, input: expr }: Compensation, input: JsonObject, at: ScopeInstance): JsonObject {
+    const shown = this.json(maskMembers(input, this.#inputsOf(tool)), expr, at);
+    if (!isJsonObject(shown)) return {};
+    const isTop = at.workflow.node === undefined;
+    const members = Object.entries(shown).map(([key, value]) => {
+      const entry = isTop && value === MASKED ? entryOf(expr, key) : undefined;
+      const isInput = entry?.kind === 'ref' && entry.root === 'inputs';
+      return [key, isInput ? texts.promptArgument(entry.path.join('.')) : value] as const;
+    });
+    return Object.fromEntries(members);
   }
 
   #add(values: readonly Json[]): void {

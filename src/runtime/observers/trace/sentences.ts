@@ -8,6 +8,11 @@ export function names(steps: readonly string[]): string {
   return listOf(steps.map((step) => `'${step}'`));
 }
 
+/** `'a'`, `one of 'a' and 'b'`. */
+export function oneOf(steps: readonly string[]): string {
+  return steps.length === 1 ? names(steps) : `one of ${names(steps)}`;
+}
+
 /** `a, b and c`. */
 export function listOf(parts: readonly string[]): string {
   const last = parts.at(-1) ?? '';

@@ -1,5 +1,6 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
+import { attemptOf } from '../../../graph/print/shapes.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunnableNode } from '../../engine/plan.js';
@@ -7,6 +8,7 @@ import { sized, textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
+import { isListed } from './outlook.js';
 import type { Secrets } from './secrets.js';
 import { texts } from './texts.js';
 
@@ -144,12 +146,19 @@ export abstract class StepLog {
     const { id } = this.node;
     if (!this.failed(failure)) this.sayFailure(texts.stepFailed(id, failure.message), failure);
     if (fallbackNode !== undefined) {
-      this.say('assistant', 'fallback', constructTexts.takesOver(id, fallbackNode));
+      this.say('assistant', 'fallback', constructTexts.takesOver(id, this.#shownAs(fallbackNode)));
     } else if (value === undefined) {
       this.say('user', 'fallback', texts.fallbackAbsent(id));
     } else {
       this.sayValue('user', 'fallback', value, (json, size) => texts.fallback(id, json, size));
     }
+  }
+
+  /** Of an attempt a reader knows the steps, not what hands the failure on to them. */
+  #shownAs(fallbackNode: string): string {
+    const { container } = this.at;
+    const attempt = container && attemptOf(container.planned.node);
+    return attempt?.otherwise.find(isListed)?.id ?? fallbackNode;
   }
 
   #block(

@@ -32,8 +32,16 @@ export function hasFired(node: Node, failure: Failure): boolean {
   return node.kind === 'error' && failure.code === node.id;
 }
 
-/** What kept one step from completing. `resolver` must see what the step does, as the run stopped. */
-export function stepReason(failed: FailedStep, ledger: Ledger, resolver: Resolver): StopReason {
+/**
+ * What kept one step from completing. `resolver` must see what the step does, as the run stopped.
+ * @param wasGivenUp its call was cancelled for something else.
+ */
+export function stepReason(
+  failed: FailedStep,
+  ledger: Ledger,
+  resolver: Resolver,
+  wasGivenUp = false,
+): StopReason {
   const { node: instance, failure, attempts, retryable } = failed;
   const { key } = instance;
   const { node } = instance.planned;
@@ -85,8 +93,12 @@ export function stepReason(failed: FailedStep, ledger: Ledger, resolver: Resolve
       };
     }
   }
-  const sentence = hasFired(node, failure)
-    ? texts.stopped(id, failure.message, where)
+  if (hasFired(node, failure)) {
+    const sentence = texts.stopped(id, failure.message, where);
+    return { sentence, pause: { type: 'stopped', failedStep: key, error: failure.message, code } };
+  }
+  const sentence = wasGivenUp
+    ? texts.givenUp(id, where)
     : texts.stepFailed(id, failure.message, attempts, where);
   const unknown = failure.outcomeUnknown === true && !retryable;
   return {

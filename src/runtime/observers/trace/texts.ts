@@ -3,7 +3,7 @@ import { MASKED } from '../../catalogue/mask.js';
 import { oneLine } from '../../catalogue/one-line.js';
 import type { SkipReason } from '../../engine/contract.js';
 import { jsonText } from './json-text.js';
-import { cutNote, names, stop } from './sentences.js';
+import { cutNote, names, oneOf, stop } from './sentences.js';
 
 /** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
 export const texts = {
@@ -43,13 +43,16 @@ export const texts = {
   summaryFailed: (step: string, why: string) =>
     `The summary of step '${step}' is not available: ${stop(oneLine(why))}`,
   notEmbedded: (uri: string) => `Resource ${oneLine(uri)} was read; its text is left out here.`,
-  skipped: (step: string, reason: SkipReason) => `Skipping step '${step}': ${skipReasons[reason]}.`,
+  /** `condition` is an expression in print: the one that is false. */
+  skipped: (step: string, reason: SkipReason, condition?: string) =>
+    `Skipping step '${step}': ${condition === undefined ? skipReasons[reason] : `\`${condition}\` does not hold`}.`,
   notNeeded: (step: string, failed: readonly string[]) =>
     `Skipping step '${step}': ${names(failed)} did not fail.`,
 
   // Where a step stands that is not at the top is told by `where`: ` in item 3 of 'line'`.
   stepFailed: (step: string, why: string, attempts = 1, where = '') =>
     `Step '${step}'${where} failed${attempts > 1 ? ` after ${attempts} attempts` : ''}: ${stop(oneLine(why))}`,
+  givenUp: (step: string, where = '') => `Step '${step}'${where} was given up because of another failure.`,
   retryable: ' This step is retryable.',
   outcomeUnknown:
     ' The outcome of this call is unknown: it may have taken effect. Check that first, before you repeat it or go on.',
@@ -80,8 +83,8 @@ export const texts = {
   correctFirst: (problem: string) => `Correct the arguments first: ${stop(oneLine(problem))}`,
   conditional: (steps: readonly string[]) =>
     `This step is conditional: whether it is to be called follows from ${names(steps)}.`,
-  afterFailed: (steps: readonly string[]) =>
-    `The workflow makes this call only after ${names(steps)} succeeded: decide whether it still makes sense.`,
+  afterFailed: (steps: readonly string[], oneIsEnough = false) =>
+    `The workflow makes this call only after ${oneIsEnough ? oneOf(steps) : names(steps)} succeeded: decide whether it still makes sense.`,
   /** `condition` is an expression in print. */
   guarded: (step: string, condition: string | undefined, message: string | undefined) => {
     const ending = `step '${step}' ends the workflow`;

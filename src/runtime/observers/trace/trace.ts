@@ -1,12 +1,13 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { attemptOf } from '../../../graph/print/shapes.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
-import { planOf } from '../../engine/plan.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import { type PlannedNode, planOf } from '../../engine/plan.js';
 import { textBlock } from './block.js';
 import { handOff } from './hand-off.js';
 import { Ledger } from './ledger.js';
@@ -18,8 +19,10 @@ import {
   type TraceMeta,
 } from './messages.js';
 import { planLines, routersOf } from './plan-lines.js';
+import { printExpression } from './print-expression.js';
 import { RunLog } from './run-log.js';
 import { Secrets } from './secrets.js';
+import { StandingWork } from './standing.js';
 import { stepsMeta } from './steps-meta.js';
 import { texts } from './texts.js';
 import { type KeptRun, waitingEnd } from './waiting.js';
@@ -80,6 +83,7 @@ class ConversationTrace implements TraceObserver {
   readonly #ledger: Ledger;
   readonly #secrets: Secrets;
   readonly #log: RunLog;
+  readonly #standing: StandingWork;
   readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
@@ -89,6 +93,7 @@ class ConversationTrace implements TraceObserver {
     this.#ledger = new Ledger(plan);
     this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? [], input);
     this.#log = new RunLog(this.#ledger, this.#secrets);
+    this.#standing = new StandingWork(this.#ledger.instances);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     const lines = planLines(plan, (tool) => options.describeTool(tool)?.description);
@@ -99,6 +104,7 @@ class ConversationTrace implements TraceObserver {
     this.#secrets.observe(fact, state);
     if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
     this.#ledger.observe(fact, state);
+    this.#standing.observe(fact, state);
     if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
     else if (fact.kind !== 'finished') this.#log.observe(fact, state);
     else if (fact.status === 'succeeded') {
@@ -126,6 +132,7 @@ class ConversationTrace implements TraceObserver {
       state,
       ledger: this.#ledger,
       secrets: this.#secrets,
+      standing: this.#standing,
       annotations: (tool: string) => describeTool(tool)?.annotations,
     };
     const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
@@ -181,19 +188,33 @@ class ConversationTrace implements TraceObserver {
     const kind = node?.planned.node.kind;
     // A check that passed is not a step left out, and computed values are not steps of the plan.
     if (node === undefined || kind === 'error' || kind === 'return' || kind === 'compute') return;
-    // At the top the hand-off tells what a failure left undone, and a run that failed has more to tell than its end.
+    // A run that failed has more to tell than its end, and the hand-off tells what it left undone where it stopped.
     const isAtTop = node.scope.container === undefined;
+    const isStopped = reason === 'upstream_failed' && node.scope.workflow.plan.failFast;
     if (isAtTop && reason === 'run_ended') this.#unreached.push({ node, reason });
-    else if (!isAtTop || reason !== 'upstream_failed') this.#announceSkip(node, reason);
+    else if (!isAtTop || !isStopped) this.#announceSkip(node, reason);
   }
 
   #announceSkip({ key, planned, scope }: NodeInstance, reason: SkipReason): void {
-    const { id } = planned.node;
-    const { chosen, failed } = routersOf(planned);
-    const isFallback = reason === 'not_selected' && chosen.length === 0 && failed.length > 0;
-    const text = isFallback ? texts.notNeeded(id, failed) : texts.skipped(id, reason);
+    const text = this.#skipText(planned, scope, reason);
     const meta = { 'stepwright/part': 'skip', 'stepwright/step': key } as const;
     this.#log.partOf(scope)?.say(textBlock('assistant', text, meta));
+  }
+
+  #skipText(planned: PlannedNode, scope: ScopeInstance, reason: SkipReason): string {
+    const { id, when } = planned.node;
+    const attempt = scope.container && attemptOf(scope.container.planned.node);
+    if (attempt?.otherwise.includes(planned.node)) {
+      const risky = scope.plan.nodes.find(({ node }) => node === attempt.risky);
+      const record = risky && this.#ledger.record(this.#ledger.instances.node(scope, risky));
+      if (record?.status === 'succeeded') return texts.notNeeded(id, [attempt.risky.id]);
+    }
+    const { chosen, failed } = routersOf(planned);
+    if (reason === 'not_selected' && chosen.length === 0 && failed.length > 0) {
+      return texts.notNeeded(id, failed);
+    }
+    const isAsked = reason === 'condition_false' && when !== undefined;
+    return texts.skipped(id, reason, isAsked ? printExpression(when) : undefined);
   }
 
   #say(

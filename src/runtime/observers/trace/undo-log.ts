@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../graph/json.js';
 import type { CompensationReport } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
 import { sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import { jsonText, limited } from './json-text.js';
@@ -19,10 +20,13 @@ type Say = (
 export class UndoLog {
   readonly #secrets: Secrets;
   readonly #say: Say;
+  readonly #by: NodeInstance | undefined;
 
-  constructor(secrets: Secrets, say: Say) {
+  /** @param by the step that undoes; missing for a cancelled run. */
+  constructor(secrets: Secrets, say: Say, by?: NodeInstance) {
     this.#secrets = secrets;
     this.#say = say;
+    this.#by = by;
   }
 
   /** Takes the facts of undoing; all others change nothing. */
@@ -38,7 +42,7 @@ export class UndoLog {
         this.#returned(fact);
         return;
       case 'compensationSkipped':
-        this.#say('assistant', 'undo', constructTexts.nothingToUndo(fact.tool, fact.undoes), {
+        this.#say('assistant', 'undo', constructTexts.nothingToUndo(fact.tool, this.#nameOf(fact.undoes)), {
           ...undone(fact.undoes),
         });
         return;
@@ -49,17 +53,25 @@ export class UndoLog {
     }
   }
 
-  #begins({ node, failure }: FactOf<'compensating'>): void {
+  #begins({ failure }: FactOf<'compensating'>): void {
     const text =
-      node === undefined ? constructTexts.undoingRun : constructTexts.undoing(node, failure?.message);
+      this.#by === undefined
+        ? constructTexts.undoingRun
+        : constructTexts.undoing(this.#by.planned.node.id, failure?.message);
     this.#say('assistant', 'undo', this.#secrets.text(text));
   }
 
   #calls(fact: FactOf<'callIssued'>): void {
     const shown = this.#secrets.compensation(fact) as JsonObject;
     const { text, size } = limited(jsonText(shown, 2));
-    const told = constructTexts.undoCall(fact.tool, fact.undoes, text, size);
+    const told = constructTexts.undoCall(fact.tool, this.#nameOf(fact.undoes), text, size);
     this.#say('assistant', 'undo', told, { ...undone(fact.undoes), ...sized(size) });
+  }
+
+  /** A step as it is called in the workflow that undoes it. */
+  #nameOf(key: string | undefined): string | undefined {
+    const prefix = this.#by?.scope.workflow.prefix ?? '';
+    return key?.startsWith(prefix) ? key.slice(prefix.length) : key;
   }
 
   #returned({ outcome }: FactOf<'callReturned'>): void {

@@ -28,13 +28,13 @@ export const waitingTexts = {
       `The answer is JSON that fits this schema: ${jsonText(schema)}`,
       ...(until === undefined ? [] : [`It must come before ${until}.`]),
     ].join('\n'),
-  answer: (input: Json) => `To answer, call tool 'submit_result' with ${jsonText(input)}`,
+  answer: (input: Json, mode: AskMode) =>
+    `To answer, call tool 'submit_result' with ${jsonText(input)}${mode === 'confirm' ? ', or with false' : ''}`,
   wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then goes on by itself.`,
   look: (input: Json) => `To see how it stands, call tool 'get_workflow_status' with ${jsonText(input)}`,
   nobody: () => 'The run ends here: nothing keeps it until an answer comes.',
   numbered: (place: number, text: string) => `${place}. ${text.replaceAll('\n', '\n   ')}`,
   placeholder: {
-    confirm: '<true or false>',
     text: '<the text>',
     choice: '<one of the options>',
     yield: '<what fits the schema>',

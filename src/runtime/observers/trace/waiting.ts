@@ -15,10 +15,10 @@ export interface KeptRun {
 
 /** What closes a trace of a run that is not over: what it waits for, and how to answer or where to look. */
 export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): HandOff {
-  const actions = openActions(context);
+  const status = kept === undefined ? undefined : { workflow_id: kept.workflowId };
+  const actions = openActions(context, status);
   const { name } = context.graph;
   const parts = actions.map((action) => shown(action, kept));
-  const status = kept === undefined ? undefined : { workflow_id: kept.workflowId };
   const isWaiting = actions.length > 0;
   const lines = [
     isWaiting ? waitingTexts.waits(name, actions.length) : waitingTexts.goesOn(name),
@@ -28,7 +28,7 @@ export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): 
       ? [waitingTexts.look(status)]
       : []),
   ];
-  const waitingSteps = actions.map(({ step }) => step);
+  const waitingSteps = actions.map(({ step_id }) => step_id);
   return {
     text: lines.join('\n\n'),
     pause_reason: isWaiting
@@ -42,12 +42,15 @@ export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): 
 }
 
 /** What is open, oldest first. */
-function openActions({ state, ledger, secrets }: HandOffContext): OpenAction[] {
+function openActions(
+  { state, ledger, secrets }: HandOffContext,
+  workflow: { readonly workflow_id: string } | undefined,
+): OpenAction[] {
   const actions: OpenAction[] = [];
   for (const command of Object.values(state.commands)) {
     const node = 'node' in command ? ledger.find(command.node) : undefined;
     if (node === undefined) continue;
-    const head = { step: node.key, action_id: command.id };
+    const head = { action_id: command.id, ...workflow, step_id: node.key };
     const { node: model } = node.planned;
     if (command.kind === 'requestAction' && model.kind === 'ask') {
       const { mode, message, options, schema } = command.action;
@@ -55,10 +58,12 @@ function openActions({ state, ledger, secrets }: HandOffContext): OpenAction[] {
         options === undefined ? undefined : secrets.json(options, model.options, node.scope);
       actions.push({
         ...head,
-        type: 'ask',
-        mode,
-        message: secrets.text(message, model.message, node.scope),
-        ...(Array.isArray(shownOptions) ? { options: shownOptions.map(String) } : {}),
+        type: 'prompt',
+        parameters: {
+          message: secrets.text(message, model.message, node.scope),
+          type: mode,
+          ...(Array.isArray(shownOptions) ? { options: shownOptions.map(String) } : {}),
+        },
         schema: secrets.json(schema) as JsonSchema,
         ...expiry(state, command.id),
       });
@@ -75,12 +80,13 @@ function expiry({ commands }: RunState, action: string): { expires_at?: string }
 }
 
 function shown(action: OpenAction, kept: KeptRun | undefined): string {
-  if (action.type === 'wait') return waitingTexts.wait(action.step, action.resume_at);
-  const { step, mode, message, options = [], schema, expires_at, action_id } = action;
+  if (action.type === 'wait') return waitingTexts.wait(action.step_id, action.resume_at);
+  const { step_id: step, parameters, schema, expires_at, action_id } = action;
+  const { message, type: mode, options = [] } = parameters;
   const question = waitingTexts.question({ step, mode, message, options, schema, until: expires_at });
   if (kept === undefined) return question;
   const result = answerFor(mode);
-  return `${question}\n${waitingTexts.answer({ workflow_id: kept.workflowId, action_id, result })}`;
+  return `${question}\n${waitingTexts.answer({ workflow_id: kept.workflowId, action_id, result }, mode)}`;
 }
 
 /** The shape of an answer, with a placeholder for what is to be filled in. */
@@ -89,7 +95,7 @@ function answerFor(mode: Action['mode']): Json {
     case 'info':
       return { acknowledged: true };
     case 'confirm':
-      return { confirmed: waitingTexts.placeholder.confirm };
+      return { confirmed: true };
     case 'text':
       return { input: waitingTexts.placeholder.text };
     case 'choice':

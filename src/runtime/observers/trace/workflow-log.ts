@@ -23,11 +23,10 @@ export class WorkflowLog extends SingleLog {
     this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, text, size), sized(size));
   }
 
-  protected override succeeded({ summary }: FactOf<'nodeSucceeded'>, { outputs }: RunState): void {
+  protected override succeeded({ summary, value }: FactOf<'nodeSucceeded'>): void {
     this.closeParts();
     const { node } = this;
     if (node.kind !== 'workflow') return;
-    const value = ownProperty(outputs, this.instance.key);
     if (summary !== undefined) {
       const { text, size } = limited(jsonText(this.secrets.text(summary)));
       this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
