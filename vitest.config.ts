@@ -7,5 +7,6 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/fixtures/**'],
     testTimeout: 30_000,
+    hookTimeout: 30_000,
   },
 });
