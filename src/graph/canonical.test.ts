@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalGraph, canonicalJson, hashGraph, sha256Hex } from './canonical.js';
+import { canonicalGraph, canonicalJson, hashGraph } from './canonical.js';
 import type { Json, Value } from './json.js';
 import type { Graph } from './model.js';
 
@@ -109,18 +108,5 @@ describe('canonicalGraph', () => {
   test('a graph that means something else has another hash', () => {
     expect(hashGraph({ ...graph, name: 'add-tasks' })).not.toBe(hashGraph(graph));
     expect(hashGraph(graph)).toMatch(/^[0-9a-f]{64}$/);
-  });
-});
-
-describe('sha256Hex', () => {
-  test('hashes the UTF-8 bytes of any text', () => {
-    const expected = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(sha256Hex(text)).toBe(expected(text));
-      }),
-    );
-    // Half a surrogate pair.
-    expect(sha256Hex('a\ud800b')).toBe(expected('a\ud800b'));
   });
 });

@@ -1,8 +1,9 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Expr } from './expression/tree.js';
 import type { Value } from './json.js';
 import type { Graph } from './model.js';
+import { sha256Hex } from './sha256.js';
+
+export { sha256Hex } from './sha256.js';
 
 /**
  * JSON with sorted keys and no spaces (RFC 8785): equal values give equal text. Absent properties are dropped,
@@ -29,11 +30,6 @@ export function canonicalExpr(expr: Expr): string {
 /** Identity of a graph: sha256 of its canonical JSON, 64 hexadecimal digits. */
 export function hashGraph(graph: Graph): string {
   return sha256Hex(canonicalGraph(graph));
-}
-
-/** sha256 of a text's UTF-8 bytes, 64 hexadecimal digits. */
-export function sha256Hex(text: string): string {
-  return bytesToHex(sha256(utf8(text)));
 }
 
 function print(value: unknown): string | undefined {
@@ -82,24 +78,4 @@ function withoutPlaces(part: unknown): unknown {
     kept.push([key, isOpaque ? value : withoutPlaces(value)]);
   }
   return Object.fromEntries(kept);
-}
-
-/** Half a surrogate pair becomes U+FFFD, as the encoding standard wants it. */
-function utf8(text: string): Uint8Array {
-  const bytes: number[] = [];
-  for (const character of text) {
-    let code = character.codePointAt(0) ?? 0;
-    if (code >= 0xd800 && code <= 0xdfff) code = 0xfffd;
-    if (code < 0x80) bytes.push(code);
-    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), continuation(code, 0));
-    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), continuation(code, 6), continuation(code, 0));
-    else {
-      bytes.push(0xf0 | (code >> 18), continuation(code, 12), continuation(code, 6), continuation(code, 0));
-    }
-  }
-  return Uint8Array.from(bytes);
-}
-
-function continuation(code: number, shift: number): number {
-  return 0x80 | ((code >> shift) & 0x3f);
 }

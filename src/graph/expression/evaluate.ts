@@ -140,14 +140,13 @@ function bind(evaluation: Evaluation, name: string, value: Value): Evaluation {
 }
 
 function reference(expr: RefExpr, evaluation: Evaluation): Value {
-  const [name, ...rest] = expr.path;
-  if (name === undefined)
-    throw expressionError('E_UNSUPPORTED', { what: `\`${expr.root}\` as a whole` }, expr.at);
-  evaluation.budget.charge(rest.length, expr.at);
-  let value =
-    expr.root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(expr.root, name);
-  for (const [index, key] of rest.entries()) {
-    value = readProperty(value, key, () => describePath(expr.root, expr.path.slice(0, index + 1)), expr.at);
+  const { root, path, at } = expr;
+  const [name] = path;
+  if (name === undefined) throw expressionError('E_UNSUPPORTED', { what: `\`${root}\` as a whole` }, at);
+  evaluation.budget.charge(path.length - 1, at);
+  let value = root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(root, name);
+  for (let place = 1; place < path.length; place += 1) {
+    value = readProperty(value, path[place] ?? '', () => describePath(root, path.slice(0, place)), at);
   }
   return value;
 }
@@ -286,11 +285,11 @@ function list(expr: ListExpr, evaluation: Evaluation, depth: number): Json {
 }
 
 function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
-  const entries = new Map<string, Value>();
+  const made: Record<string, Value> = {};
   for (const entry of expr.entries) {
     evaluation.budget.charge(1, expr.at);
     if ('key' in entry) {
-      entries.set(entry.key, visit(entry.value, evaluation, depth + 1));
+      setProperty(made, entry.key, visit(entry.value, evaluation, depth + 1));
       continue;
     }
     const value = visit(entry.spread, evaluation, depth + 1);
@@ -301,9 +300,15 @@ function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
     }
     const own = Object.entries(value);
     evaluation.budget.charge(own.length, expr.at);
-    for (const [key, poured] of own) entries.set(key, poured);
+    for (const [key, poured] of own) setProperty(made, key, poured);
   }
-  return evaluation.made.object(entries, expr.at);
+  return evaluation.made.object(made, expr.at);
+}
+
+/** Defines an own property, `__proto__` included; assignment would set the prototype. */
+function setProperty(object: Record<string, Value>, key: string, value: Value): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {

@@ -13,8 +13,10 @@ const LONG_TEXT = 64;
  */
 export class Made {
   readonly #budget: Budget;
-  readonly #sizes = new Map<object, number>();
+  #sizes: Map<object, number> | undefined;
   #hasAbsent = false;
+  /** Something was put in that counts as often as it stands there. */
+  #hasParts = false;
 
   constructor(budget: Budget) {
     this.#budget = budget;
@@ -26,12 +28,10 @@ export class Made {
     return items as Json;
   }
 
-  /** Makes an object, absent values among its entries. @throws ExpressionError `E_BUDGET` */
-  object(entries: ReadonlyMap<string, Value>, at?: Span): Json {
-    // Defines own properties, `__proto__` included; assignment would set the prototype.
-    const object: object = Object.fromEntries(entries);
-    this.#register(object, entries.values(), at);
-    return object as Json;
+  /** Makes an object of one with absent values, which becomes its own. @throws ExpressionError `E_BUDGET` */
+  object(properties: Readonly<Record<string, Value>>, at?: Span): Json {
+    this.#register(properties, Object.values(properties), at);
+    return properties as Json;
   }
 
   /**
@@ -39,27 +39,33 @@ export class Made {
    * time but the first. @throws ExpressionError `E_BUDGET`, `E_DEPTH`
    */
   finish(value: Value, at?: Span): Value {
-    if (!isComposite(value) || !this.#sizes.has(value)) return value;
-    this.#chargeCopies(value, at);
+    if (!isComposite(value) || !this.#isMade(value)) return value;
+    if (this.#hasParts) this.#chargeCopies(value, at);
     return this.#hasAbsent ? this.#withoutAbsent(value, new Map()) : value;
   }
 
-  #register(made: object, parts: Iterable<Value>, at: Span | undefined): void {
-    let size = 0;
+  #register(made: object, parts: readonly Value[], at: Span | undefined): void {
+    let size = parts.length;
     for (const part of parts) {
-      size += 1 + (isComposite(part) ? (this.#sizes.get(part) ?? 0) : 0);
       if (part === undefined) this.#hasAbsent = true;
+      else if (isRepeatable(part)) this.#hasParts = true;
+      if (isComposite(part)) size += this.#sizes?.get(part) ?? 0;
     }
     this.#budget.charge(size, at);
+    this.#sizes ??= new Map();
     this.#sizes.set(made, size);
+  }
+
+  #isMade(value: object): boolean {
+    return this.#sizes?.has(value) ?? false;
   }
 
   #chargeCopies(value: object, at: Span | undefined): void {
     const seen = new Set<Value>();
     const visit = (part: Value): void => {
-      if (isComposite(part) && this.#sizes.has(part)) {
+      if (isComposite(part) && this.#isMade(part)) {
         for (const inner of Object.values(part)) visit(inner);
-      } else if (isComposite(part) || (typeof part === 'string' && part.length > LONG_TEXT)) {
+      } else if (isRepeatable(part)) {
         if (seen.has(part)) chargeWhole(part, this.#budget, at);
         else seen.add(part);
       }
@@ -69,7 +75,7 @@ export class Made {
 
   /** Only what was made here can hold absent values. A part that stands in two places stays one part. */
   #withoutAbsent(value: Value, done: Map<object, Json>): Json {
-    if (!isComposite(value) || !this.#sizes.has(value)) return value ?? null;
+    if (!isComposite(value) || !this.#isMade(value)) return value ?? null;
     const known = done.get(value);
     if (known !== undefined) return known;
     const clean: Json = Array.isArray(value)
@@ -82,4 +88,9 @@ export class Made {
     done.set(value, clean);
     return clean;
   }
+}
+
+/** Whether it takes up room again wherever it stands a second time. */
+function isRepeatable(part: Value): boolean {
+  return isComposite(part) || (typeof part === 'string' && part.length > LONG_TEXT);
 }
