@@ -1,7 +1,9 @@
+import type { Expr } from '../../graph/expression/tree.js';
+import type { NodeRow } from './contract.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
-import type { NodeInstance } from './instances.js';
+import type { NodeInstance, ScopeInstance } from './instances.js';
 import { type JoinVerdict, join } from './join.js';
 import { beginNode } from './nodes/begin.js';
 import type { PlannedNode } from './plan.js';
@@ -71,11 +73,16 @@ function activate(turn: Turn, node: NodeInstance): void {
 }
 
 function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
+  const needed = join('none_failed', rowsOf(turn, scope, planned.needs));
+  return needed.run ? join(planned.node.join, rowsOf(turn, scope, planned.joins)) : needed;
+}
+
+const NO_ROWS: readonly NodeRow[] = [];
+
+function rowsOf(turn: Turn, scope: ScopeInstance, dependencies: readonly PlannedNode[]): readonly NodeRow[] {
+  if (dependencies.length === 0) return NO_ROWS;
   const { nodes } = turn.recorder.tables;
-  const rows = (dependencies: readonly PlannedNode[]) =>
-    dependencies.map((each) => nodes.need(turn.instances.node(scope, each).key));
-  const needed = join('none_failed', rows(planned.needs));
-  return needed.run ? join(planned.node.join, rows(planned.joins)) : needed;
+  return dependencies.map((each) => nodes.need(turn.instances.node(scope, each).key));
 }
 
 /** Starts a node, or its next attempt. What is in a container stays until then: it may have to be undone. */
@@ -94,15 +101,15 @@ function start(turn: Turn, node: NodeInstance): boolean {
     return false;
   }
   recorder.putRun({ ...recorder.run, started: started + 1 });
-  const { kind: nodeKind } = node.planned.node;
-  recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...guidanceOf(turn, node) });
+  const { kind: nodeKind, guidance } = node.planned.node;
+  if (guidance === undefined) recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind });
+  else
+    recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...guidanceOf(turn, node, guidance) });
   return true;
 }
 
 /** Guidance is advice: a fault in it is reported beside the start and never fails the node. Empty advice is none. */
-function guidanceOf(turn: Turn, node: NodeInstance) {
-  const expr = node.planned.node.guidance;
-  if (expr === undefined) return {};
+function guidanceOf(turn: Turn, node: NodeInstance, expr: Expr) {
   const guidance = readerOf(turn, node).guidance(expr);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
   return guidance.value === '' ? {} : { guidance: guidance.value };

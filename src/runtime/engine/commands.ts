@@ -2,7 +2,6 @@ import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
 import type { Json } from '../../graph/json.js';
 import type { Failure } from './contract.js';
 import type { NodeInstance } from './instances.js';
-import { parseNodeKey } from './node-key.js';
 import { changePlaces } from './ready-line.js';
 import type { Turn } from './turn.js';
 
@@ -12,12 +11,18 @@ import type { Turn } from './turn.js';
  */
 export function attemptId(turn: Turn, node: NodeInstance, attempt: number): string {
   const round = roundOf(turn, node);
+  if (round === '' && attempt === 1) return node.ids.attempt;
   return round === '' ? `${node.key}#${attempt}` : `${node.key}@${round}#${attempt}`;
 }
 
 /** Id of the timer that bounds an attempt. */
 export function timerId(attempt: string): string {
   return `${attempt}:timer`;
+}
+
+/** The same for an attempt of a node. */
+export function timerOf({ ids }: NodeInstance, attempt: string): string {
+  return attempt === ids.attempt ? ids.timer : timerId(attempt);
 }
 
 /** Id of the timer between an attempt and the next one. */
@@ -55,17 +60,17 @@ export function roundInside(turn: Turn, container: NodeInstance, attempt: number
  * @param more what tells several calls of one node apart.
  */
 export function idempotencyKey(turn: Turn, node: NodeInstance, ...more: readonly Json[]): string {
-  const parts = parseNodeKey(node.key);
-  const path = parts.map(({ id }) => id).join('/');
-  const indices = parts.flatMap((part) => part.indices);
-  return sha256Hex(
-    canonicalJson([turn.recorder.run.id, path, indices, visitsIn(roundOf(turn, node)), ...more]),
-  );
+  const run = JSON.stringify(turn.recorder.run.id);
+  const visits = canonicalJson(visitsIn(roundOf(turn, node)));
+  let text = `[${run},${node.ids.place},${visits}`;
+  for (const each of more) text += `,${canonicalJson(each)}`;
+  return sha256Hex(`${text}]`);
 }
 
 /** The jumps counted in a round: attempts do not tell calls apart. */
 function visitsIn(round: string): Json {
-  const jumps = round === '' ? [] : round.split('.').map((level) => Number.parseInt(level, 10) - 1);
+  if (round === '') return 0;
+  const jumps = round.split('.').map((level) => Number.parseInt(level, 10) - 1);
   const first = jumps.findIndex((count) => count > 0);
   if (first < 0) return 0;
   const counted = jumps.slice(first);

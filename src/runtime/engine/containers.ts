@@ -29,10 +29,7 @@ export function beginParts(turn: Turn, node: NodeInstance, concurrency: number):
     const row = containers.need(node.key);
     if (!mayBegin(row) || row.running >= Math.max(1, concurrency)) return;
     containers.put(node.key, { ...row, next: row.next + 1, running: row.running + 1 });
-    const part = partNamed(node, row.next);
-    if (part !== undefined) {
-      turn.recorder.report({ kind: 'partStarted', node: node.key, ...part, count: row.end - row.first });
-    }
+    reportStarted(turn, node, row.next, row.end - row.first);
     openPart(turn, node, row.next);
   }
 }
@@ -54,25 +51,42 @@ export function closePart(
   outcome: Outcome,
 ): ContainerRow {
   const { containers } = turn.recorder.tables;
-  const { running, ...row } = containers.need(node.key);
-  const cut = outcome.status === 'cancelled' ? { cut: true as const } : {};
-  const closed = { running: running - 1, ...row, ...cut };
+  const row = containers.need(node.key);
+  const running = row.running - 1;
+  const closed: ContainerRow =
+    outcome.status === 'cancelled' ? { ...row, running, cut: true } : { ...row, running };
   containers.put(node.key, closed);
-  const part = partNamed(node, scope.part);
-  if (part !== undefined) {
-    turn.recorder.report({ kind: 'partEnded', node: node.key, ...part, outcome: told(outcome) });
-  }
+  reportEnded(turn, node, scope.part, outcome);
   const { kind } = node.planned.node;
   // What an item or a workflow did inside is nobody's any more, unless it may have to be undone.
   if ((kind === 'foreach' || kind === 'workflow') && !scope.plan.isUndoable) wipeScope(turn, scope);
   return closed;
 }
 
-/** A part as facts name it. An arm that a branch took, and a workflow, are told of otherwise. */
-function partNamed({ planned }: NodeInstance, part: number): { arm: string } | { index: number } | undefined {
-  if (planned.node.kind === 'foreach') return { index: part };
-  const arm = planned.parts[part]?.arm;
-  return planned.node.kind === 'parallel' && arm !== undefined ? { arm } : undefined;
+/** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */
+function reportStarted(
+  { recorder }: Turn,
+  { key, planned }: NodeInstance,
+  part: number,
+  count: number,
+): void {
+  if (planned.node.kind === 'foreach') {
+    recorder.report({ kind: 'partStarted', node: key, index: part, count });
+  } else if (planned.node.kind === 'parallel') {
+    const { arm } = planned.parts[part] ?? {};
+    if (arm !== undefined) recorder.report({ kind: 'partStarted', node: key, arm, count });
+  }
+}
+
+/** Tells that what `reportStarted` told of has ended. */
+function reportEnded({ recorder }: Turn, { key, planned }: NodeInstance, part: number, ended: Outcome): void {
+  const outcome = told(ended);
+  if (planned.node.kind === 'foreach') {
+    recorder.report({ kind: 'partEnded', node: key, index: part, outcome });
+  } else if (planned.node.kind === 'parallel') {
+    const { arm } = planned.parts[part] ?? {};
+    if (arm !== undefined) recorder.report({ kind: 'partEnded', node: key, arm, outcome });
+  }
 }
 
 function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {

@@ -20,18 +20,22 @@ export type Evaluated<T> =
   | { readonly ok: false; readonly failure: Failure };
 
 /** Evaluates expressions against the state of a run as the nodes of one scope see it. */
-export class Evaluation {
+export class Evaluation implements EvaluationScope {
   readonly #state: RunState;
   readonly #budget: Budget;
   readonly #place: ScopeInstance;
-  readonly #scope: EvaluationScope;
+  readonly #error: JsonObject | undefined;
 
   /** @param error what references to `error` read: the failure that something stands in for. */
-  constructor(state: RunState, budget: Budget, place: ScopeInstance, error: JsonObject = {}) {
+  constructor(state: RunState, budget: Budget, place: ScopeInstance, error?: JsonObject) {
     this.#state = state;
     this.#budget = budget;
     this.#place = place;
-    this.#scope = { lookup: (root, name) => lookup(state, place, error, root, String(name)) };
+    this.#error = error;
+  }
+
+  lookup(root: RefRoot, name: string | number): Value {
+    return lookup(this.#state, this.#place, this.#error, root, String(name));
   }
 
   /** The same, where references to `error` read this one. */
@@ -41,15 +45,21 @@ export class Evaluation {
 
   /** Any value, absent included. */
   value(expr: Expr): Evaluated<Value> {
-    return this.#guard(() => evaluate(expr, this.#scope, this.#budget));
+    try {
+      return { ok: true, value: evaluate(expr, this, this.#budget) };
+    } catch (error) {
+      return faultOf(error);
+    }
   }
 
   /** A condition: true or false, where null and absent count as false. */
   condition(expr: Expr): Evaluated<boolean> {
-    return this.#guard(() => {
-      const value = evaluate(expr, this.#scope, this.#budget);
-      return !isNullish(value) && isTrue(value, 'boolean', expr.at);
-    });
+    try {
+      const value = evaluate(expr, this, this.#budget);
+      return { ok: true, value: !isNullish(value) && isTrue(value, 'boolean', expr.at) };
+    } catch (error) {
+      return faultOf(error);
+    }
   }
 
   /** Text, named `what` where it turns out to be something else. */
@@ -94,23 +104,18 @@ export class Evaluation {
     if (isJsonObject(value)) return { ok: true, value };
     return { ok: false, failure: failures.notObject(what, describeKind(value)) };
   }
+}
 
-  #guard<T>(compute: () => T): Evaluated<T> {
-    try {
-      return { ok: true, value: compute() };
-    } catch (error) {
-      if (error instanceof ExpressionError) {
-        return { ok: false, failure: { code: error.code, message: error.message } };
-      }
-      throw error;
-    }
-  }
+/** The failure of an expression. @throws what is none of its faults but ours */
+function faultOf(error: unknown): Evaluated<never> {
+  if (!(error instanceof ExpressionError)) throw error;
+  return { ok: false, failure: { code: error.code, message: error.message } };
 }
 
 function lookup(
   state: RunState,
   place: ScopeInstance,
-  error: JsonObject,
+  error: JsonObject | undefined,
   root: RefRoot,
   name: string,
 ): Value {
@@ -129,7 +134,7 @@ function lookup(
       return row === undefined ? initialOf(place, name) : row.value;
     }
     case 'error':
-      return ownProperty(error, name);
+      return error === undefined ? undefined : ownProperty(error, name);
     case 'run':
     case 'local':
       return undefined;

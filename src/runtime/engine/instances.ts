@@ -1,3 +1,4 @@
+import { NodeIds } from './node-ids.js';
 import { nodeKey, parseNodeKey } from './node-key.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
@@ -22,8 +23,10 @@ export interface ScopeInstance {
   /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
   readonly order: readonly number[];
   /** The node it is a part of, and which one. */
-  readonly container?: NodeInstance;
+  readonly container: NodeInstance | undefined;
   readonly part: number;
+  /** Its nodes, by their place, as far as somebody has asked for them. */
+  readonly nodes: (NodeInstance | undefined)[];
 }
 
 /** A node as it stands in the run. */
@@ -31,29 +34,74 @@ export interface NodeInstance {
   readonly key: string;
   readonly planned: PlannedNode;
   readonly scope: ScopeInstance;
+  /** Its parts, as far as somebody has asked for them. */
+  readonly parts: (ScopeInstance | undefined)[];
+  readonly ids: NodeIds;
 }
 
 /** Key of the scope at the top of a run. */
 export const ROOT = '/';
 
-/** Finds nodes and scopes of a run. They are made from the plan and their keys alone, and hold no state. */
+/** More instances than this are not kept from one step of a run to the next. */
+const MAX_KEPT = 20_000;
+
+/**
+ * Finds nodes and scopes of runs. They are made from the plan and their keys alone, and hold no state: all runs of a plan
+ * share them, and whoever asks twice gets the same one.
+ */
 export class Instances {
   readonly #plan: Plan;
-  readonly root: ScopeInstance;
+  #root: ScopeInstance;
+  #byKey = new Map<string, NodeInstance>();
+  /** How many were made that stand in a loop or in a workflow that another one runs: no plan says how many there are. */
+  #inside = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    const workflow = { plan: plan.main, prefix: '', depth: 1 };
-    this.root = { key: ROOT, plan: plan.main.root, workflow, indices: [], order: [], part: 0 };
+    this.#root = rootOf(plan);
+  }
+
+  /** The scope at the top. */
+  get root(): ScopeInstance {
+    return this.#root;
+  }
+
+  /** Forgets instances where there are too many of them. Not while somebody works with them. */
+  sweep(): void {
+    if (this.#inside <= MAX_KEPT) return;
+    this.#root = rootOf(this.#plan);
+    this.#byKey = new Map();
+    this.#inside = 0;
   }
 
   /** A node of a scope. */
   node(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
-    return { key: nodeKey(scope.workflow.prefix, planned.node.id, scope.indices), planned, scope };
+    const known = scope.nodes[planned.index];
+    return known?.planned === planned ? known : this.#makeNode(scope, planned);
+  }
+
+  #makeNode(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
+    const key = nodeKey(scope.workflow.prefix, planned.node.id, scope.indices);
+    const node = { key, planned, scope, parts: [], ids: new NodeIds(key) };
+    scope.nodes[planned.index] = node;
+    this.#byKey.set(key, node);
+    if (scope !== this.#root) this.#inside += 1;
+    return node;
   }
 
   /** A part of a container: an arm's body, a branch, an item, or the workflow that it runs. */
   part(container: NodeInstance, part: number): ScopeInstance {
+    return container.parts[part] ?? this.#makePart(container, part);
+  }
+
+  #makePart(container: NodeInstance, part: number): ScopeInstance {
+    const made = this.#partOf(container, part);
+    container.parts[part] = made;
+    this.#inside += 1;
+    return made;
+  }
+
+  #partOf(container: NodeInstance, part: number): ScopeInstance {
     const { key, planned, scope } = container;
     const { node } = planned;
     const order = [...scope.order, planned.index, part];
@@ -62,7 +110,7 @@ export class Instances {
       if (plan === undefined) throw new Error(`the plan has no workflow '${node.workflow}'`);
       const prefix = `${key}/`;
       const workflow = { plan, prefix, depth: scope.workflow.depth + 1, node: container };
-      return { key: prefix, plan: plan.root, workflow, indices: [], order, container, part };
+      return { key: prefix, plan: plan.root, workflow, indices: [], order, container, part, nodes: [] };
     }
     const isLoop = node.kind === 'foreach';
     const plan = planned.parts[isLoop ? 0 : part];
@@ -72,12 +120,19 @@ export class Instances {
       plan,
       workflow: scope.workflow,
       indices: isLoop ? [...scope.indices, part] : scope.indices,
-      ...{ order, container, part },
+      order,
+      container,
+      part,
+      nodes: [],
     };
   }
 
   /** The node of a key. @throws Error for the key of no node of this plan. */
   find(key: string): NodeInstance {
+    return this.#byKey.get(key) ?? this.#findByParts(key);
+  }
+
+  #findByParts(key: string): NodeInstance {
     let top = this.root;
     const parts = parseNodeKey(key);
     for (const [place, { id, indices }] of parts.entries()) {
@@ -100,15 +155,29 @@ export class Instances {
   }
 }
 
+function rootOf(plan: Plan): ScopeInstance {
+  const workflow = { plan: plan.main, prefix: '', depth: 1 };
+  const place = { indices: [], order: [], container: undefined, part: 0 };
+  return { key: ROOT, plan: plan.main.root, workflow, ...place, nodes: [] };
+}
+
 /**
  * The key under which a node of `scope` sees the node `id` of its workflow; none where that stands in a loop the scope
  * is not in.
  */
-export function visibleKey({ workflow, plan, indices }: ScopeInstance, id: string): string | undefined {
+export function visibleKey(
+  { workflow, plan, indices, nodes }: ScopeInstance,
+  id: string,
+): string | undefined {
   const target = workflow.plan.byId.get(id);
   if (target === undefined) return undefined;
+  if (target.scope === plan) {
+    const known = nodes[target.index];
+    if (known?.planned === target) return known.key;
+  }
   const { loops } = target.scope;
   const depth = loops.length;
-  if (depth > 0 && plan.loops[depth - 1] !== loops[depth - 1]) return undefined;
+  if (depth === 0) return workflow.prefix + id;
+  if (plan.loops[depth - 1] !== loops[depth - 1]) return undefined;
   return nodeKey(workflow.prefix, id, indices.slice(0, depth));
 }

@@ -20,13 +20,19 @@ const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
  */
 export function join(rule: JoinRule, dependencies: readonly NodeRow[]): JoinVerdict {
   if (dependencies.length === 0) return RUN;
-  const standings = dependencies.map(standing);
-  const failed = standings.includes('failed');
-  const succeeded = standings.includes('succeeded');
+  let succeeded = false;
+  let failed = false;
+  let skipped = false;
+  for (const dependency of dependencies) {
+    const counted = standing(dependency);
+    if (counted === 'succeeded') succeeded = true;
+    else if (counted === 'failed') failed = true;
+    else skipped = true;
+  }
   switch (rule) {
     case 'all_success':
       if (failed) return SKIP_FAILED;
-      return standings.includes('skipped') ? SKIP_SKIPPED : RUN;
+      return skipped ? SKIP_SKIPPED : RUN;
     case 'none_failed':
       return failed ? SKIP_FAILED : RUN;
     case 'none_failed_min_one_success':

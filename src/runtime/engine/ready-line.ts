@@ -52,9 +52,9 @@ export function nextInLine(turn: Turn): NodeInstance | undefined {
 /** Takes a node out of the line, wherever it stands in it; one that does not is left alone. */
 export function leaveLine({ recorder }: Turn, { key }: NodeInstance): void {
   const { nodes } = recorder.tables;
+  if (nodes.need(key).previous === undefined && recorder.run.readyHead !== key) return;
   const { previous, next, ...row } = nodes.need(key);
   const { readyHead, readyTail, ...run } = recorder.run;
-  if (previous === undefined && readyHead !== key) return;
   nodes.put(key, row);
   const head = readyHead === key ? next : readyHead;
   const tail = readyTail === key ? previous : readyTail;

@@ -1,6 +1,19 @@
 import type { Advance, Change, Command, Fact, RunRow, RunState, TableName, Tables } from './contract.js';
 import { Table } from './table.js';
 
+/** In the order in which changes to them are told. */
+const TABLES: readonly TableName[] = [
+  'scopes',
+  'containers',
+  'nodes',
+  'outputs',
+  'inputs',
+  'items',
+  'fields',
+  'undoing',
+  'commands',
+];
+
 /** Writes to a run's tables and keeps the account of it: the rows touched, the commands given, the facts reported. */
 export class Recorder {
   readonly state: RunState;
@@ -69,11 +82,11 @@ export class Recorder {
     const changes: Change[] = [];
     if (this.#isRunTouched) changes.push({ op: 'put', table: 'run', key: run.id, row: run });
     if (this.#isInputTouched) changes.push({ op: 'put', table: 'input', key: run.id, row: input });
-    for (const table of Object.keys(this.tables) as TableName[]) {
-      for (const { key, row } of this.tables[table].changes()) {
-        if (row === undefined) changes.push({ op: 'delete', table, key });
-        else changes.push({ op: 'put', table, key, row } as Change);
-      }
+    for (const table of TABLES) {
+      this.tables[table].eachChange(
+        (key, row) => changes.push({ op: 'put', table, key, row } as Change),
+        (key) => changes.push({ op: 'delete', table, key }),
+      );
     }
     return changes;
   }

@@ -15,7 +15,8 @@ export type Outcome =
 export function openScope(turn: Turn, scope: ScopeInstance, round?: string): void {
   const { nodes } = scope.plan;
   const { tables } = turn.recorder;
-  tables.scopes.put(scope.key, { open: nodes.length, ...(round === undefined ? {} : { round }) });
+  const open = nodes.length;
+  tables.scopes.put(scope.key, round === undefined ? { open } : { open, round });
   for (const planned of nodes) {
     const node = turn.instances.node(scope, planned);
     tables.nodes.put(node.key, pendingRow(planned));
@@ -31,8 +32,9 @@ export function openPart(turn: Turn, container: NodeInstance, part: number): voi
 }
 
 function pendingRow({ orders, needsSelection, routers }: PlannedNode): NodeRow {
-  const selection = needsSelection ? { routers: routers.length } : {};
-  return { status: 'pending', waitingFor: orders.length, ...selection, attempt: 0 };
+  const waitingFor = orders.length;
+  if (!needsSelection) return { status: 'pending', waitingFor, attempt: 0 };
+  return { status: 'pending', waitingFor, routers: routers.length, attempt: 0 };
 }
 
 /** One that nobody can select is as due as one that waits for nothing: it is skipped. [G18] */

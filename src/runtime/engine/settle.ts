@@ -1,6 +1,7 @@
+import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
-import type { NodeRow, NodeStatus, Selection, SkipReason } from './contract.js';
+import type { Fact, NodeRow, NodeStatus, Selection, SkipReason } from './contract.js';
 import type { NodeInstance } from './instances.js';
 import type { PlannedNode } from './plan.js';
 import { changePlaces, leaveLine, takesPlace } from './ready-line.js';
@@ -15,25 +16,30 @@ export function succeed(turn: Turn, node: NodeInstance, value: Value, isStandIn 
   const { recorder } = turn;
   const { key, planned } = node;
   if (value !== undefined) recorder.tables.outputs.put(key, value);
-  settle(turn, node, { status: 'succeeded', ...(isStandIn ? {} : completion(turn, planned)) });
-  const summary = summaryOf(turn, node);
-  const { kind: nodeKind } = planned.node;
+  settle(turn, node, isStandIn || planned.node.compensate === undefined ? SUCCEEDED : completion(turn));
+  recorder.report(successOf(turn, node, value));
+}
+
+const SUCCEEDED: Settled = { status: 'succeeded' };
+
+function successOf(turn: Turn, node: NodeInstance, value: Value): Fact {
+  const { kind: nodeKind, summary } = node.planned.node;
+  const plain = { kind: 'nodeSucceeded', node: node.key, nodeKind } as const;
+  if (summary === undefined && nodeKind !== 'workflow') return plain;
   const given = nodeKind === 'workflow' && value !== undefined ? { value } : {};
-  recorder.report({ kind: 'nodeSucceeded', node: key, nodeKind, ...given, ...summary });
+  return { ...plain, ...given, ...(summary === undefined ? {} : summaryOf(turn, node, summary)) };
 }
 
 /** What can be undone is counted, to be undone in the reverse order. */
-function completion({ recorder }: Turn, { node }: PlannedNode): Pick<NodeRow, 'completed'> {
-  if (node.compensate === undefined) return {};
+function completion({ recorder }: Turn): Settled {
   const completed = (recorder.run.completions ?? 0) + 1;
   recorder.putRun({ ...recorder.run, completions: completed });
-  return { completed };
+  return { status: 'succeeded', completed };
 }
 
 /** A summary is for readers: a fault in it is reported beside the success. An empty one is none. */
-function summaryOf(turn: Turn, { planned: { node }, scope }: NodeInstance) {
-  if (node.summary === undefined) return {};
-  const summary = readerIn(turn, scope).text(node.summary, 'summary');
+function summaryOf(turn: Turn, { scope }: NodeInstance, expr: Expr) {
+  const summary = readerIn(turn, scope).text(expr, 'summary');
   if (!summary.ok) return { summaryFailure: summary.failure };
   return summary.value === '' ? {} : { summary: summary.value };
 }
@@ -60,16 +66,28 @@ export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'failedAs' | 'final' 
 export function settle(turn: Turn, node: NodeInstance, settled: Settled): void {
   const { nodes, scopes } = turn.recorder.tables;
   leaveLine(turn, node);
-  const { failure: _failure, routers: _routers, ...row } = nodes.need(node.key);
-  nodes.put(node.key, { ...row, ...settled });
+  const row = nodes.need(node.key);
+  nodes.put(node.key, settledRow(row, settled));
   if (row.status === 'running' && takesPlace(node.planned.node)) changePlaces(turn, -1);
-  const { open, ...scope } = scopes.need(node.scope.key);
-  const cut = scope.stopped && settled.status === 'cancelled' ? { cut: true as const } : {};
-  scopes.put(node.scope.key, { open: open - 1, ...scope, ...cut });
+  const scope = scopes.need(node.scope.key);
+  const open = scope.open - 1;
+  const isCut = scope.stopped === true && settled.status === 'cancelled';
+  scopes.put(node.scope.key, isCut ? { ...scope, open, cut: true } : { ...scope, open });
   releaseSuccessors(turn, node);
   releaseRoutes(turn, node);
   if (node.planned.node.kind === 'compensate') tellRollbacks(turn, node);
-  if (open === 1) turn.ended.push({ kind: 'scope', scope: node.scope });
+  if (open === 0) turn.ended.push({ kind: 'scope', scope: node.scope });
+}
+
+/** What only those need that have not settled goes. */
+function settledRow(row: NodeRow, settled: Settled): NodeRow {
+  if (row.failure === undefined && row.routers === undefined) {
+    const { status } = settled;
+    // The same in one go, for what nearly all of them are.
+    return settled === SUCCEEDED ? { ...row, status } : { ...row, ...settled };
+  }
+  const { failure: _failure, routers: _routers, ...rest } = row;
+  return { ...rest, ...settled };
 }
 
 /** Who was left out meanwhile waits no more. */

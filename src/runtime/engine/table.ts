@@ -3,8 +3,8 @@ import { ownProperty } from '../../graph/json.js';
 /** One table of a run's state, which keeps account of the rows that were touched. */
 export class Table<T> {
   readonly #rows: Record<string, T>;
-  /** Keys in the order first touched, and whether there was a row before. */
-  readonly #touched = new Map<string, boolean>();
+  /** Keys in the order first touched, and whether there was a row before. Most tables are not touched in a step. */
+  #touched: Map<string, boolean> | undefined;
 
   constructor(rows: Record<string, T>) {
     this.#rows = rows;
@@ -40,17 +40,19 @@ export class Table<T> {
     delete this.#rows[key];
   }
 
-  /** The rows that are others than before, as they stand now; without one where the row is gone. */
-  *changes(): Generator<{ readonly key: string; readonly row?: T }> {
+  /** Tells of each row that is another one than before: how it stands now, or that it is gone. */
+  eachChange(put: (key: string, row: T) => void, gone: (key: string) => void): void {
+    if (this.#touched === undefined) return;
     for (const [key, stoodThere] of this.#touched) {
       const row = this.get(key);
-      if (row !== undefined) yield { key, row };
+      if (row !== undefined) put(key, row);
       // A row that comes and goes within one step leaves no trace.
-      else if (stoodThere) yield { key };
+      else if (stoodThere) gone(key);
     }
   }
 
   #touch(key: string): void {
+    this.#touched ??= new Map();
     if (!this.#touched.has(key)) this.#touched.set(key, Object.hasOwn(this.#rows, key));
   }
 }

@@ -49,11 +49,25 @@ export function openTurn(plan: Plan, state: RunState, at: number): Turn {
     plan,
     at,
     recorder: new Recorder(state),
-    instances: new Instances(plan),
+    instances: instancesOf(plan),
     budget: new Budget(ADVANCE_BUDGET),
     due: new DueNodes(),
     ended: [],
   };
+}
+
+const instances = new WeakMap<Plan, Instances>();
+
+/** The nodes and scopes of a plan, shared by its runs. */
+function instancesOf(plan: Plan): Instances {
+  const known = instances.get(plan);
+  if (known !== undefined) {
+    known.sweep();
+    return known;
+  }
+  const made = new Instances(plan);
+  instances.set(plan, made);
+  return made;
 }
 
 /** Evaluates as the nodes of a scope see the run. */

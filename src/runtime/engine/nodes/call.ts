@@ -14,8 +14,23 @@ export function beginCall(turn: Turn, node: NodeInstance, { tool, input }: CallN
     fail(turn, node, { failure: evaluated.failure, reached: attempt.number - 1, final: true });
     return;
   }
-  const call = { node: node.key, tool, input: evaluated.value, attempt: attempt.number };
-  const key = idempotencyKey(turn, node);
-  issue(turn, node, attempt, { kind: 'callTool', id: attempt.id, ...call, idempotencyKey: key });
-  turn.recorder.report({ kind: 'callIssued', command: attempt.id, ...call });
+  const { id, number } = attempt;
+  const { value } = evaluated;
+  issue(turn, node, attempt, {
+    kind: 'callTool',
+    id,
+    node: node.key,
+    tool,
+    input: value,
+    attempt: number,
+    idempotencyKey: idempotencyKey(turn, node),
+  });
+  turn.recorder.report({
+    kind: 'callIssued',
+    command: id,
+    node: node.key,
+    tool,
+    input: value,
+    attempt: number,
+  });
 }
