@@ -1,15 +1,18 @@
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { advance } from '../../src/runtime/engine/advance.js';
-import type { Advance, Command, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Command, Event, RunState } from '../../src/runtime/engine/contract.js';
 import { start } from '../../src/runtime/engine/start.js';
 
 const AT = 1_000;
 
+type Call = Extract<Command, { kind: 'callTool' }>;
+
 /** A run in the hands of the simplest host there is: it answers one call after the other, at once. */
 export class HostedRun {
   readonly #graph: Graph;
-  readonly #open: Command[] = [];
+  /** Calls that were not answered yet, from `#next` on. */
+  readonly #open: Call[] = [];
   #next = 0;
   state: RunState;
 
@@ -20,19 +23,12 @@ export class HostedRun {
 
   /** Answers up to `count` calls. */
   answer(count = Number.POSITIVE_INFINITY): this {
-    let left = count;
-    for (
-      let command = this.#open[this.#next];
-      command !== undefined && left > 0;
-      command = this.#open[this.#next]
-    ) {
-      this.#next += 1;
-      if (command.kind !== 'callTool') continue;
-      left -= 1;
-      const value = increment(command.input as { readonly n: number });
-      this.#take(
-        advance(this.#graph, this.state, { kind: 'toolReturned', at: AT, command: command.id, value }),
-      );
+    for (let left = count; left > 0; left -= 1) {
+      const call = this.#nextCall();
+      if (call === undefined) break;
+      const value = increment(call.input as { readonly n: number });
+      const event: Event = { kind: 'toolReturned', at: AT, command: call.id, value };
+      this.state = this.#take(advance(this.#graph, this.state, event));
     }
     return this;
   }
@@ -44,8 +40,19 @@ export class HostedRun {
     return result ?? null;
   }
 
+  /** Calls that were answered are not kept. */
+  #nextCall(): Call | undefined {
+    const call = this.#open[this.#next];
+    this.#next += 1;
+    if (this.#next >= this.#open.length) {
+      this.#open.length = 0;
+      this.#next = 0;
+    }
+    return call;
+  }
+
   #take({ state, commands }: Advance): RunState {
-    for (const command of commands) this.#open.push(command);
+    for (const command of commands) if (command.kind === 'callTool') this.#open.push(command);
     return state;
   }
 }

@@ -1,10 +1,9 @@
 import type { Expr } from '../../graph/expression/tree.js';
-import type { NodeRow } from './contract.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
-import { type JoinVerdict, join } from './join.js';
+import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
 import type { PlannedNode } from './plan.js';
 import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.js';
@@ -73,16 +72,16 @@ function activate(turn: Turn, node: NodeInstance): void {
 }
 
 function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
-  const needed = join('none_failed', rowsOf(turn, scope, planned.needs));
-  return needed.run ? join(planned.node.join, rowsOf(turn, scope, planned.joins)) : needed;
+  const needed = settlements(turn, scope, planned.needs).verdict('none_failed');
+  if (!needed.run) return needed;
+  return settlements(turn, scope, planned.joins).verdict(planned.node.join);
 }
 
-const NO_ROWS: readonly NodeRow[] = [];
-
-function rowsOf(turn: Turn, scope: ScopeInstance, dependencies: readonly PlannedNode[]): readonly NodeRow[] {
-  if (dependencies.length === 0) return NO_ROWS;
+function settlements(turn: Turn, scope: ScopeInstance, dependencies: readonly PlannedNode[]): Settlements {
   const { nodes } = turn.recorder.tables;
-  return dependencies.map((each) => nodes.need(turn.instances.node(scope, each).key));
+  const found = new Settlements();
+  for (const each of dependencies) found.add(nodes.need(turn.instances.node(scope, each).key));
+  return found;
 }
 
 /** Starts a node, or its next attempt. What is in a container stays until then: it may have to be undone. */
@@ -95,12 +94,11 @@ function begin(turn: Turn, node: NodeInstance): void {
 /** Tells that a node starts. False, and a failed node, where the run has started too many. */
 function start(turn: Turn, node: NodeInstance): boolean {
   const { recorder } = turn;
-  const { started } = recorder.run;
-  if (started >= MAX_STARTED) {
+  if (recorder.run.started >= MAX_STARTED) {
     failForGood(turn, node, { failure: failures.stepLimit(MAX_STARTED), reached: 0, final: true });
     return false;
   }
-  recorder.putRun({ ...recorder.run, started: started + 1 });
+  recorder.draftRun().started += 1;
   const { kind: nodeKind, guidance } = node.planned.node;
   if (guidance === undefined) recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind });
   else

@@ -28,9 +28,12 @@ export function beginParts(turn: Turn, node: NodeInstance, concurrency: number):
   for (;;) {
     const row = containers.need(node.key);
     if (!mayBegin(row) || row.running >= Math.max(1, concurrency)) return;
-    containers.put(node.key, { ...row, next: row.next + 1, running: row.running + 1 });
-    reportStarted(turn, node, row.next, row.end - row.first);
-    openPart(turn, node, row.next);
+    const part = row.next;
+    const begun = containers.draft(node.key);
+    begun.next += 1;
+    begun.running += 1;
+    reportStarted(turn, node, part, row.end - row.first);
+    openPart(turn, node, part);
   }
 }
 
@@ -51,11 +54,9 @@ export function closePart(
   outcome: Outcome,
 ): ContainerRow {
   const { containers } = turn.recorder.tables;
-  const row = containers.need(node.key);
-  const running = row.running - 1;
-  const closed: ContainerRow =
-    outcome.status === 'cancelled' ? { ...row, running, cut: true } : { ...row, running };
-  containers.put(node.key, closed);
+  const closed = containers.draft(node.key);
+  closed.running -= 1;
+  if (outcome.status === 'cancelled') closed.cut = true;
   reportEnded(turn, node, scope.part, outcome);
   const { kind } = node.planned.node;
   // What an item or a workflow did inside is nobody's any more, unless it may have to be undone.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JoinRule } from '../../graph/model.js';
 import type { NodeRow } from './contract.js';
-import { join } from './join.js';
+import { type JoinVerdict, Settlements } from './join.js';
 
 const row = (status: NodeRow['status'], reason?: NodeRow['reason']): NodeRow => ({
   status,
@@ -48,6 +48,12 @@ function all(outcome: Outcome): Record<JoinRule, Outcome> {
     one_success: outcome,
     all_done: outcome,
   };
+}
+
+function join(rule: JoinRule, dependencies: readonly NodeRow[]): JoinVerdict {
+  const settlements = new Settlements();
+  for (const each of dependencies) settlements.add(each);
+  return settlements.verdict(rule);
 }
 
 describe('G3, G4: joins', () => {

@@ -12,23 +12,31 @@ const RUN: JoinVerdict = { run: true };
 const SKIP_FAILED: JoinVerdict = { run: false, reason: 'upstream_failed' };
 const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
 
-/**
- * Decides by a join rule, once every dependency has settled. Without dependencies every rule lets the node run.
- *
- * A dependency that was skipped because of a failure further up counts as failed, so that a failure reaches all who
- * depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
- */
-export function join(rule: JoinRule, dependencies: readonly NodeRow[]): JoinVerdict {
-  if (dependencies.length === 0) return RUN;
-  let succeeded = false;
-  let failed = false;
-  let skipped = false;
-  for (const dependency of dependencies) {
+/** What has become of a node's dependencies, once every one of them has settled. */
+export class Settlements {
+  #succeeded = false;
+  #failed = false;
+  #skipped = false;
+
+  /**
+   * Takes note of a dependency. One that was skipped because of a failure further up counts as failed, so that a failure
+   * reaches all who depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
+   */
+  add(dependency: NodeRow): void {
     const counted = standing(dependency);
-    if (counted === 'succeeded') succeeded = true;
-    else if (counted === 'failed') failed = true;
-    else skipped = true;
+    if (counted === 'succeeded') this.#succeeded = true;
+    else if (counted === 'failed') this.#failed = true;
+    else this.#skipped = true;
   }
+
+  /** Decides by a join rule. Without dependencies every rule lets the node run. */
+  verdict(rule: JoinRule): JoinVerdict {
+    return join(rule, this.#succeeded, this.#failed, this.#skipped);
+  }
+}
+
+function join(rule: JoinRule, succeeded: boolean, failed: boolean, skipped: boolean): JoinVerdict {
+  if (!succeeded && !failed && !skipped) return RUN;
   switch (rule) {
     case 'all_success':
       if (failed) return SKIP_FAILED;

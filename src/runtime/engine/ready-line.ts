@@ -18,7 +18,7 @@ export function hasFreePlace({ recorder, plan }: Turn): boolean {
 
 /** Takes or gives back a place. */
 export function changePlaces({ recorder }: Turn, by: 1 | -1): void {
-  recorder.putRun({ ...recorder.run, running: recorder.run.running + by });
+  recorder.draftRun().running += by;
 }
 
 /** Puts a node at the end of the line for a free place. The line lives in the rows, so no step scans the graph. */

@@ -1,5 +1,5 @@
 import type { Advance, Change, Command, Fact, RunRow, RunState, TableName, Tables } from './contract.js';
-import { Table } from './table.js';
+import { type Draft, Table } from './table.js';
 
 /** In the order in which changes to them are told. */
 const TABLES: readonly TableName[] = [
@@ -21,6 +21,7 @@ export class Recorder {
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
   #isRunTouched = false;
+  #runDraft: Draft<RunRow> | undefined;
   #isInputTouched = false;
 
   constructor(state: RunState) {
@@ -45,6 +46,14 @@ export class Recorder {
   putRun(row: RunRow): void {
     this.#isRunTouched = true;
     this.state.run = row;
+  }
+
+  /** The run's row to be changed in place: see `Table.draft`. */
+  draftRun(): Draft<RunRow> {
+    if (this.#runDraft !== undefined && this.#runDraft === this.state.run) return this.#runDraft;
+    this.#runDraft = { ...this.state.run };
+    this.putRun(this.#runDraft);
+    return this.#runDraft;
   }
 
   /** Puts the row of the input the state was opened with. */
@@ -82,11 +91,15 @@ export class Recorder {
     const changes: Change[] = [];
     if (this.#isRunTouched) changes.push({ op: 'put', table: 'run', key: run.id, row: run });
     if (this.#isInputTouched) changes.push({ op: 'put', table: 'input', key: run.id, row: input });
-    for (const table of TABLES) {
-      this.tables[table].eachChange(
-        (key, row) => changes.push({ op: 'put', table, key, row } as Change),
-        (key) => changes.push({ op: 'delete', table, key }),
-      );
+    for (const name of TABLES) {
+      const table = this.tables[name] as Table<Tables[TableName]>;
+      for (let touch = table.firstTouch; touch !== undefined; touch = touch.next) {
+        const { key } = touch;
+        const row = table.get(key);
+        if (row !== undefined) changes.push({ op: 'put', table: name, key, row } as Change);
+        // A row that comes and goes within one step leaves no trace.
+        else if (touch.stoodThere) changes.push({ op: 'delete', table: name, key });
+      }
     }
     return changes;
   }

@@ -67,27 +67,21 @@ export function settle(turn: Turn, node: NodeInstance, settled: Settled): void {
   const { nodes, scopes } = turn.recorder.tables;
   leaveLine(turn, node);
   const row = nodes.need(node.key);
-  nodes.put(node.key, settledRow(row, settled));
   if (row.status === 'running' && takesPlace(node.planned.node)) changePlaces(turn, -1);
-  const scope = scopes.need(node.scope.key);
-  const open = scope.open - 1;
-  const isCut = scope.stopped === true && settled.status === 'cancelled';
-  scopes.put(node.scope.key, isCut ? { ...scope, open, cut: true } : { ...scope, open });
+  if (settled === SUCCEEDED && row.failure === undefined && row.routers === undefined) {
+    nodes.draft(node.key).status = settled.status;
+  } else {
+    // What only those need that have not settled goes.
+    const { failure: _failure, routers: _routers, ...rest } = row;
+    nodes.put(node.key, { ...rest, ...settled });
+  }
+  const scope = scopes.draft(node.scope.key);
+  scope.open -= 1;
+  if (scope.stopped && settled.status === 'cancelled') scope.cut = true;
   releaseSuccessors(turn, node);
   releaseRoutes(turn, node);
   if (node.planned.node.kind === 'compensate') tellRollbacks(turn, node);
-  if (open === 0) turn.ended.push({ kind: 'scope', scope: node.scope });
-}
-
-/** What only those need that have not settled goes. */
-function settledRow(row: NodeRow, settled: Settled): NodeRow {
-  if (row.failure === undefined && row.routers === undefined) {
-    const { status } = settled;
-    // The same in one go, for what nearly all of them are.
-    return settled === SUCCEEDED ? { ...row, status } : { ...row, ...settled };
-  }
-  const { failure: _failure, routers: _routers, ...rest } = row;
-  return { ...rest, ...settled };
+  if (scope.open === 0) turn.ended.push({ kind: 'scope', scope: node.scope });
 }
 
 /** Who was left out meanwhile waits no more. */
@@ -95,10 +89,10 @@ function releaseSuccessors({ recorder, instances, due }: Turn, { planned, scope 
   const { nodes } = recorder.tables;
   for (const each of planned.successors) {
     const successor = instances.node(scope, each);
-    const row = nodes.need(successor.key);
-    if (row.status !== 'pending') continue;
-    nodes.put(successor.key, { ...row, waitingFor: row.waitingFor - 1 });
-    if (row.waitingFor === 1) due.add(successor);
+    if (nodes.need(successor.key).status !== 'pending') continue;
+    const row = nodes.draft(successor.key);
+    row.waitingFor -= 1;
+    if (row.waitingFor === 0) due.add(successor);
   }
 }
 

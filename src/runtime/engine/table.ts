@@ -1,10 +1,30 @@
 import { ownProperty } from '../../graph/json.js';
 
+/** A row that may still be changed in place. */
+export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What is known of a key that was touched. */
+export interface Touch<T> {
+  readonly key: string;
+  /** There was a row before. */
+  readonly stoodThere: boolean;
+  /** The row that was made to be changed in place. */
+  draft: T | undefined;
+  /** The one touched behind it. */
+  next: Touch<T> | undefined;
+}
+
+/** So many touches are looked through one by one: most steps touch a key or two of a table. */
+const FEW = 6;
+
 /** One table of a run's state, which keeps account of the rows that were touched. */
 export class Table<T> {
   readonly #rows: Record<string, T>;
-  /** Keys in the order first touched, and whether there was a row before. Most tables are not touched in a step. */
-  #touched: Map<string, boolean> | undefined;
+  #firstTouch: Touch<T> | undefined;
+  #lastTouch: Touch<T> | undefined;
+  #touches = 0;
+  /** By key, where they are more than a few. */
+  #touchOf: Map<string, Touch<T>> | undefined;
 
   constructor(rows: Record<string, T>) {
     this.#rows = rows;
@@ -23,6 +43,70 @@ export class Table<T> {
 
   put(key: string, row: T): void {
     this.#touch(key);
+    this.#set(key, row);
+  }
+
+  /**
+   * The row of a key to be changed in place, which takes the place of the one that was handed out: a copy, made once for
+   * a step. Whoever has read it in the same step sees what becomes of it.
+   * @throws Error where there is no such row.
+   */
+  draft(key: string): Draft<T> {
+    const row = this.need(key);
+    const touch = this.#touch(key);
+    if (touch.draft === row) return row;
+    const draft = { ...row };
+    touch.draft = draft;
+    this.#set(key, draft);
+    return draft;
+  }
+
+  delete(key: string): void {
+    if (!Object.hasOwn(this.#rows, key)) return;
+    this.#touch(key);
+    delete this.#rows[key];
+  }
+
+  /** The touch that came first; the others hang on it. */
+  get firstTouch(): Touch<T> | undefined {
+    return this.#firstTouch;
+  }
+
+  #touch(key: string): Touch<T> {
+    const known = this.#knownTouch(key);
+    if (known !== undefined) return known;
+    const touch: Touch<T> = {
+      key,
+      stoodThere: Object.hasOwn(this.#rows, key),
+      draft: undefined,
+      next: undefined,
+    };
+    if (this.#lastTouch === undefined) this.#firstTouch = touch;
+    else this.#lastTouch.next = touch;
+    this.#lastTouch = touch;
+    this.#touches += 1;
+    if (this.#touches > FEW) this.#index(touch);
+    return touch;
+  }
+
+  #knownTouch(key: string): Touch<T> | undefined {
+    if (this.#touchOf !== undefined) return this.#touchOf.get(key);
+    for (let touch = this.#firstTouch; touch !== undefined; touch = touch.next) {
+      if (touch.key === key) return touch;
+    }
+    return undefined;
+  }
+
+  #index(last: Touch<T>): void {
+    if (this.#touchOf === undefined) {
+      this.#touchOf = new Map();
+      for (let touch = this.#firstTouch; touch !== undefined; touch = touch.next) {
+        this.#touchOf.set(touch.key, touch);
+      }
+    } else this.#touchOf.set(last.key, last);
+  }
+
+  #set(key: string, row: T): void {
     if (key !== '__proto__') this.#rows[key] = row;
     // The one key that is not a plain property.
     else
@@ -32,27 +116,5 @@ export class Table<T> {
         enumerable: true,
         configurable: true,
       });
-  }
-
-  delete(key: string): void {
-    if (!Object.hasOwn(this.#rows, key)) return;
-    this.#touch(key);
-    delete this.#rows[key];
-  }
-
-  /** Tells of each row that is another one than before: how it stands now, or that it is gone. */
-  eachChange(put: (key: string, row: T) => void, gone: (key: string) => void): void {
-    if (this.#touched === undefined) return;
-    for (const [key, stoodThere] of this.#touched) {
-      const row = this.get(key);
-      if (row !== undefined) put(key, row);
-      // A row that comes and goes within one step leaves no trace.
-      else if (stoodThere) gone(key);
-    }
-  }
-
-  #touch(key: string): void {
-    this.#touched ??= new Map();
-    if (!this.#touched.has(key)) this.#touched.set(key, Object.hasOwn(this.#rows, key));
   }
 }

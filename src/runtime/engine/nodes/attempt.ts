@@ -52,8 +52,9 @@ function expectAnswer(
   command: Command,
   status: 'running' | 'waiting',
 ): void {
-  const { nodes } = recorder.tables;
-  nodes.put(key, { ...nodes.need(key), status, attempt: number });
+  const row = recorder.tables.nodes.draft(key);
+  row.status = status;
+  row.attempt = number;
   recorder.expect(command);
 }
 
