@@ -13,6 +13,9 @@ const LONG_TEXT = 64;
  */
 export class Made {
   readonly #budget: Budget;
+  /** The first one and its size, which mostly is the only one, and those of the others. */
+  #first: object | undefined;
+  #firstSize = 0;
   #sizes: Map<object, number> | undefined;
   #hasAbsent = false;
   /** Something was put in that counts as often as it stands there. */
@@ -49,15 +52,25 @@ export class Made {
     for (const part of parts) {
       if (part === undefined) this.#hasAbsent = true;
       else if (isRepeatable(part)) this.#hasParts = true;
-      if (isComposite(part)) size += this.#sizes?.get(part) ?? 0;
+      if (isComposite(part)) size += this.#sizeOf(part) ?? 0;
     }
     this.#budget.charge(size, at);
+    if (this.#first === undefined) {
+      this.#first = made;
+      this.#firstSize = size;
+      return;
+    }
     this.#sizes ??= new Map();
     this.#sizes.set(made, size);
   }
 
+  /** Nothing for what was not made here. */
+  #sizeOf(value: object): number | undefined {
+    return value === this.#first ? this.#firstSize : this.#sizes?.get(value);
+  }
+
   #isMade(value: object): boolean {
-    return this.#sizes?.has(value) ?? false;
+    return this.#sizeOf(value) !== undefined;
   }
 
   #chargeCopies(value: object, at: Span | undefined): void {

@@ -1,5 +1,5 @@
 import type { Json, Value } from '../../graph/json.js';
-import { abandonTimer, attemptId, delayId, timerId, withdraw } from './commands.js';
+import { abandonTimer, attemptId, delayId, timerId, timerOf, withdraw } from './commands.js';
 import type { Command, Fact, Failure } from './contract.js';
 import { failures } from './failures.js';
 import type { NodeInstance } from './instances.js';
@@ -19,12 +19,13 @@ type Timer = Extract<Command, { kind: 'startTimer' }>;
 
 /** A call came back with a value. */
 export function answered(turn: Turn, call: Call, value: Value): true {
-  settleCall(turn, call);
   if (isUndoing(call)) {
+    settleCall(turn, call.id, timerId(call.id));
     undoAnswered(turn, call, value);
     return true;
   }
   const node = turn.instances.find(call.node);
+  settleCall(turn, call.id, timerOf(node, call.id));
   reportReturned(turn, node, call.id, true, { ok: true, value: value ?? null });
   succeed(turn, node, value);
   return true;
@@ -32,7 +33,7 @@ export function answered(turn: Turn, call: Call, value: Value): true {
 
 /** A call came back with a failure. */
 export function failed(turn: Turn, call: Call, failure: Failure, attempted: boolean): true {
-  settleCall(turn, call);
+  settleCall(turn, call.id, timerId(call.id));
   if (isUndoing(call)) undoAnswered(turn, call, undefined, failure, attempted);
   else attemptOver(turn, turn.instances.find(call.node), call.id, failure, attempted);
   return true;
@@ -41,7 +42,7 @@ export function failed(turn: Turn, call: Call, failure: Failure, attempted: bool
 /** Somebody answered. An answer that does not fit leaves the action open. */
 export function submitted(turn: Turn, ask: Ask, value: Json): boolean {
   if (!fits(ask.action, value)) return false;
-  settleCall(turn, ask);
+  settleCall(turn, ask.id, timerId(ask.id));
   turn.recorder.report({ kind: 'answered', node: ask.node, command: ask.id, value });
   succeed(turn, turn.instances.find(ask.node), value);
   return true;
@@ -49,7 +50,7 @@ export function submitted(turn: Turn, ask: Ask, value: Json): boolean {
 
 /** Whoever was asked could not or would not answer. */
 export function refused(turn: Turn, ask: Ask, failure: Failure): true {
-  settleCall(turn, ask);
+  settleCall(turn, ask.id, timerId(ask.id));
   attemptFailed(turn, turn.instances.find(ask.node), { failure });
   return true;
 }
@@ -92,9 +93,9 @@ function tookTooLong(turn: Turn, node: NodeInstance, timer: Timer): void {
   }
 }
 
-function settleCall(turn: Turn, call: Call | Ask): void {
-  turn.recorder.settleCommand(call.id);
-  abandonTimer(turn, timerId(call.id));
+function settleCall(turn: Turn, command: string, timer: string): void {
+  turn.recorder.settleCommand(command);
+  abandonTimer(turn, timer);
 }
 
 function isUndoing(call: Call): call is Extract<Call, { kind: 'callTool' }> {

@@ -11,7 +11,7 @@ import type { Turn } from './turn.js';
  */
 export function attemptId(turn: Turn, node: NodeInstance, attempt: number): string {
   const round = roundOf(turn, node);
-  if (round === '' && attempt === 1) return node.ids.attempt;
+  if (round === '' && attempt === 1) return node.firstAttempt;
   return round === '' ? `${node.key}#${attempt}` : `${node.key}@${round}#${attempt}`;
 }
 
@@ -20,9 +20,9 @@ export function timerId(attempt: string): string {
   return `${attempt}:timer`;
 }
 
-/** The same for an attempt of a node. */
-export function timerOf({ ids }: NodeInstance, attempt: string): string {
-  return attempt === ids.attempt ? ids.timer : timerId(attempt);
+/** The same for an attempt of a node, which keeps the one of its first attempt. */
+export function timerOf(node: NodeInstance, attempt: string): string {
+  return attempt === node.firstAttempt ? node.firstTimer : timerId(attempt);
 }
 
 /** Id of the timer between an attempt and the next one. */
@@ -62,7 +62,7 @@ export function roundInside(turn: Turn, container: NodeInstance, attempt: number
 export function idempotencyKey(turn: Turn, node: NodeInstance, ...more: readonly Json[]): string {
   const run = JSON.stringify(turn.recorder.run.id);
   const visits = canonicalJson(visitsIn(roundOf(turn, node)));
-  let text = `[${run},${node.ids.place},${visits}`;
+  let text = `[${run},${node.place},${visits}`;
   for (const each of more) text += `,${canonicalJson(each)}`;
   return sha256Hex(`${text}]`);
 }
@@ -79,8 +79,7 @@ function visitsIn(round: string): Json {
 
 /** Forgets a timer, where it runs, and asks the host to do so as well. */
 export function abandonTimer({ recorder }: Turn, timer: string): void {
-  if (recorder.tables.commands.get(timer) === undefined) return;
-  recorder.settleCommand(timer);
+  if (!recorder.settleCommand(timer)) return;
   recorder.tell({ kind: 'cancelTimer', id: `${timer}:cancel`, timer });
 }
 

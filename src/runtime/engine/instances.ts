@@ -1,4 +1,3 @@
-import { NodeIds } from './node-ids.js';
 import { nodeKey, parseNodeKey } from './node-key.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
@@ -29,14 +28,48 @@ export interface ScopeInstance {
   readonly nodes: (NodeInstance | undefined)[];
 }
 
-/** A node as it stands in the run. */
-export interface NodeInstance {
+/** A node as it stands in the run. Texts that are made of its key alone are made once, for whoever asks first. */
+export class NodeInstance {
   readonly key: string;
   readonly planned: PlannedNode;
   readonly scope: ScopeInstance;
   /** Its parts, as far as somebody has asked for them. */
-  readonly parts: (ScopeInstance | undefined)[];
-  readonly ids: NodeIds;
+  parts: (ScopeInstance | undefined)[] | undefined;
+  #firstAttempt: string | undefined;
+  #firstTimer: string | undefined;
+  #place: string | undefined;
+
+  constructor(key: string, planned: PlannedNode, scope: ScopeInstance) {
+    this.key = key;
+    this.planned = planned;
+    this.scope = scope;
+    this.parts = undefined;
+  }
+
+  /** Id of its first attempt in the first round. */
+  get firstAttempt(): string {
+    this.#firstAttempt ??= `${this.key}#1`;
+    return this.#firstAttempt;
+  }
+
+  /** Id of the timer that bounds that attempt. */
+  get firstTimer(): string {
+    this.#firstTimer ??= `${this.firstAttempt}:timer`;
+    return this.#firstTimer;
+  }
+
+  /** Where the node stands, as two members of a list in canonical JSON: its ids from the top, and all indices. */
+  get place(): string {
+    this.#place ??= placeOf(this.key);
+    return this.#place;
+  }
+}
+
+function placeOf(key: string): string {
+  const parts = parseNodeKey(key);
+  const path = parts.map(({ id }) => id).join('/');
+  const indices = parts.flatMap((part) => part.indices);
+  return `${JSON.stringify(path)},${JSON.stringify(indices)}`;
 }
 
 /** Key of the scope at the top of a run. */
@@ -82,7 +115,7 @@ export class Instances {
 
   #makeNode(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
     const key = nodeKey(scope.workflow.prefix, planned.node.id, scope.indices);
-    const node = { key, planned, scope, parts: [], ids: new NodeIds(key) };
+    const node = new NodeInstance(key, planned, scope);
     scope.nodes[planned.index] = node;
     this.#byKey.set(key, node);
     if (scope !== this.#root) this.#inside += 1;
@@ -91,11 +124,12 @@ export class Instances {
 
   /** A part of a container: an arm's body, a branch, an item, or the workflow that it runs. */
   part(container: NodeInstance, part: number): ScopeInstance {
-    return container.parts[part] ?? this.#makePart(container, part);
+    return container.parts?.[part] ?? this.#makePart(container, part);
   }
 
   #makePart(container: NodeInstance, part: number): ScopeInstance {
     const made = this.#partOf(container, part);
+    container.parts ??= [];
     container.parts[part] = made;
     this.#inside += 1;
     return made;

@@ -72,9 +72,9 @@ export class Recorder {
     this.#commands.push(command);
   }
 
-  /** Takes a command off the account, because it was answered or given up. */
-  settleCommand(id: string): void {
-    this.tables.commands.delete(id);
+  /** Takes a command off the account, because it was answered or given up. False where it is not on it. */
+  settleCommand(id: string): boolean {
+    return this.tables.commands.delete(id);
   }
 
   report(fact: Fact): void {

@@ -31,7 +31,9 @@ export class Table<T> {
   }
 
   get(key: string): T | undefined {
-    return ownProperty(this.#rows, key);
+    const row = this.#rows[key];
+    // All that is inherited are functions, which no row is, and the prototype.
+    return typeof row === 'function' || key === '__proto__' ? ownProperty(this.#rows, key) : row;
   }
 
   /** @throws Error where there is no such row: the state is not of this run. */
@@ -42,7 +44,7 @@ export class Table<T> {
   }
 
   put(key: string, row: T): void {
-    this.#touch(key);
+    if (this.#knownTouch(key) === undefined) this.#addTouch(key, this.get(key) !== undefined);
     this.#set(key, row);
   }
 
@@ -53,7 +55,7 @@ export class Table<T> {
    */
   draft(key: string): Draft<T> {
     const row = this.need(key);
-    const touch = this.#touch(key);
+    const touch = this.#knownTouch(key) ?? this.#addTouch(key, true);
     if (touch.draft === row) return row;
     const draft = { ...row };
     touch.draft = draft;
@@ -61,10 +63,12 @@ export class Table<T> {
     return draft;
   }
 
-  delete(key: string): void {
-    if (!Object.hasOwn(this.#rows, key)) return;
-    this.#touch(key);
+  /** False where there is no such row. */
+  delete(key: string): boolean {
+    if (this.get(key) === undefined) return false;
+    if (this.#knownTouch(key) === undefined) this.#addTouch(key, true);
     delete this.#rows[key];
+    return true;
   }
 
   /** The touch that came first; the others hang on it. */
@@ -72,15 +76,8 @@ export class Table<T> {
     return this.#firstTouch;
   }
 
-  #touch(key: string): Touch<T> {
-    const known = this.#knownTouch(key);
-    if (known !== undefined) return known;
-    const touch: Touch<T> = {
-      key,
-      stoodThere: Object.hasOwn(this.#rows, key),
-      draft: undefined,
-      next: undefined,
-    };
+  #addTouch(key: string, stoodThere: boolean): Touch<T> {
+    const touch: Touch<T> = { key, stoodThere, draft: undefined, next: undefined };
     if (this.#lastTouch === undefined) this.#firstTouch = touch;
     else this.#lastTouch.next = touch;
     this.#lastTouch = touch;

@@ -1,4 +1,4 @@
-import { attemptId, delayId, timerId } from '../commands.js';
+import { attemptId, delayId, timerOf } from '../commands.js';
 import type { Command, Failure } from '../contract.js';
 import { fail, mayGoOn } from '../ending.js';
 import { failures } from '../failures.js';
@@ -58,10 +58,10 @@ function expectAnswer(
   recorder.expect(command);
 }
 
-function setLimit({ recorder, at }: Turn, { key }: NodeInstance, attempt: string, limitMs: number): void {
+function setLimit({ recorder, at }: Turn, node: NodeInstance, attempt: string, limitMs: number): void {
   const { deadlineAt = Number.POSITIVE_INFINITY } = recorder.run;
   const dueAt = Math.min(at + limitMs, deadlineAt);
-  recorder.expect({ kind: 'startTimer', id: timerId(attempt), node: key, dueAt });
+  recorder.expect({ kind: 'startTimer', id: timerOf(node, attempt), node: node.key, dueAt });
 }
 
 /** How an attempt failed. */
