@@ -61,15 +61,14 @@ export function roundInside(turn: Turn, container: NodeInstance, attempt: number
  */
 export function idempotencyKey(turn: Turn, node: NodeInstance, ...more: readonly Json[]): string {
   const run = JSON.stringify(turn.recorder.run.id);
-  const visits = canonicalJson(visitsIn(roundOf(turn, node)));
-  let text = `[${run},${node.place},${visits}`;
+  const round = roundOf(turn, node);
+  let text = `[${run},${node.place},${round === '' ? '0' : canonicalJson(visitsIn(round))}`;
   for (const each of more) text += `,${canonicalJson(each)}`;
   return sha256Hex(`${text}]`);
 }
 
 /** The jumps counted in a round: attempts do not tell calls apart. */
 function visitsIn(round: string): Json {
-  if (round === '') return 0;
   const jumps = round.split('.').map((level) => Number.parseInt(level, 10) - 1);
   const first = jumps.findIndex((count) => count > 0);
   if (first < 0) return 0;

@@ -1,4 +1,16 @@
-import type { Advance, Change, Command, Fact, RunRow, RunState, TableName, Tables } from './contract.js';
+import type {
+  Advance,
+  Change,
+  Command,
+  ContainerRow,
+  Fact,
+  NodeRow,
+  RunRow,
+  RunState,
+  ScopeRow,
+  TableName,
+  Tables,
+} from './contract.js';
 import { type Draft, Table } from './table.js';
 
 /** In the order in which changes to them are told. */
@@ -14,6 +26,10 @@ const TABLES: readonly TableName[] = [
   'commands',
 ];
 
+const copyScope = (row: ScopeRow): ScopeRow => ({ ...row });
+const copyContainer = (row: ContainerRow): ContainerRow => ({ ...row });
+const copyNode = (row: NodeRow): NodeRow => ({ ...row });
+
 /** Writes to a run's tables and keeps the account of it: the rows touched, the commands given, the facts reported. */
 export class Recorder {
   readonly state: RunState;
@@ -27,9 +43,9 @@ export class Recorder {
   constructor(state: RunState) {
     this.state = state;
     this.tables = {
-      scopes: new Table(state.scopes),
-      containers: new Table(state.containers),
-      nodes: new Table(state.nodes),
+      scopes: new Table(state.scopes, copyScope),
+      containers: new Table(state.containers, copyContainer),
+      nodes: new Table(state.nodes, copyNode),
       outputs: new Table(state.outputs),
       inputs: new Table(state.inputs),
       items: new Table(state.items),

@@ -31,10 +31,19 @@ export function openPart(turn: Turn, container: NodeInstance, part: number): voi
   openScope(turn, turn.instances.part(container, part), roundInside(turn, container, attempt));
 }
 
+/** Rows of nodes that need no selection, by how many they wait for: rows never change, and so many nodes share one. */
+const PENDING: readonly NodeRow[] = Array.from({ length: 16 }, (_, waitingFor) => ({
+  status: 'pending',
+  waitingFor,
+  attempt: 0,
+}));
+
 function pendingRow({ orders, needsSelection, routers }: PlannedNode): NodeRow {
   const waitingFor = orders.length;
-  if (!needsSelection) return { status: 'pending', waitingFor, attempt: 0 };
-  return { status: 'pending', waitingFor, routers: routers.length, attempt: 0 };
+  const shared = needsSelection ? undefined : PENDING[waitingFor];
+  if (shared !== undefined) return shared;
+  const selection = needsSelection ? { routers: routers.length } : {};
+  return { status: 'pending', waitingFor, ...selection, attempt: 0 };
 }
 
 /** One that nobody can select is as due as one that waits for nothing: it is skipped. [G18] */

@@ -17,17 +17,26 @@ export interface Touch<T> {
 /** So many touches are looked through one by one: most steps touch a key or two of a table. */
 const FEW = 6;
 
+function copyRow<T>(row: T): T {
+  return { ...row };
+}
+
 /** One table of a run's state, which keeps account of the rows that were touched. */
 export class Table<T> {
   readonly #rows: Record<string, T>;
+  readonly #copy: (row: T) => T;
   #firstTouch: Touch<T> | undefined;
   #lastTouch: Touch<T> | undefined;
-  #touches = 0;
-  /** By key, where they are more than a few. */
-  #touchOf: Map<string, Touch<T>> | undefined;
+  /** By key, those up to `#lastIndexed`. Only where somebody has looked for one that is not among the first few. */
+  #index: Map<string, Touch<T>> | undefined;
+  #lastIndexed: Touch<T> | undefined;
+  /** A row was deleted. Before that, a key that was touched has a row. */
+  #hasDeleted = false;
 
-  constructor(rows: Record<string, T>) {
+  /** @param copy copies a row: one function for each table, which then meets few shapes of rows and is fast. */
+  constructor(rows: Record<string, T>, copy: (row: T) => T = copyRow) {
     this.#rows = rows;
+    this.#copy = copy;
   }
 
   get(key: string): T | undefined {
@@ -44,7 +53,9 @@ export class Table<T> {
   }
 
   put(key: string, row: T): void {
-    if (this.#knownTouch(key) === undefined) this.#addTouch(key, this.get(key) !== undefined);
+    const stoodThere = this.get(key) !== undefined;
+    if (stoodThere || this.#hasDeleted) this.#touch(key, stoodThere);
+    else this.#addTouch(key, false);
     this.#set(key, row);
   }
 
@@ -55,9 +66,9 @@ export class Table<T> {
    */
   draft(key: string): Draft<T> {
     const row = this.need(key);
-    const touch = this.#knownTouch(key) ?? this.#addTouch(key, true);
+    const touch = this.#touch(key, true);
     if (touch.draft === row) return row;
-    const draft = { ...row };
+    const draft: Draft<T> = this.#copy(row);
     touch.draft = draft;
     this.#set(key, draft);
     return draft;
@@ -66,7 +77,8 @@ export class Table<T> {
   /** False where there is no such row. */
   delete(key: string): boolean {
     if (this.get(key) === undefined) return false;
-    if (this.#knownTouch(key) === undefined) this.#addTouch(key, true);
+    this.#touch(key, true);
+    this.#hasDeleted = true;
     delete this.#rows[key];
     return true;
   }
@@ -76,31 +88,33 @@ export class Table<T> {
     return this.#firstTouch;
   }
 
+  /** The touch of a key, made where it was not touched before. */
+  #touch(key: string, stoodThere: boolean): Touch<T> {
+    let touch = this.#firstTouch;
+    for (let count = 0; touch !== undefined && count < FEW; count += 1) {
+      if (touch.key === key) return touch;
+      touch = touch.next;
+    }
+    return (touch && this.#indexed().get(key)) ?? this.#addTouch(key, stoodThere);
+  }
+
   #addTouch(key: string, stoodThere: boolean): Touch<T> {
     const touch: Touch<T> = { key, stoodThere, draft: undefined, next: undefined };
     if (this.#lastTouch === undefined) this.#firstTouch = touch;
     else this.#lastTouch.next = touch;
     this.#lastTouch = touch;
-    this.#touches += 1;
-    if (this.#touches > FEW) this.#index(touch);
     return touch;
   }
 
-  #knownTouch(key: string): Touch<T> | undefined {
-    if (this.#touchOf !== undefined) return this.#touchOf.get(key);
-    for (let touch = this.#firstTouch; touch !== undefined; touch = touch.next) {
-      if (touch.key === key) return touch;
+  /** The index, brought up to date. */
+  #indexed(): Map<string, Touch<T>> {
+    this.#index ??= new Map();
+    let touch = this.#lastIndexed === undefined ? this.#firstTouch : this.#lastIndexed.next;
+    for (; touch !== undefined; touch = touch.next) {
+      this.#index.set(touch.key, touch);
+      this.#lastIndexed = touch;
     }
-    return undefined;
-  }
-
-  #index(last: Touch<T>): void {
-    if (this.#touchOf === undefined) {
-      this.#touchOf = new Map();
-      for (let touch = this.#firstTouch; touch !== undefined; touch = touch.next) {
-        this.#touchOf.set(touch.key, touch);
-      }
-    } else this.#touchOf.set(last.key, last);
+    return this.#index;
   }
 
   #set(key: string, row: T): void {
