@@ -29,13 +29,13 @@ export interface Sizes {
 /** What `npm run bench` measures. */
 export const FULL: Sizes = {
   warmUpMs: 1_000,
-  rounds: 5,
-  goMs: 200,
+  rounds: 11,
+  goMs: 150,
   steps: [10, 1_000, 5_000],
   items: 100,
   concurrency: [10, 100],
   nodes: [1_000, 10_000],
-  window: { early: 10, late: 5_000, width: 100, runs: 10 },
+  window: { early: 10, late: 5_000, width: 100, runs: 20 },
   stateBytes: 1_000_000,
   waiting: 10_000,
 };

@@ -6,7 +6,7 @@ export class DueNodes {
   #next = 0;
 
   add(node: NodeInstance): void {
-    const last = this.#nodes.at(-1);
+    const last = this.#nodes[this.#nodes.length - 1];
     if (last === undefined || !isBefore(node, last)) {
       this.#nodes.push(node);
       return;
@@ -24,6 +24,7 @@ export class DueNodes {
 
   take(): NodeInstance | undefined {
     const node = this.#nodes[this.#next];
+    if (node === undefined) return undefined;
     this.#next += 1;
     if (this.#next < this.#nodes.length) return node;
     // All were handed out: the next ones begin from the front.

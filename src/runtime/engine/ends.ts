@@ -10,6 +10,7 @@ import type { Turn } from './turn.js';
 
 /** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
 export function tellNext(turn: Turn): boolean {
+  if (turn.ended.length === 0) return false;
   const ended = turn.ended.shift();
   if (ended === undefined) return false;
   switch (ended.kind) {
