@@ -73,7 +73,7 @@ export interface PlannedNode {
   /** Of a `goto`: the nodes from its target up to itself. */
   readonly slice: readonly PlannedNode[];
   /** How often a failed attempt is repeated, where it is. */
-  readonly retry?: Retry;
+  readonly retry: Retry | undefined;
 }
 
 /** A fault of the graph as a whole, found before anything runs. */

@@ -2,7 +2,7 @@ import type { Graph } from '../../../graph/model.js';
 import { failures } from '../failures.js';
 import type { WorkflowPlan } from '../plan.js';
 import { stuckIn } from './cycles.js';
-import { type Draft, type DraftScope, draftWorkflow, type Surroundings } from './draft.js';
+import { type Draft, type DraftScope, draftWorkflow, type Surroundings, shareEmptyLists } from './draft.js';
 import { addEdges } from './edges.js';
 import { faultsOf } from './faults.js';
 import { addJumps } from './jumps.js';
@@ -21,6 +21,7 @@ export function compileWorkflow(graph: Graph, surroundings: Surroundings): Workf
     for (const draft of scope.nodes) addJumps(draft, faults);
     turnRound(scope.nodes);
     freeRollbacks(scope.nodes);
+    shareEmptyLists(scope.nodes);
     const stuck = stuckIn(scope.nodes);
     if (stuck.length > 0) faults.push({ failure: failures.cycle(stuck) });
   }

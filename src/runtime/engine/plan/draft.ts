@@ -70,13 +70,46 @@ function draftScope(
   return scope;
 }
 
+const NONE: readonly never[] = [];
+
+/** Nodes that lead to none and come from none share one list: most lists of a plan are empty. */
+export function shareEmptyLists(nodes: readonly Draft[]): void {
+  for (const draft of nodes) {
+    draft.orders = orNone(draft.orders);
+    draft.joins = sameOr(draft.joins, draft.orders);
+    draft.needs = orNone(draft.needs);
+    draft.successors = orNone(draft.successors);
+    draft.routes = orNone(draft.routes);
+  }
+}
+
+function orNone(list: readonly Draft[]): readonly Draft[] {
+  return list.length === 0 ? NONE : list;
+}
+
+/** `known`, where it holds the same. */
+function sameOr(list: readonly Draft[], known: readonly Draft[]): readonly Draft[] {
+  return list.length === known.length && list.every((each, place) => each === known[place]) ? known : list;
+}
+
 function draftNode(scope: DraftScope, node: RunnableNode, index: number, surroundings: Surroundings): Draft {
   const parts: DraftScope[] = [];
   const retry = retryOf(node, scope.workflow.graph);
+  // Written out, and with each property there from the start: the engine reads planned nodes more than all else.
   const draft: Draft = {
-    ...{ node, index, scope, parts, needsSelection: false },
-    ...{ orders: [], joins: [], needs: [], successors: [], routers: [], routes: [], slice: [] },
-    ...(retry === undefined ? {} : { retry }),
+    node,
+    index,
+    scope,
+    parts,
+    orders: NONE,
+    joins: NONE,
+    needs: NONE,
+    successors: NONE,
+    needsSelection: false,
+    routers: NONE,
+    routes: NONE,
+    slice: NONE,
+    retry,
   };
   scope.workflow.byId.set(node.id, draft);
   const loops = node.kind === 'foreach' ? [...scope.loops, draft] : scope.loops;
