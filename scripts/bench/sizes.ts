@@ -35,7 +35,7 @@ export const FULL: Sizes = {
   items: 100,
   concurrency: [10, 100],
   nodes: [1_000, 10_000],
-  window: { early: 10, late: 5_000, width: 100, runs: 20 },
+  window: { early: 10, late: 5_000, width: 100, runs: 10 },
   stateBytes: 1_000_000,
   waiting: 10_000,
 };

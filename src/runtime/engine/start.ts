@@ -32,8 +32,15 @@ export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
       started: 0,
     },
     input,
-    ...{ scopes: {}, containers: {}, nodes: {}, outputs: {}, inputs: {}, items: {}, fields: {} },
-    ...{ undoing: {}, commands: {} },
+    scopes: {},
+    containers: {},
+    nodes: {},
+    outputs: {},
+    inputs: {},
+    items: {},
+    fields: {},
+    undoing: {},
+    commands: {},
   };
   const turn = openTurn(plan, state, ids.at);
   turn.recorder.putRun(state.run);
