@@ -149,6 +149,7 @@ export function takesPlace({ node }: Instance): boolean {
 function settle(run: Run, instance: Instance, status: NodeStatus): void {
   release(run, instance);
   instance.status = status;
+  if (status === 'cancelled' && instance.part.stopped) instance.part.cut = true;
   run.settlements += 1;
   instance.settledAt = run.settlements;
   const { key: node, value } = instance;

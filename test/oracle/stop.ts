@@ -35,7 +35,6 @@ export function stop(run: Run, part: Part, reason: SkipReason): void {
     if (isBetween(instance) || instance.status === 'waiting') {
       leaveLine(run, instance);
       cancel(run, instance);
-      part.cut = true;
     } else if (instance.status === 'pending' || instance.status === 'ready') {
       if (isAwaited(instance)) continue;
       leaveLine(run, instance);
@@ -67,9 +66,11 @@ export function abort(run: Run, part: Part, reason?: SkipReason): void {
     abortParts(run, instance, reason);
     // What comes to an end of its own is not cut off.
     if (isContainer(instance) && conclude(run, instance)) continue;
-    part.cut = true;
-    if (reason !== undefined && !hasBegun) skip(run, instance, reason);
-    else cancel(run, instance);
+    if (reason === undefined || hasBegun) cancel(run, instance);
+    else {
+      skip(run, instance, reason);
+      part.cut = true;
+    }
   }
 }
 
