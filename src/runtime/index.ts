@@ -28,7 +28,9 @@ export {
   type WorkflowEntry,
 } from './catalogue/registry.js';
 export { StaleRegistryError } from './catalogue/verify-registry.js';
-export type { Failure } from './engine/contract.js';
+export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
+export type { Journal, JournalEntry } from './hosts/journal.js';
+export { type JournaledRun, MemoryJournal } from './hosts/memory-journal.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';
 export {
   type Connection,

@@ -6,7 +6,16 @@ import { tell } from './oracle.js';
 import { type Case, INPUT } from './random-graph.js';
 import { hold, RUNS, timeoutFor } from './runs.js';
 import { compared } from './same.js';
-import { both, type Watcher, watchCopies, watchOrder, watchOwed, watchStale, watchUndoing } from './watch.js';
+import {
+  both,
+  type Watcher,
+  watchChanges,
+  watchCopies,
+  watchOrder,
+  watchOwed,
+  watchStale,
+  watchUndoing,
+} from './watch.js';
 import type { World } from './world.js';
 
 /** The more demanding properties are tried on fewer graphs. */
@@ -50,6 +59,12 @@ describe('the state of a run', () => {
   }, () => {
     hold(FEWER, ({ graph, world }) => {
       drive(ENGINE, graph, INPUT, world, watchStale(ENGINE, graph));
+    });
+  });
+
+  test('is what the changes of its steps add up to', { timeout: LIMIT }, () => {
+    hold(FEWER, ({ graph, world }) => {
+      drive(ENGINE, graph, INPUT, world, watchChanges());
     });
   });
 });

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
-import type { Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
+import type { Change, Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
+import { fold } from '../../src/runtime/engine/fold.js';
 import { parseNodeKey } from '../../src/runtime/engine/node-key.js';
 import { type Engine, IDS, type Step } from './drive.js';
 import { waitsIn } from './order.js';
@@ -64,6 +66,16 @@ export function watchCopies(engine: Engine, graph: Graph, input: JsonObject): Wa
     demand(bytes(again) === bytes(advance), `${bytes(event)} gives other bytes when the state was stored`);
     stored = bytes(advance.state);
     demand(isPlain(advance.state), 'the state is no plain JSON');
+  };
+}
+
+/** The changes of all steps, written down and read again, add up to the state. */
+export function watchChanges(): Watcher {
+  let log: Change[] = [];
+  return ({ event, advance: { changes, state } }) => {
+    if (event === undefined) log = [];
+    log.push(...(JSON.parse(bytes(changes)) as Change[]));
+    if (!isDeepStrictEqual(fold(log), state)) throw new Error('the changes do not add up to the state');
   };
 }
 

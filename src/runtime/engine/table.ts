@@ -56,7 +56,7 @@ export class Table<T> {
     const stoodThere = this.get(key) !== undefined;
     if (stoodThere || this.#hasDeleted) this.#touch(key, stoodThere);
     else this.#addTouch(key, false);
-    this.#set(key, row);
+    setRow(this.#rows, key, row);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Table<T> {
     if (touch.draft === row) return row;
     const draft: Draft<T> = this.#copy(row);
     touch.draft = draft;
-    this.#set(key, draft);
+    setRow(this.#rows, key, draft);
     return draft;
   }
 
@@ -116,16 +116,11 @@ export class Table<T> {
     }
     return this.#index;
   }
+}
 
-  #set(key: string, row: T): void {
-    if (key !== '__proto__') this.#rows[key] = row;
-    // The one key that is not a plain property.
-    else
-      Object.defineProperty(this.#rows, key, {
-        value: row,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
-  }
+/** Writes a row of a table, whatever its key is. */
+export function setRow<T>(rows: Record<string, T>, key: string, row: T): void {
+  if (key !== '__proto__') rows[key] = row;
+  // The one key that is not a plain property.
+  else Object.defineProperty(rows, key, { value: row, writable: true, enumerable: true, configurable: true });
 }

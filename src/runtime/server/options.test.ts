@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryJournal } from '../hosts/memory-journal.js';
 import { resolveSettings } from './options.js';
 
 describe('resolveSettings', () => {
@@ -32,6 +33,8 @@ describe('resolveSettings', () => {
       toolAnswerMs: 4,
     };
     expect(resolveSettings(given)).toMatchObject(given);
+    const journal = new MemoryJournal();
+    expect(resolveSettings({ journal }).journal).toBe(journal);
   });
 
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('refuses the limit %d', (limit) => {

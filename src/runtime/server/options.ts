@@ -2,6 +2,7 @@ import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import type { WithFactories } from '../catalogue/factories.js';
 import type { Middleware } from '../catalogue/middleware.js';
 import type { Registry } from '../catalogue/registry.js';
+import type { Journal } from '../hosts/journal.js';
 import type { BuiltWorkflow } from './registration.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
@@ -26,6 +27,11 @@ export interface ServerSettings {
   readonly toolAnswerMs?: number;
   /** How much of its clients' runs the server keeps. */
   readonly runs?: Partial<RunLimits>;
+  /**
+   * Where the steps of runs are written down before anything of them is carried out, secrets included. A run that cannot
+   * be written down is lost. Default: nowhere, since runs end with the process.
+   */
+  readonly journal?: Journal;
   /** Makes the id of a run, which nobody may guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
@@ -41,8 +47,10 @@ export interface ServerSettings {
 }
 
 /** Settings with their defaults. */
-export interface ResolvedSettings extends Required<Omit<ServerSettings, 'instructions' | 'runs'>> {
+export interface ResolvedSettings
+  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal'>> {
   readonly runs: RunLimits;
+  readonly journal?: Journal;
   readonly instructions?: string;
 }
 
@@ -82,6 +90,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
     log: settings.log ?? writeToStderr,
+    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };
 }

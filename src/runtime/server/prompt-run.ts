@@ -25,7 +25,7 @@ export interface PromptRun {
   readonly catalogue: Catalogue;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
-  readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId'>;
+  readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
   readonly request: RequestContext;
 }
 
@@ -72,6 +72,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     deadlineMs: leftMs,
     context: { ...request, progress: progress.ofTool },
     observe,
+    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
   });
   return trace.finish(state);
 }

@@ -146,13 +146,14 @@ class RegistryServer implements StepwrightServer {
   ) {
     this.#schemas = schemas;
     this.#workflows = workflows;
-    const { newRunId, runs: limits, toolAnswerMs: answerMs, log } = settings;
+    const { newRunId, runs: limits, toolAnswerMs: answerMs, log, journal } = settings;
     const runs = new MemoryRunStore({
       calls: catalogue,
       schemas,
       clock: processClock,
       secretInputs: (tool) => catalogue.describeTool(tool)?.secret ?? [],
       changesNothing: (tool) => catalogue.describeTool(tool)?.annotations?.readOnlyHint === true,
+      ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,
       limits,

@@ -9,6 +9,7 @@ import { delayId } from '../../engine/commands.js';
 import type { Advance, Command, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { start } from '../../engine/start.js';
 import { DerivedSecrets } from '../derived-secrets.js';
+import type { Journal } from '../journal.js';
 import { type Undone, undoneIn } from '../undone.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, callAt, processClock } from './clock.js';
@@ -34,6 +35,8 @@ export interface LiveRunOptions {
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
   /** Default: the process's own clock. */
   readonly clock?: Clock;
+  /** Where its steps are written down. Default: nowhere. */
+  readonly journal?: Journal;
 }
 
 /** Whoever looks after a run. */
@@ -69,6 +72,8 @@ export class LiveRun {
   readonly #derived: DerivedSecrets;
   #secrets: readonly Json[];
   #state: RunState;
+  /** How many steps were written down. */
+  #written = 0;
   #isBusy = false;
   /** It has work to do, and waits for the next turn of the event loop. */
   #isPaused = false;
@@ -88,6 +93,8 @@ export class LiveRun {
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
     const begun = start(graph, structuredClone(input), { runId, at, random: Math.random(), ...deadline });
     this.#state = begun.state;
+    options.journal?.open(runId, graph);
+    this.#writeDown(begun);
     this.#accept(begun);
   }
 
@@ -211,8 +218,18 @@ export class LiveRun {
   #takeEvent(): boolean {
     const event = this.#inbox.shift();
     if (event === undefined) return false;
-    this.#accept(advance(this.#options.graph, this.#state, event));
+    const step = advance(this.#options.graph, this.#state, event);
+    this.#writeDown(step, event);
+    this.#accept(step);
     return true;
+  }
+
+  /** Before anything of a step is carried out or told. One that changed nothing was none. */
+  #writeDown({ changes }: Advance, event?: Event): void {
+    const { journal, runId: run } = this.#options;
+    if (journal === undefined || changes.length === 0) return;
+    journal.append({ run, seq: this.#written, ...(event === undefined ? {} : { event }), changes });
+    this.#written += 1;
   }
 
   #takeCommand(): void {

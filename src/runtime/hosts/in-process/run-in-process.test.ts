@@ -1,10 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
 import { ask, body, foreach, parallel, undo } from '../../engine/constructs.fixture.js';
-import type { Fact } from '../../engine/contract.js';
 import {
   again,
   call,
@@ -18,57 +15,9 @@ import {
   read,
   step,
 } from '../../engine/graph.fixture.js';
-import { FakeClock } from './fake-clock.fixture.js';
-import { type InProcessRun, type RunOutcome, runInProcess } from './run-in-process.js';
+import type { InProcessRun } from './run-in-process.js';
+import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 import { TURN_MS, Turns } from './turns.js';
-
-type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
-
-const ok = (value: Extract<ToolOutcome, { ok: true }>['value']): ToolOutcome => ({ ok: true, value });
-
-const never = (): Promise<never> => new Promise(() => {});
-
-/** A port over tools by name; a resource gives its URI as text. */
-function port(tools: Readonly<Record<string, Tool>>): CallPort {
-  return {
-    async callTool(name, given, context) {
-      const tool = tools[name];
-      if (tool === undefined) throw new Error(`no tool ${name}`);
-      return tool(given, context);
-    },
-    async readResource(_name, uri) {
-      return { ok: true, value: { uri, text: `text of ${uri}` } };
-    },
-    async evaluate({ name }, args) {
-      return name === 'nothing' ? { ok: true } : { ok: true, value: [name, ...args] };
-    },
-  };
-}
-
-class Setup {
-  readonly clock = new FakeClock();
-  readonly facts: Fact[] = [];
-  readonly progress: unknown[] = [];
-  readonly abort = new AbortController();
-
-  run(
-    of: Graph,
-    tools: Readonly<Record<string, Tool>>,
-    options: Partial<InProcessRun> = {},
-  ): Promise<RunOutcome> {
-    return runInProcess({
-      graph: of,
-      input: {},
-      runId: 'run-1',
-      calls: port(tools),
-      context: { requestId: '7', progress: (...report) => this.progress.push(report) },
-      signal: this.abort.signal,
-      observe: (fact) => this.facts.push(fact),
-      clock: this.clock,
-      ...options,
-    });
-  }
-}
 
 describe('a run', () => {
   test('goes from step to step and ends with its result', async () => {

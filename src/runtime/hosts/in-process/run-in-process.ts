@@ -24,13 +24,16 @@ export interface RunOutcome {
  * Carries out a run that lives in one call, so that there is nobody to put a question to: one that it asks all the same
  * fails with `E_NOBODY_TO_ASK`.
  *
- * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine.
- * When the promise settles, no timer and no listener of the run is left, and calls that never came back are aborted.
+ * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine or
+ * of the journal. When the promise settles, the journal has forgotten the run, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
 export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunOutcome> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
-    const leave = (): void => signal?.removeEventListener('abort', onAbort);
+    const leave = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+      options.journal?.forget(options.runId);
+    };
     const declineQuestions = decliner();
     const run = new LiveRun(options, {
       changed() {

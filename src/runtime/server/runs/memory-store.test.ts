@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask, body, parallel, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, text } from '../../engine/graph.fixture.js';
+import { MemoryJournal } from '../../hosts/memory-journal.js';
 import { broken, codeOf, envelopeIn, never, ok, Store, settle } from './store.fixture.js';
 
 const sure = graph(chain(ask('sure'), done('out', step('sure', 'confirmed'))));
@@ -388,4 +389,21 @@ test('a fault of our own ends the run, and is logged', async () => {
   expect(store.log).toEqual([expect.stringContaining('out of timers')]);
   expect(await store.get('run-1')).toStrictEqual(envelopeIn(answer));
   expect(store.clock.pending).toBe(0);
+});
+
+describe('the journal', () => {
+  test('has what a run waits for, its end, and nothing of runs that are forgotten', async () => {
+    const journal = new MemoryJournal();
+    const store = new Store({}, {}, journal);
+    await store.start(sure);
+    expect(journal.read('run-1')?.state.commands).toHaveProperty(['sure#1', 'kind'], 'requestAction');
+    await store.submit('run-1', { result: true });
+    expect(journal.read('run-1')?.state.run).toMatchObject({ status: 'succeeded', result: true });
+    expect(journal.read('run-1')?.entries.at(-1)?.event).toMatchObject({
+      kind: 'actionSubmitted',
+      value: { confirmed: true },
+    });
+    store.store.release('ada');
+    expect(journal.runs).toEqual([]);
+  });
 });

@@ -122,6 +122,7 @@ export class MemoryRunStore implements RunStore {
   #drop(run: StoredRun): void {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
+    this.#options.journal?.forget(run.id);
     const own = this.#byOwner.get(run.owner);
     own?.delete(run);
     if (own?.size === 0) this.#byOwner.delete(run.owner);

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
 import { FakeClock } from '../../hosts/in-process/fake-clock.fixture.js';
+import type { Journal } from '../../hosts/journal.js';
 import type { RequestContext } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { MemoryRunStore } from './memory-store.js';
@@ -29,7 +30,11 @@ export class Store {
   readonly store: MemoryRunStore;
   #ids = 0;
 
-  constructor(tools: Readonly<Record<string, Tool>> = {}, limits: Partial<RunLimits> = {}) {
+  constructor(
+    tools: Readonly<Record<string, Tool>> = {},
+    limits: Partial<RunLimits> = {},
+    journal?: Journal,
+  ) {
     const calls: CallPort = {
       async callTool(name, given, context) {
         const tool = tools[name];
@@ -52,6 +57,7 @@ export class Store {
       log: (text) => this.log.push(text),
       newRunId: () => `run-${++this.#ids}`,
       limits,
+      ...(journal === undefined ? {} : { journal }),
     });
   }
 

@@ -9,6 +9,7 @@ import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
+import type { Journal } from '../../hosts/journal.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
 import { type Attended, attend } from './attendance.js';
@@ -31,6 +32,8 @@ export interface StoreParts {
   readonly calls: CallPort;
   readonly schemas: SchemaCompiler;
   readonly clock: Clock;
+  /** Where the steps of runs are written down. Default: nowhere. */
+  readonly journal?: Journal;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
   /** Whether a tool only reads. */
@@ -92,6 +95,7 @@ export class StoredRun implements Attended {
         calls: parts.calls,
         context: this.#context(),
         clock: parts.clock,
+        ...(parts.journal === undefined ? {} : { journal: parts.journal }),
         observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) => parts.log(texts.brokeLog(graph.name, id, this.#mask().thrown(error))),
       },
