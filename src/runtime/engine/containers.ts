@@ -1,10 +1,12 @@
 import type { Value } from '../../graph/json.js';
 import { abandonTimer, attemptId, timerId } from './commands.js';
 import type { ContainerRow, Fact, Failure } from './contract.js';
+import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { attemptFailed } from './nodes/attempt.js';
-import { type Outcome, openPart } from './scopes.js';
+import { type Outcome, openPart, outcomeOf } from './scopes.js';
 import { cancel, succeed } from './settle.js';
+import { stopParts } from './stop.js';
 import type { Turn } from './turn.js';
 import { wipeScope } from './wipe.js';
 
@@ -62,6 +64,27 @@ export function closePart(
   // What an item or a workflow did inside is nobody's any more, unless it may have to be undone.
   if ((kind === 'foreach' || kind === 'workflow') && !scope.plan.isUndoable) wipeScope(turn, scope);
   return closed;
+}
+
+/**
+ * A branch or an item has ended, and its value is kept. Where its failure is `fatal`, the first such failure is what the
+ * node fails with: no further part begins, and those that run are stopped or aborted.
+ */
+export function partEnded(
+  turn: Turn,
+  node: NodeInstance,
+  scope: ScopeInstance,
+  fatal: 'stop' | 'abort' | undefined,
+): void {
+  const { containers, outputs } = turn.recorder.tables;
+  const outcome = outcomeOf(turn, scope);
+  const row = closePart(turn, node, scope, outcome);
+  if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
+  if (outcome.status !== 'failed' || fatal === undefined || row.failure !== undefined) return;
+  const { failure } = outcome;
+  const final = outcome.final ? { final: true as const } : {};
+  containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
+  stopParts(turn, node, row, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
 }
 
 /** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */

@@ -4,18 +4,17 @@ import type { ForeachNode } from '../../../graph/model.js';
 import {
   beginParts,
   closeContainer,
-  closePart,
   failedWith,
   isOver,
   openContainer,
+  partEnded,
   succeededWith,
 } from '../containers.js';
 import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
-import { type Outcome, outcomeOf } from '../scopes.js';
-import { stopParts } from '../stop.js';
+import type { Outcome } from '../scopes.js';
 import { readerOf, type Turn } from '../turn.js';
 
 const MAX_CONCURRENCY = 100;
@@ -45,16 +44,7 @@ function itemsOf(turn: Turn, node: NodeInstance, { items, max }: ForeachNode): E
 
 /** An item has ended. Where it failed and the loop with it, no further one begins and those that run are stopped. */
 export function itemEnded(turn: Turn, node: NodeInstance, model: ForeachNode, scope: ScopeInstance): void {
-  const { containers, outputs } = turn.recorder.tables;
-  const outcome = outcomeOf(turn, scope);
-  const row = closePart(turn, node, scope, outcome);
-  if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
-  if (outcome.status === 'failed' && model.onItemError === 'fail' && row.failure === undefined) {
-    const { failure } = outcome;
-    const final = outcome.final ? { final: true as const } : {};
-    containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
-    stopParts(turn, node, row, { how: 'stop', reason: 'upstream_failed', failure: failures.givenUp() });
-  }
+  partEnded(turn, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
   goOnWithItems(turn, node, model);
 }
 

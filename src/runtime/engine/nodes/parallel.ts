@@ -4,18 +4,17 @@ import { abandonTimer, attemptId, timerId } from '../commands.js';
 import {
   beginParts,
   closeContainer,
-  closePart,
   failedWith,
   isOver,
   openContainer,
+  partEnded,
   succeededWith,
 } from '../containers.js';
 import type { CompensationReport, Failure } from '../contract.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
-import { type Outcome, outcomeOf } from '../scopes.js';
+import type { Outcome } from '../scopes.js';
 import { isSettled, neighbour, select } from '../settle.js';
-import { stopParts } from '../stop.js';
 import type { Turn } from '../turn.js';
 import { beginUndoing, undoableIn } from '../undo.js';
 
@@ -27,16 +26,7 @@ export function beginParallel(turn: Turn, node: NodeInstance, model: ParallelNod
 
 /** A branch has ended. Where it failed and the policy is `abort`, all others are aborted. [E14] */
 export function branchEnded(turn: Turn, node: NodeInstance, model: ParallelNode, scope: ScopeInstance): void {
-  const { containers, outputs } = turn.recorder.tables;
-  const outcome = outcomeOf(turn, scope);
-  const row = closePart(turn, node, scope, outcome);
-  if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
-  if (outcome.status === 'failed' && model.onPartialFailure === 'abort' && row.failure === undefined) {
-    const { failure } = outcome;
-    const final = outcome.final ? { final: true as const } : {};
-    containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
-    stopParts(turn, node, row, { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() });
-  }
+  partEnded(turn, node, scope, model.onPartialFailure === 'abort' ? 'abort' : undefined);
   goOnWithBranches(turn, node, model);
 }
 

@@ -1,7 +1,8 @@
 import { oneLine } from '../../catalogue/one-line.js';
 import type { Failure } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
-import type { PromptMessage } from './messages.js';
+import { textBlock } from './block.js';
+import type { BlockMeta, PromptMessage } from './messages.js';
 import { PartLog } from './part-log.js';
 import type { Secrets } from './secrets.js';
 import { StepLog } from './step-log.js';
@@ -37,6 +38,20 @@ export abstract class ContainerLog extends StepLog {
   protected closeParts(): void {
     this.include(this.inside());
     this.forgetParts();
+  }
+
+  /** Something the step itself says of its parts. */
+  protected message(
+    part: BlockMeta['stepwright/part'],
+    text: string,
+    meta: Partial<BlockMeta> = {},
+    role: PromptMessage['role'] = 'assistant',
+  ): PromptMessage {
+    return textBlock(role, text, {
+      'stepwright/part': part,
+      'stepwright/step': this.instance.key,
+      ...meta,
+    });
   }
 
   protected override attemptFailed(): void {

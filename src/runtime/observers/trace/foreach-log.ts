@@ -1,7 +1,7 @@
 import { type Json, ownProperty } from '../../../graph/json.js';
 import type { RunState } from '../../engine/contract.js';
 import type { ScopeInstance } from '../../engine/instances.js';
-import { sized, textBlock } from './block.js';
+import { sized } from './block.js';
 import { constructTexts, shortJson } from './construct-texts.js';
 import { ContainerLog } from './container-log.js';
 import { jsonText, limited } from './json-text.js';
@@ -78,10 +78,10 @@ export class ForeachLog extends ContainerLog {
       ...inOrder.flatMap(([index, item]) => this.#told(index, item)),
       ...(succeeded + failed + cancelled === 0
         ? []
-        : [this.#message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
+        : [this.message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
       ...(left === 0 || running
         ? []
-        : [this.#message('skip', constructTexts.itemsNotBegun(left, this.node.id))]),
+        : [this.message('skip', constructTexts.itemsNotBegun(left, this.node.id))]),
     ];
   }
 
@@ -134,7 +134,7 @@ export class ForeachLog extends ContainerLog {
   #told(index: number, { log, heading, outcome, isShort }: ItemLog): PromptMessage[] {
     const about = { 'stepwright/item': index };
     const said = isShort ? log.all.filter(isCall).slice(-1) : log.all;
-    const head = heading === undefined ? [] : [this.#message('item', heading, about)];
+    const head = heading === undefined ? [] : [this.message('item', heading, about)];
     return [...head, ...said, ...this.#ending(index, outcome, about)];
   }
 
@@ -142,26 +142,13 @@ export class ForeachLog extends ContainerLog {
     const { id } = this.node;
     const place = [index + 1, this.#count, id] as const;
     if (outcome?.status === 'cancelled') {
-      return [this.#message('item', constructTexts.itemCancelled(...place), about)];
+      return [this.message('item', constructTexts.itemCancelled(...place), about)];
     }
     if (outcome?.status !== 'failed') return [];
     const { code, message } = outcome.failure;
     const goesOn = this.node.kind === 'foreach' && this.node.onItemError === 'continue';
     const text = this.secrets.text(constructTexts.itemFailed(...place, message, goesOn));
-    return [this.#message('error', text, { ...about, 'stepwright/code': code }, 'user')];
-  }
-
-  #message(
-    part: BlockMeta['stepwright/part'],
-    text: string,
-    meta: Partial<BlockMeta> = {},
-    role: PromptMessage['role'] = 'assistant',
-  ): PromptMessage {
-    return textBlock(role, text, {
-      'stepwright/part': part,
-      'stepwright/step': this.instance.key,
-      ...meta,
-    });
+    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 }
 

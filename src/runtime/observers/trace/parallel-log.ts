@@ -1,5 +1,4 @@
 import type { ScopeInstance } from '../../engine/instances.js';
-import { textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import { ContainerLog } from './container-log.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
@@ -52,7 +51,7 @@ export class ParallelLog extends ContainerLog {
     return [
       ...begun.flatMap((arm) => this.#told(arm)),
       ...(isOver && left.length > 0
-        ? [this.#message('skip', constructTexts.branchNotBegun(left, this.node.id))]
+        ? [this.message('skip', constructTexts.branchNotBegun(left, this.node.id))]
         : []),
     ];
   }
@@ -87,7 +86,7 @@ export class ParallelLog extends ContainerLog {
     const head = isDone ? constructTexts.branchDone(arm, id) : constructTexts.branch(arm, id);
     const isSilent = said.length === 0 && !isDone;
     return [
-      ...(isSilent ? [] : [this.#message('group', head, about)]),
+      ...(isSilent ? [] : [this.message('group', head, about)]),
       ...said,
       ...this.#ending(arm, outcome, about),
     ];
@@ -96,25 +95,12 @@ export class ParallelLog extends ContainerLog {
   #ending(arm: string, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
     const { id } = this.node;
     if (outcome?.status === 'cancelled') {
-      return [this.#message('group', constructTexts.branchCancelled(arm, id), about)];
+      return [this.message('group', constructTexts.branchCancelled(arm, id), about)];
     }
     if (outcome?.status !== 'failed') return [];
     const { code, message } = outcome.failure;
     const text = this.secrets.text(constructTexts.branchFailed(arm, id, message));
-    return [this.#message('error', text, { ...about, 'stepwright/code': code }, 'user')];
-  }
-
-  #message(
-    part: BlockMeta['stepwright/part'],
-    text: string,
-    meta: Partial<BlockMeta> = {},
-    role: PromptMessage['role'] = 'assistant',
-  ): PromptMessage {
-    return textBlock(role, text, {
-      'stepwright/part': part,
-      'stepwright/step': this.instance.key,
-      ...meta,
-    });
+    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 
   #branches(): string[] {
