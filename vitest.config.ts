@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,5 +9,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/fixtures/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });

@@ -264,10 +264,12 @@ describe('the recipes do what they say', () => {
       overHttp(server: Server, whoBrings: (token: string) => Promise<object | undefined>): HttpServer;
     };
     const served = await serve();
-    const known = new Set(['ada', 'eve']);
-    const http = overHttp(served.server, async (token) =>
-      known.has(token) ? { token, clientId: token, scopes: [] } : undefined,
-    );
+    const known = new Set(['ada', 'eve', 'ada bob']);
+    const http = overHttp(served.server, async (token) => {
+      if (!known.has(token)) return undefined;
+      const [clientId, sub] = token.split(' ');
+      return { token, clientId, scopes: [], ...(sub === undefined ? {} : { extra: { sub } }) };
+    });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => {
       http.closeAllConnections();
@@ -317,8 +319,9 @@ describe('the recipes do what they say', () => {
         return response.status;
       });
     expect(await asking('ada', id)).toBe(200);
-    // The session of another client, none, and one that has ended.
+    // The session of another client, of another user of the same client, none, and one that has ended.
     expect(await asking('eve', id)).toBe(404);
+    expect(await asking('ada bob', id)).toBe(404);
     expect(await asking('ada')).toBe(400);
     await ofAda?.terminateSession();
     expect(await asking('ada', id)).toBe(404);
