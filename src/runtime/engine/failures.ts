@@ -227,7 +227,10 @@ export const failures = {
 
 /** A report as a value: of each failure the code and the message. */
 export function reportAsJson({ done, failed, not_run }: CompensationReport): Json {
-  const faults = failed.map(({ tool, failure: { code, message } }) => ({ tool, failure: { code, message } }));
+  const faults = failed.map(({ tool, failure: { code, message, outcomeUnknown } }) => {
+    const unknown = outcomeUnknown === undefined ? {} : { outcome_unknown: true };
+    return { tool, failure: { code, message, ...unknown } };
+  });
   return { done, failed: faults, not_run };
 }
 

@@ -69,11 +69,13 @@ function wasUndoneAsAWhole({ run: { status, failure } }: RunState): boolean {
   );
 }
 
-/** Whether a node is a `parallel` that undoes what its branches did, and one of them failed. */
-function wasRolledBack(instances: Instances, node: NodeInstance, { nodes, scopes }: RunState): boolean {
+/**
+ * Whether a node is a `parallel` that undoes what its branches did, and one of them failed. It may have succeeded all the
+ * same: with a fallback.
+ */
+function wasRolledBack(instances: Instances, node: NodeInstance, { scopes }: RunState): boolean {
   const { node: model, parts } = node.planned;
   if (model.kind !== 'parallel' || model.onPartialFailure !== 'rollback') return false;
-  if (ownProperty(nodes, node.key)?.status === 'succeeded') return false;
   return parts.some((_, part) => ownProperty(scopes, instances.part(node, part).key)?.failure !== undefined);
 }
 

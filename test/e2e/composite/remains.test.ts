@@ -1,10 +1,11 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { createServer } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
+import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Node, Scope } from '../../../src/graph/model.js';
 import { registryOf } from '../server/fixture/registry-of.js';
 import { type Answer, callOf, clientOf, failureIn, runIn, textIn } from './client.js';
-import { ask, built, call, lit, step, workflow } from './fixture/workflows.js';
+import { ask, built, call, lit, returns, step, workflow } from './fixture/workflows.js';
 
 @Tool({ name: 'make', description: 'Makes a thing' })
 class Make {
@@ -16,13 +17,16 @@ class Make {
 
 @Tool({ name: 'unmake', description: 'Takes a thing away' })
 class Unmake {
+  constructor(readonly work: Work) {}
+
   execute({ id }: { id: string }) {
     if (id === 'id-stuck') throw new Error(`cannot unmake ${id}`);
+    if (id === 'id-held') return this.work.hold();
     return {};
   }
 }
 
-/** What `write` and `count` have done. */
+/** What tools have done, and what holds them up. */
 class Work {
   counted = 0;
   written = 0;
@@ -32,6 +36,16 @@ class Work {
   /** Settles when something begins to be written. */
   get begun(): Promise<void> {
     return new Promise((resolve) => this.#begun.add(resolve));
+  }
+
+  /** Lets what is held up go on. */
+  release: () => void = () => {};
+
+  hold(): Promise<object> {
+    this.begin();
+    return new Promise((resolve) => {
+      this.release = () => resolve({});
+    });
   }
 
   begin(): void {
@@ -96,13 +110,17 @@ const base = { after: [], join: 'none_failed', executor: 'server' } as const;
 const parallel = (
   branches: Readonly<Record<string, Node>>,
   onPartialFailure: 'abort' | 'rollback',
+  more: { readonly onError?: { readonly value: Expr } } = {},
 ): Node => ({
   ...base,
   kind: 'parallel',
   id: 'both',
   onPartialFailure,
   branches: Object.entries(branches).map(([id, node]) => ({ id, body: { nodes: [node] } })),
+  ...more,
 });
+
+const instead = { onError: { value: lit({ ok: false }) } };
 
 const each = (items: readonly string[], body: Scope): Node => ({
   ...base,
@@ -125,6 +143,12 @@ const graphs = [
     makes('first'),
     parallel({ x: makes('x'), y: makes('y', 'stuck'), z: makes('bad') }, 'rollback'),
   ]),
+  workflow('done_all_the_same', [
+    parallel({ slow: call('slow', 'write'), bad: makes('bad') }, 'abort', instead),
+    { ...parallel({ x: makes('x', 'stuck'), z: makes('worse', 'bad') }, 'rollback', instead), id: 'then' },
+    returns(lit({ ok: true })),
+  ]),
+  workflow('held', [makes('a', 'held'), ask('sure')]),
   workflow('slow', [makes('a'), call('slow', 'write')]),
   workflow('mass', [each(new Array<string>(MANY).fill('x'), { nodes: [call('count', 'count')] })]),
   workflow('items', [
@@ -138,7 +162,11 @@ const graphs = [
 
 async function atWork() {
   const work = new Work();
-  const tools = { write: () => new Write(work), count: () => new Count(work) };
+  const tools = {
+    unmake: () => new Unmake(work),
+    write: () => new Write(work),
+    count: () => new Count(work),
+  };
   const server = createServer(registry, { workflows: built(graphs), tools, log: () => {} });
   return { work, client: await clientOf(server) };
 }
@@ -173,6 +201,40 @@ describe('a run that is cancelled', () => {
     expect(status.isError).toBeUndefined();
     expect(errorIn(status)).toStrictEqual(errorIn(cancelled));
     expect(textIn(status)).toBe(textIn(cancelled));
+  });
+
+  test('says so while what it did is being undone, and takes no cancellation after its end', async () => {
+    const { client, work } = await atWork();
+    const workflow_id = runIn(await callOf(client, 'w_held'));
+    const { begun } = work;
+    const answer = callOf(client, 'cancel_workflow', { workflow_id, compensate: true });
+    await begun;
+    const status = await callOf(client, 'get_workflow_status', { workflow_id });
+    expect(textIn(status)).toBe(
+      `Workflow 'held' was cancelled; undoing is under way. workflow_id: ${workflow_id}\nAsk for it with get_workflow_status.`,
+    );
+    expect(status.structuredContent).toMatchObject({ status: 'running', cancelling: true });
+    const list = await callOf(client, 'list_workflows');
+    expect(textIn(list)).toContain(`${workflow_id}  held  running, was cancelled; undoing is under way`);
+    expect(list.structuredContent?.runs).toMatchObject([{ status: 'running', cancelling: true }]);
+    work.release();
+    expect((await answer).structuredContent).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('with `compensate` after its end is told that nothing was undone', async () => {
+    const { client } = await atWork();
+    await callOf(client, 'w_done_all_the_same');
+    const { runs } = (await callOf(client, 'list_workflows')).structuredContent as {
+      runs: { workflow_id: string }[];
+    };
+    const answer = await callOf(client, 'cancel_workflow', {
+      workflow_id: runs[0]?.workflow_id,
+      compensate: true,
+    });
+    expect(textIn(answer)).toMatch(
+      /^W_NOT_USED: The run was over when it was to be cancelled: nothing was undone\./,
+    );
+    expect(warningsIn(answer)).toMatchObject([{ code: 'W_NOT_USED' }, {}, {}]);
   });
 
   test('while a call is in flight names that call', async () => {
@@ -214,6 +276,34 @@ describe('a run that is cancelled', () => {
   });
 });
 
+describe('a run that completes', () => {
+  test('with its result says what still stands, and what may have taken effect', async () => {
+    const { client } = await atWork();
+    const answer = await callOf(client, 'w_done_all_the_same');
+    expect(answer.isError).toBeUndefined();
+    expect(answer.structuredContent).toEqual({ ok: true });
+    const notes = [
+      `W_NOT_UNDONE: Not undone, and still in effect: step 'x' (to undo it: unmake {"id":"id-stuck"}).`,
+      'W_OUTCOME_UNKNOWN: Without an answer, but may have taken effect all the same: ' +
+        "write (step 'slow'). Check before repeating.",
+    ].join('\n');
+    expect(answer.content).toEqual([
+      { type: 'text', text: '{"ok":true}' },
+      { type: 'text', text: notes },
+    ]);
+    expect(warningsIn(answer)).toMatchObject([{ code: 'W_NOT_UNDONE' }, { code: 'W_OUTCOME_UNKNOWN' }]);
+    const { runs } = (await callOf(client, 'list_workflows')).structuredContent as {
+      runs: { workflow_id: string }[];
+    };
+    const status = await callOf(client, 'get_workflow_status', { workflow_id: runs[0]?.workflow_id });
+    expect(textIn(status)).toContain(notes);
+    expect(status.structuredContent).toMatchObject({
+      status: 'completed',
+      remains: { not_undone: [{ step: 'x' }], unknown_outcomes: [{ step: 'slow', tool: 'write' }] },
+    });
+  });
+});
+
 describe('a run that fails', () => {
   test('names the call that was given up because of it', async () => {
     const { client, work } = await atWork();
@@ -228,11 +318,13 @@ describe('a run that fails', () => {
     );
     expect(errorIn(answer)).toMatchObject({ unknown_outcomes: [{ step: 'slow', tool: 'write' }] });
     expect(warningsIn(answer)).toMatchObject([{ code: 'W_OUTCOME_UNKNOWN' }]);
+    expect(failureIn(answer)).toMatchObject({ unknown_outcomes: [{ step: 'slow', tool: 'write' }] });
   });
 
   test('and rolls back says which branch, why, what was undone and what was not', async () => {
     const { client } = await atWork();
     const answer = await callOf(client, 'w_rollback');
+    expect(failureIn(answer)).toMatchObject({ not_undone: [{ step: 'y' }, { step: 'x' }] });
     expect(textIn(answer)).toBe(
       [
         "Workflow 'rollback' failed at step 'both': 1 of 3 branches failed: z (cannot make bad). (E_PARTIAL_FAILURE)",
@@ -248,6 +340,12 @@ describe('a run that fails', () => {
     const { client } = await atWork();
     const answer = await callOf(client, 'w_items');
     expect(errorIn(answer)?.details).toEqual({ index: 1, partial: { 0: 'id-one' } });
+    expect(textIn(answer)).toBe(
+      [
+        "Workflow 'items' failed at step 'each': cannot make bad (E_TOOL_ERROR)",
+        'In the loop, item 1 failed (the first is 0); 1 item had finished.',
+      ].join('\n'),
+    );
   });
 
   test('through submit_result answers as the call of its tool does', async () => {

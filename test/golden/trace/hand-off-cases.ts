@@ -12,7 +12,7 @@ import {
   undo,
   withTasks,
 } from '../../../src/runtime/engine/constructs.fixture.js';
-import { graph, input, lit, step, stop, text } from '../../../src/runtime/engine/graph.fixture.js';
+import { graph, input, list, lit, step, stop, text } from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, get, readOnly, sample, use } from './parts.js';
 import { type Scenario, textInput } from './scenario.js';
 
@@ -133,6 +133,60 @@ export const handOffCases: Readonly<Record<string, Scenario>> = {
       { inputs: [textInput('word', { secret: true })] },
     ),
     tools: { open: echo('opened'), close: failing('jammed'), bad: failing('no') },
+    given: { word: 'sesame-0815' },
+  },
+  'rollback-of-secrets-handed-down': {
+    graph: withTasks(
+      graph([runs('outer', 'middle', { account: dict({ key: input('word') }), name: lit('Ada') })], {
+        inputs: [textInput('word', { secret: true })],
+      }),
+      graph([runs('trip', 'book', { key: get(input('account'), 'key'), name: input('name') })], {
+        name: 'middle',
+        inputs: [textInput('account', { secret: true }), textInput('name')],
+      }),
+      graph(
+        [
+          parallel(
+            'both',
+            {
+              a: body([
+                use(
+                  'open',
+                  { name: input('name') },
+                  {
+                    compensate: undo('close', {
+                      name: input('name'),
+                      auth: dict({ key: input('key'), more: list(input('key')) }),
+                    }),
+                  },
+                ),
+                use(
+                  'sign',
+                  {},
+                  {
+                    after: ['open'],
+                    compensate: undo('revoke', {
+                      header: text('Bearer ', input('key')),
+                      code: { kind: 'call', fn: 'toUpperCase.js', args: [input('key')] },
+                    }),
+                  },
+                ),
+              ]),
+              b: body([use('bad', {})]),
+            },
+            { onPartialFailure: 'rollback', concurrency: 1 },
+          ),
+        ],
+        { name: 'book', inputs: [textInput('key', { secret: true }), textInput('name')] },
+      ),
+    ),
+    tools: {
+      open: echo('opened'),
+      sign: echo('signed'),
+      close: failing('jammed'),
+      revoke: failing('jammed'),
+      bad: failing('no'),
+    },
     given: { word: 'sesame-0815' },
   },
   'workflow-in-itself': {

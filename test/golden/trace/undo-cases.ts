@@ -7,8 +7,8 @@ import {
   parallel,
   undo,
 } from '../../../src/runtime/engine/constructs.fixture.js';
-import { graph, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
-import { echo, failing, get, readOnly, use } from './parts.js';
+import { again, graph, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
+import { echo, failing, faltering, get, readOnly, use } from './parts.js';
 import type { Scenario } from './scenario.js';
 
 const booked = (id: string, options = {}) =>
@@ -36,6 +36,9 @@ const tools = {
   cancel_car: echo(),
   tell: echo(),
 };
+
+/** Never answers. */
+const silent = { description: 'Say nothing', run: () => new Promise(() => {}) };
 
 /** Runs that undo what they did. */
 export const undoCases: Readonly<Record<string, Scenario>> = {
@@ -160,6 +163,51 @@ export const undoCases: Readonly<Record<string, Scenario>> = {
       confirm: echo(),
       cancel: echo('cancelled'),
     },
+  },
+  'undo-without-an-answer': {
+    graph: graph([trip()], { name: 'book_trip' }),
+    tools: { ...tools, car: failing('no cars', { annotations: readOnly }), cancel_hotel: silent },
+  },
+  'only-undo-without-an-answer': {
+    graph: graph([
+      parallel(
+        'both',
+        { hotel: body([booked('hotel')]), car: body([booked('car')]) },
+        { onPartialFailure: 'rollback', concurrency: 1 },
+      ),
+    ]),
+    tools: { ...tools, car: failing('no cars', { annotations: readOnly }), cancel_hotel: silent },
+  },
+  'done-but-something-stands': {
+    graph: graph([
+      branch('try', [
+        [
+          lit(true),
+          body([
+            trip({ onError: { fallbackNode: 'instead' } }),
+            use('instead', { why: { kind: 'ref', root: 'error', path: ['message'] } }, { tool: 'tell' }),
+          ]),
+        ],
+      ]),
+      use('pay', {}, { timeoutMs: 2_000, onError: { value: lit('later') }, after: ['try'] }),
+      use('look', {}, { timeoutMs: 2_000, onError: { value: lit('nothing') }, after: ['try'] }),
+    ]),
+    tools: {
+      ...tools,
+      cancel_hotel: silent,
+      pay: silent,
+      look: { ...silent, annotations: readOnly },
+    },
+  },
+  'done-after-an-undo-that-failed': {
+    graph: graph([
+      parallel(
+        'both',
+        { hotel: body([booked('hotel')]), car: body([booked('car')]) },
+        { onPartialFailure: 'rollback', concurrency: 1, retry: again(1) },
+      ),
+    ]),
+    tools: { ...tools, car: faltering(['no cars'], { number: 'C1' }), cancel_hotel: failing('too late') },
   },
   'rollback-of-items': {
     graph: graph([

@@ -125,7 +125,7 @@ export class LiveRun {
   /** What was undone in a run that is over, and what still stands; nothing in any other. */
   undone(): Undone {
     const { status } = this.#state.run;
-    if (status !== 'failed' && status !== 'cancelled') return { steps: [], standing: [] };
+    if (status === 'running') return { steps: [], standing: [] };
     const undone = undoneIn(this.#options.graph, this.#state);
     for (const { step, tool, input } of undone.standing) {
       if (input === undefined) continue;

@@ -111,16 +111,22 @@ export const constructTexts = {
   /** One clause each for what was undone, what could not be, and what was not tried. */
   undoReport: (
     done: readonly string[],
-    failed: readonly { readonly tool: string; readonly why: string }[],
+    failed: readonly { readonly tool: string; readonly why: string; readonly isUnknown?: boolean }[],
     notRun: readonly string[],
   ) =>
     [
       done.length > 0
         ? `Undone with ${counted(done)}.`
-        : failed.length + notRun.length > 0
-          ? 'Nothing was undone.'
-          : 'There was nothing to undo.',
-      ...failed.map(({ tool, why }) => `Undoing with ${tool} failed: ${stop(oneLine(why))}`),
+        : failed.some(({ isUnknown }) => isUnknown)
+          ? 'Nothing is known to have been undone.'
+          : failed.length + notRun.length > 0
+            ? 'Nothing was undone.'
+            : 'There was nothing to undo.',
+      ...failed.map(({ tool, why, isUnknown }) =>
+        isUnknown
+          ? `Whether it was undone with ${tool} is unknown: ${stop(oneLine(why))}`
+          : `Undoing with ${tool} failed: ${stop(oneLine(why))}`,
+      ),
       ...(notRun.length === 0 ? [] : [`Not tried after that: ${counted(notRun)}.`]),
     ].join(' '),
   givenUp: (step: string) => `Step '${step}' was given up.`,

@@ -1,26 +1,53 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import { soleBody } from '../../../graph/print/shapes.js';
+import { MASKED } from '../../catalogue/mask.js';
 import { oneLine } from '../../catalogue/one-line.js';
 import type { ScopeInstance } from '../../engine/instances.js';
 import { jsonText } from './json-text.js';
 import { ANY_ITEM, nameOf } from './open-values.js';
 import { names, oneOf, stop } from './sentences.js';
 
-const triedInVain = (why: string | undefined): string =>
-  why === undefined ? '' : ` It was tried and failed: ${stop(oneLine(why))}`;
+/** How the call went that a hand-off asks for once more. */
+export interface Tried {
+  readonly why: string;
+  /** It may have taken effect although nothing came back. */
+  readonly outcomeUnknown: boolean;
+}
+
+/** How sure it is that something still stands: of all that is listed, of a part of it, or of nothing. */
+export type Certainty = 'all' | 'some' | 'none';
+
+const howItWent = (tried: Tried | undefined): string => {
+  if (tried === undefined) return '';
+  const why = stop(oneLine(tried.why));
+  return tried.outcomeUnknown
+    ? ` It was tried, and its outcome is unknown: ${why} It may have been undone; check first.`
+    : ` It was tried and failed: ${why}`;
+};
+
+const whatStands: Readonly<Record<Certainty, string>> = {
+  all: 'What was not undone still stands.',
+  some: 'What was not undone still stands, but for what may have been undone, as its note says.',
+  none: 'What was to be undone may still stand.',
+};
 
 /** What a hand-off says of constructs. */
 export const handOffTexts = {
   /** `step` is a name in quotes, and its place. */
   undone: (step: string | undefined, report: string) =>
     step === undefined ? report : `Step ${step}: ${report}`,
-  toCleanUp: (calls: readonly string[]) =>
-    `What was not undone still stands. To clean up, make these tool calls:\n\n${calls.map((call, index) => `${index + 1}. ${call}`).join('\n')}`,
-  /** `why` is how the call failed, where it was made. */
-  undoes: (step: string, where: string, why: string | undefined) =>
-    `It undoes step '${step}'${where}.${triedInVain(why)}`,
-  belongsTo: (step: string, where: string, why: string | undefined) =>
-    `It belongs to step '${step}'${where}.${triedInVain(why)}`,
+  toCleanUp: (calls: readonly string[], certainty: Certainty) =>
+    `${whatStands[certainty]} To clean up, make these tool calls:\n\n${calls.map((call, index) => `${index + 1}. ${call}`).join('\n')}`,
+  doneBut: 'The workflow is done, but it leaves something behind.',
+  /** `calls` are tools, each with its step in quotes and the place of that. */
+  unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
+    `No answer came from these calls, which may have taken effect all the same. Check that first, before you repeat them or go on:\n\n${calls.map(({ tool, step }, index) => `${index + 1}. ${tool} of step ${step}`).join('\n')}`,
+  undoes: (step: string, where: string, tried: Tried | undefined) =>
+    `It undoes step '${step}'${where}.${howItWent(tried)}`,
+  belongsTo: (step: string, where: string, tried: Tried | undefined) =>
+    `It belongs to step '${step}'${where}.${howItWent(tried)}`,
+  ranAgain: ' The step has run again since: do not undo what it did then.',
+  fillIn: ` Fill in what is masked (${MASKED}) first.`,
   ask: (message: string, options: readonly string[], schema: JsonSchema) =>
     `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   inside: (where: string) => `It is made${where}.`,

@@ -2,13 +2,14 @@ import type { ToolAnnotations } from '../../../decorators/tool.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
-import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
+import { callText, cleanUpCalls, cleanUpText } from './clean-up.js';
+import { handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { OpenCalls } from './open-calls.js';
 import { outlookOf } from './outlook.js';
 import type { Secrets } from './secrets.js';
-import type { Standing, StandingWork } from './standing.js';
+import type { StandingWork } from './standing.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
 import { undoReport } from './undo-log.js';
@@ -44,7 +45,7 @@ export function handOff(context: HandOffContext): HandOff {
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
   const calls = endedOnPurpose ? [] : stopped.calls();
-  const cleanUp = stopped.cleanUp();
+  const cleanUp = cleanUpCalls(context.standing, context.secrets);
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
   const { secrets } = context;
   const why = [
@@ -56,7 +57,7 @@ export function handOff(context: HandOffContext): HandOff {
   const [first] = reasons;
   const parts = [
     why.join('\n'),
-    ...(cleanUp.length === 0 ? [] : [handOffTexts.toCleanUp(cleanUp.map(callText))]),
+    ...(cleanUp.length === 0 ? [] : [cleanUpText(cleanUp)]),
     calls.length === 0 ? nothing : texts.toContinue(calls.map(callText)),
     ...(calls.length === 0 ? [] : [stopped.leftOut().join('\n')].filter((text) => text !== '')),
   ];
@@ -161,12 +162,6 @@ class StoppedRun {
     // One that has no end is the last of them.
     const time = ({ record }: FailedStep): number => record.endedAs ?? Number.MAX_SAFE_INTEGER;
     return this.#failed.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
-  }
-
-  /** The calls that take back what should have been undone and was not. */
-  cleanUp(): HandOffCall[] {
-    const { standing, secrets } = this.#context;
-    return standing.all.map((each) => cleanUpCall(each, secrets));
   }
 
   calls(): HandOffCall[] {
@@ -276,31 +271,6 @@ function triesOf({ node, attempts }: FailedStep): Pick<TraceError, 'attempted' |
   if (kind !== 'call' && kind !== 'resource') return {};
   if (attempts === 0) return { attempted: false };
   return attempts === 1 ? {} : { attempts };
-}
-
-function callText(call: HandOffCall): string {
-  const line = lineOf(call);
-  return call.note === undefined ? line : `${line}${texts.noteLine(call.note)}`;
-}
-
-function lineOf(call: HandOffCall): string {
-  if ('tool' in call) return texts.callTool(call.tool, call.arguments);
-  if ('uri' in call) return texts.readResource(call.uri);
-  return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
-}
-
-function cleanUpCall({ compensation, input, step, at, failure }: Standing, secrets: Secrets): HandOffCall {
-  const { node } = step.planned;
-  const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
-  const note = about(node.id, whereIs(step.scope), failure?.message);
-  return {
-    step: step.key,
-    undoes: true,
-    tool: compensation.tool,
-    arguments: secrets.undoing(compensation, input, at),
-    ...bodyName(step.scope),
-    note: secrets.text(note),
-  };
 }
 
 function nameAndPlace({ planned, scope }: NodeInstance): string {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { AskMode, RunStatus } from '../../engine/contract.js';
+import type { UnknownCall } from '../../hosts/unknown-outcomes.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
@@ -83,8 +84,9 @@ export type BlockMeta = {
  * a loop or another workflow where they failed: every `step` of `errors` is among them.
  *
  * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
- * every failure, `calls` the hand-off's list, `undone` what was taken back. `errors` and `calls` are empty lists
- * otherwise; `result` is what a `return` gave, left out where its JSON text is longer than
+ * every failure, `calls` the hand-off's list, `undone` what was taken back. Otherwise `errors` is empty, `calls` lists
+ * what takes back what was to be undone and was not, and `unknown_outcomes` the calls that may have taken effect though
+ * no answer came; `result` is what a `return` gave, left out where its JSON text is longer than
  * {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. A run that is not over
  * has `actions`, and `workflow_id` where something keeps it.
  */
@@ -95,6 +97,7 @@ export type TraceMeta = {
   readonly calls: readonly HandOffCall[];
   readonly pause_reason?: PauseReason;
   readonly undone?: readonly Undone[];
+  readonly unknown_outcomes?: readonly UnknownCall[];
   readonly result?: Json;
   readonly result_size?: number;
   readonly workflow_id?: string;
@@ -176,6 +179,8 @@ export type HandOffCall = {
   readonly note?: string;
   /** The call takes the effect of the step back that has it, and continues nothing. */
   readonly undoes?: true;
+  /** It was made before without an answer, and may have taken effect: check first. */
+  readonly outcomeUnknown?: true;
 } & (
   | { readonly tool: string; readonly arguments: JsonObject }
   | { readonly resource: string; readonly uri: string }

@@ -1,4 +1,4 @@
-import type { Expr } from '../../../graph/expression/tree.js';
+import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
 import type { CallNode, Graph, Input, WorkflowNode } from '../../../graph/model.js';
 import { bodiesOf } from '../../../graph/node-expressions.js';
 
@@ -85,6 +85,17 @@ export function inputName(expr: Expr | undefined, loops: Loops = new Map()): str
   return expr.root === 'item'
     ? inputName(loops.get(name), new Map([...loops].filter(([as]) => as !== name)))
     : undefined;
+}
+
+/** The path into the inputs of its workflow that an expression is, if it is no more than that: `card.number`. */
+export function inputPath(expr: Expr): RefExpr['path'] | undefined {
+  if (expr.kind === 'ref') return expr.root === 'inputs' ? expr.path : undefined;
+  if (expr.kind !== 'get' || expr.key.kind !== 'literal') return undefined;
+  const { value: key } = expr.key;
+  const base = inputPath(expr.of);
+  return base === undefined || (typeof key !== 'string' && typeof key !== 'number')
+    ? undefined
+    : [...base, key];
 }
 
 /** What a literal object has under a key. */

@@ -5,7 +5,7 @@ import { MASKED, Mask, maskMembers, valuesOf } from '../../catalogue/mask.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { DerivedSecrets } from '../../hosts/derived-secrets.js';
-import { declaredSecrets, entryOf, inputName } from './secret-inputs.js';
+import { declaredSecrets, entryOf, inputName, inputPath } from './secret-inputs.js';
 import { texts } from './texts.js';
 
 /**
@@ -117,18 +117,35 @@ export class Secrets {
   }
 
   /**
-   * The input of a compensation that is still to be made, its secrets masked. One that the caller has given is named, for
-   * the caller to fill in.
+   * The input of a compensation that is still to be made, its secrets masked. One that the caller has given is named,
+   * wherever it stands and however many workflows it was handed down through, for the caller to fill in.
    */
   undoing({ tool, input: expr }: Compensation, input: JsonObject, at: ScopeInstance): JsonObject {
     const shown = this.json(maskMembers(input, this.#inputsOf(tool)), expr, at);
-    if (!isJsonObject(shown)) return {};
-    const isTop = at.workflow.node === undefined;
-    const members = Object.entries(shown).map(([key, value]) => {
-      const entry = isTop && value === MASKED ? entryOf(expr, key) : undefined;
-      const isInput = entry?.kind === 'ref' && entry.root === 'inputs';
-      return [key, isInput ? texts.promptArgument(entry.path.join('.')) : value] as const;
-    });
+    const named = this.#named(shown, expr, at);
+    return isJsonObject(named) ? named : {};
+  }
+
+  /** What is masked, named as the argument of the prompt where it is one. */
+  #named(value: Json, expr: Expr | undefined, at: ScopeInstance): Json {
+    if (expr === undefined) return value;
+    if (expr.kind === 'text' && typeof value === 'string' && value.includes(MASKED)) {
+      const parts = expr.parts.map((part) =>
+        typeof part === 'string' ? part : this.#named(MASKED, part, at),
+      );
+      return this.#mask.text(parts.join(''));
+    }
+    if (value === MASKED) {
+      const path = argumentPath(expr, at);
+      return path === undefined ? value : texts.promptArgument(path.join('.'));
+    }
+    if (Array.isArray(value)) {
+      return value.map((item: Json, index) => this.#named(item, itemOf(expr, index), at));
+    }
+    if (!isJsonObject(value)) return value;
+    const members = Object.entries(value).map(
+      ([key, member]) => [key, this.#named(member, entryOf(expr, key), at)] as const,
+    );
     return Object.fromEntries(members);
   }
 
@@ -172,6 +189,19 @@ export class Secrets {
       ]),
     );
   }
+}
+
+/** The path to a value in the arguments of the run, where an expression is one of them, handed down as it is. */
+function argumentPath(expr: Expr, { workflow: { node } }: ScopeInstance): RefExpr['path'] | undefined {
+  const path = inputPath(expr);
+  if (path === undefined || node === undefined) return path;
+  const model = node.planned.node;
+  let given: Expr | undefined = model.kind === 'workflow' ? model.input : undefined;
+  let rest = path;
+  for (; given?.kind === 'dict' && rest.length > 0; rest = rest.slice(1))
+    given = entryOf(given, String(rest[0]));
+  const around = given && argumentPath(given, node.scope);
+  return around && [...around, ...rest];
 }
 
 /** The item of a literal list at an index. */

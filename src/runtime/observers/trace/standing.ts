@@ -20,6 +20,10 @@ export interface Standing {
   readonly at: ScopeInstance;
   /** How making it failed; missing for one that was not tried. */
   readonly failure?: Failure;
+  /** It was tried without an answer: nobody knows whether it was made. A later try that fails tells nothing of that. */
+  readonly outcomeUnknown?: true;
+  /** The step has run again since, and what it did then is not to be taken back. */
+  readonly ranAgain?: true;
 }
 
 /**
@@ -45,7 +49,13 @@ export class StandingWork {
   observe(fact: Fact, state: RunState): void {
     if (fact.kind === 'compensating') {
       for (const each of this.#begun(fact.node, state)) {
-        if (!this.#open.some((known) => isSame(known, each))) this.#open.push(each);
+        const place = this.#open.findIndex((known) => isSame(known, each));
+        if (place < 0) this.#open.push(each);
+        else this.#change(place, ({ ranAgain: _, ...known }) => known);
+      }
+    } else if (fact.kind === 'nodeStarted') {
+      for (const [place, { step }] of this.#open.entries()) {
+        if (step.key === fact.node) this.#change(place, (known) => ({ ...known, ranAgain: true }));
       }
     } else if (fact.kind === 'callIssued' && fact.isCompensation) {
       const made = this.#open.find(({ compensation: { tool }, input, step }) => {
@@ -56,13 +66,22 @@ export class StandingWork {
     } else if (fact.kind === 'callReturned') this.#returned(fact);
   }
 
+  #change(place: number, change: (known: Standing) => Standing): void {
+    this.#open.splice(place, 1, ...this.#open.slice(place, place + 1).map(change));
+  }
+
   #returned({ command, outcome }: Extract<Fact, { kind: 'callReturned' }>): void {
     const made = this.#issued.get(command);
     if (made === undefined) return;
     this.#issued.delete(command);
-    const place = this.#open.indexOf(made);
+    const place = this.#open.findIndex((known) => isSame(known, made));
+    if (place < 0) return;
     if (outcome.ok) this.#open.splice(place, 1);
-    else this.#open.splice(place, 1, { ...made, failure: outcome.failure });
+    else {
+      const { failure } = outcome;
+      const unknown = failure.outcomeUnknown === true ? ({ outcomeUnknown: true } as const) : {};
+      this.#change(place, (known) => ({ ...known, failure, ...unknown }));
+    }
   }
 
   /** What a node, or the cancelled run, is about to undo. */

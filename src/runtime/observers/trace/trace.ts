@@ -8,9 +8,11 @@ import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { type PlannedNode, planOf } from '../../engine/plan.js';
+import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { textBlock } from './block.js';
 import { handOff } from './hand-off.js';
 import { Ledger } from './ledger.js';
+import { leftBehind } from './left-behind.js';
 import {
   type BlockMeta,
   META_RESULT_LIMIT_BYTES,
@@ -48,7 +50,7 @@ export interface TraceObserver {
   observe(fact: Fact, state: RunState): void;
   /**
    * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
-   * did not succeed.
+   * did not succeed, or left something behind that should have been undone or that nobody knows of.
    * @param state the run as it stands after the last fact.
    * @param kept how a run is reached that outlasts this conversation. Without it nobody can answer it.
    */
@@ -84,6 +86,7 @@ class ConversationTrace implements TraceObserver {
   readonly #secrets: Secrets;
   readonly #log: RunLog;
   readonly #standing: StandingWork;
+  readonly #unknown: UnknownOutcomes;
   readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
@@ -94,6 +97,7 @@ class ConversationTrace implements TraceObserver {
     this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? [], input);
     this.#log = new RunLog(this.#ledger, this.#secrets);
     this.#standing = new StandingWork(this.#ledger.instances);
+    this.#unknown = new UnknownOutcomes((tool) => isHarmless(options.describeTool(tool)));
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     const lines = planLines(plan, (tool) => options.describeTool(tool)?.description);
@@ -105,6 +109,8 @@ class ConversationTrace implements TraceObserver {
     if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
     this.#ledger.observe(fact, state);
     this.#standing.observe(fact, state);
+    // What a compensation may have done is told with what it was to undo.
+    if (!this.#ledger.isCompensation(fact)) this.#unknown.note(fact);
     if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
     else if (fact.kind !== 'finished') this.#log.observe(fact, state);
     else if (fact.status === 'succeeded') {
@@ -121,10 +127,18 @@ class ConversationTrace implements TraceObserver {
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
       const returned = isReturned ? resultMeta(this.#secrets.json(result, this.#returns(endedBy))) : {};
+      const left = leftBehind({
+        ledger: this.#ledger,
+        secrets: this.#secrets,
+        standing: this.#standing,
+        unknown: this.#unknown.all,
+      });
+      const { text, ...meta } = left ?? { calls: [] };
+      const end = text === undefined ? [] : [textBlock('assistant', text, { 'stepwright/part': 'hand-off' })];
       return {
         description,
-        messages: this.#masked(said),
-        _meta: { status, steps, errors: [], calls: [], ...returned },
+        messages: [...this.#masked(said), ...end],
+        _meta: { status, steps, errors: [], ...meta, ...returned },
       };
     }
     const context = {
@@ -225,6 +239,11 @@ class ConversationTrace implements TraceObserver {
   ): void {
     this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
+}
+
+/** Whether it makes no difference that nobody knows how a call of a tool ended. */
+function isHarmless(tool: ToolDescription | undefined): boolean {
+  return tool?.annotations?.readOnlyHint === true;
 }
 
 /** What `_meta` tells of the run's result. */

@@ -87,7 +87,9 @@ export class UndoLog {
 
 /** How undoing went, in words. */
 export function undoReport({ done, failed, not_run }: CompensationReport, secrets: Secrets): string {
-  const faults = failed.map(({ tool, failure }) => ({ tool, why: failure.message }));
+  const faults = failed.map(({ tool, failure }) => {
+    return { tool, why: failure.message, isUnknown: failure.outcomeUnknown === true };
+  });
   return secrets.text(constructTexts.undoReport(done, faults, not_run));
 }
 

@@ -207,8 +207,8 @@ function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefine
   return { ...given, workflow_id: run_id };
 }
 
-function runLine({ workflow_id, name, status, open_actions }: RunSummary): string {
-  return texts.runLine(workflow_id, name, status, open_actions.length);
+function runLine({ workflow_id, name, status, cancelling, open_actions }: RunSummary): string {
+  return texts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {

@@ -7,10 +7,24 @@ import {
   compensate,
   foreach,
   parallel,
+  runs,
   set,
   undo,
+  wait,
+  withTasks,
 } from '../../engine/constructs.fixture.js';
-import { again, call, chain, done, graph, input, lit, step, stop } from '../../engine/graph.fixture.js';
+import {
+  again,
+  call,
+  chain,
+  compute,
+  done,
+  graph,
+  input,
+  lit,
+  step,
+  stop,
+} from '../../engine/graph.fixture.js';
 import { describeWorkflow } from './description.js';
 
 const linesOf = (...parts: Parameters<typeof describeWorkflow>) =>
@@ -160,6 +174,41 @@ test('tells what each step does on a failure', () => {
   expect(linesOf(graph(nodes), false)).toContain(
     '│ On failure: a, b, c and 1 more: a fallback; both: goes on if one branch succeeds; made: goes on, with null for the item; stops at the first failure',
   );
+});
+
+test('counts as a fallback only what keeps the run from failing', () => {
+  const failing = (id: string) => call(id, {}, { onError: { fallbackNode: `${id}-else` } });
+  const nodes = [
+    ...chain(failing('a'), failing('b'), failing('c'), failing('d')),
+    stop('a-else'),
+    compensate('b-else', [undo('tool-x')]),
+    call('c-else'),
+    branch('d-else', [[lit(true), body(chain(call('tell'), stop('give-up')))]]),
+    branch('e', [
+      [
+        lit(true),
+        body([
+          failing('e-try'),
+          compute('e-try-else', lit(1)),
+          stop('e-end', lit(''), { after: ['e-try-else'] }),
+        ]),
+      ],
+    ]),
+  ];
+  expect(linesOf(graph(nodes), false)).toContain(
+    '│ On failure: c: a fallback; b: what was done is undone; stops at the first failure',
+  );
+});
+
+test('tells of questions only where one may be put', () => {
+  const asking = '│ May ask a question before it is done: then answer with submit_result.';
+  const pausing = graph([wait('nap', { durationMs: lit(5) })], { name: 'other' });
+  const lines = linesOf(pausing, true);
+  expect(lines).toContain('│ May take its time: where it waits, ask for it with get_workflow_status.');
+  expect(lines).not.toContain(asking);
+  expect(linesOf(withTasks(graph([runs('sub', 'other')]), pausing), true)).not.toContain(asking);
+  const curious = graph([ask('sure')], { name: 'other' });
+  expect(linesOf(withTasks(graph([runs('sub', 'other')]), curious), true)).toContain(asking);
 });
 
 const many = (count: number, id: (index: number) => string) =>

@@ -1,5 +1,6 @@
 import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
+import { attemptOf, fallbackOf, soleBody } from '../../../graph/print/shapes.js';
 import { cutText } from '../../catalogue/one-line.js';
 import { flowOf } from './flow.js';
 import { texts } from './texts.js';
@@ -35,23 +36,25 @@ const DETAILS: readonly Detail[] = [
 /**
  * The description of a workflow's tool: the author's, then a box with its flow, what happens on a failure, and its
  * parameters. Where that is too long, the box says less, and in the end the author's words are cut as well.
+ *
+ * @param canWait whether a run may be over only after the call is: it asks, or waits for a time.
  */
-export function describeWorkflow(graph: Graph, canAsk: boolean): string {
+export function describeWorkflow(graph: Graph, canWait: boolean): string {
   for (const detail of DETAILS) {
-    const described = `${graph.description}\n\n${boxOf(graph, canAsk, detail)}`;
+    const described = `${graph.description}\n\n${boxOf(graph, canWait, detail)}`;
     if (described.length <= DESCRIPTION_LIMIT) return described;
   }
-  const smallest = boxOf(graph, canAsk, { parameters: false, levels: 1, limit: SHORT_LIMIT });
+  const smallest = boxOf(graph, canWait, { parameters: false, levels: 1, limit: SHORT_LIMIT });
   return `${cut(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
 }
 
-function boxOf(graph: Graph, canAsk: boolean, { parameters, levels, limit }: Detail): string {
+function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
   const { box } = texts;
   const { inputs } = graph;
   const lines = [
     cut(shownFlow(graph, levels), limit),
     cut(box.onFailure(policiesOf(graph)), limit),
-    ...(canAsk ? [box.asks] : []),
+    ...(canWait ? [asks(graph) ? box.asks : box.waits] : []),
     ...(inputs.length > 0 && parameters ? [box.parameters] : []),
     ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
     ...(inputs.length > 0 && !parameters ? [box.parametersLeft(inputs.length)] : []),
@@ -79,12 +82,39 @@ function policiesOf(graph: Graph): string[] {
   return [
     ...(errorStrategy?.kind === 'retry' ? [box.retries(errorStrategy.retry.extra + 1)] : []),
     ...named(box.retried, ({ retry }) => retry !== undefined && retry.extra > 0),
-    ...named(box.fallbacks, ({ onError }) => onError !== undefined),
+    ...named(box.fallbacks, (node) => hasFallback(node, nodes)),
     ...named(box.branchesFail, (node) => node.kind === 'parallel' && node.onPartialFailure === 'continue'),
     ...named(box.itemsFail, (node) => node.kind === 'foreach' && node.onItemError === 'continue'),
-    ...named(box.undone, (node) => node.kind === 'parallel' && node.onPartialFailure === 'rollback'),
+    ...named(box.undone, (node) => isUndone(node, nodes)),
     restOf(graph),
   ];
+}
+
+/** Whether a step of it, or of a workflow it runs, puts a question. */
+function asks(graph: Graph): boolean {
+  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kind === 'ask'));
+}
+
+/** Whether a node that fails need not fail its workflow: it has a value then, or leads to steps that give one. */
+function hasFallback({ id, onError }: Node, nodes: readonly Node[]): boolean {
+  if (onError === undefined || !('fallbackNode' in onError)) return onError !== undefined;
+  const around = nodes.map(attemptOf).find((attempt) => attempt?.risky.id === id);
+  const steps = around?.otherwise ?? nodes.filter((node) => node.id === onError.fallbackNode);
+  return !steps.some(alwaysFails);
+}
+
+/** Whether a node that takes over ends in a failure whatever happens: a `fail`, or one that only undoes. */
+function alwaysFails(node: Node): boolean {
+  if (node.when !== undefined) return false;
+  if (node.kind === 'error' || node.kind === 'compensate') return true;
+  return soleBody(node)?.nodes.some(alwaysFails) ?? false;
+}
+
+/** Whether what was done is undone where a node fails. */
+function isUndone(node: Node, nodes: readonly Node[]): boolean {
+  if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') return true;
+  const other = fallbackOf(node);
+  return nodes.some(({ id, kind }) => id === other && kind === 'compensate');
 }
 
 function restOf({ errorStrategy, failFast }: Graph): string {

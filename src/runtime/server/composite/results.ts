@@ -2,7 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, PendingAction } from '../runs/envelope.js';
-import type { EnvelopeError } from '../runs/envelope-error.js';
+import type { EnvelopeError, LooseEnds } from '../runs/envelope-error.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META } from '../tool-result.js';
 import type { ToolResult } from '../wire.js';
@@ -22,16 +22,15 @@ export function envelopeResult(
   given: readonly RunWarning[] = [],
   more: JsonObject = {},
 ): ToolResult {
-  const all = [...given, ...(envelope.error === undefined ? [] : warningsOf(envelope.error))];
+  const all = [...given, ...warningsOf(looseEndsIn(envelope))];
   const isLate = given.some(({ code }) => code === 'W_NOT_USED');
   const notes = all.map(({ code, message }) => texts.warning(code, message));
   // What was sent for nothing must not look as if the run had taken it.
   const text = isLate ? [...notes, textOf(envelope)] : [textOf(envelope), ...notes];
-  const warnings = all.map((warning) => ({ ...warning }));
   return {
     content: [{ type: 'text', text: text.join('\n') }],
-    structuredContent: { ...plain(envelope), ...more, ...(all.length === 0 ? {} : { warnings }) },
-    _meta: { ...runMeta(envelope), ...(all.length === 0 ? {} : { [WARNINGS_META]: warnings }) },
+    structuredContent: { ...plain(envelope), ...more, ...noted(all, 'warnings') },
+    _meta: { ...runMeta(envelope), ...noted(all, WARNINGS_META) },
   };
 }
 
@@ -63,12 +62,18 @@ export function toolResult(
     case 'completed': {
       const value = envelope.result ?? null;
       const shaped = isWrapped ? { result: value } : value;
+      const warnings = warningsOf(looseEndsIn(envelope));
       const fits = isJsonObject(shaped) && schemas.check(schema, shaped, 'usable').length === 0;
       if (!fits && envelope.result !== undefined) onUnfit();
+      const notes = warnings.map(({ code, message }) => texts.warning(code, message));
       return {
-        content: [{ type: 'text', text: shown(value) }],
-        structuredContent: fits ? shaped : plain(envelope),
-        _meta: runMeta(envelope),
+        // The result stays a text of its own: it may be read as JSON.
+        content: [
+          { type: 'text', text: shown(value) },
+          ...(notes.length === 0 ? [] : [{ type: 'text', text: notes.join('\n') } as const]),
+        ],
+        structuredContent: fits ? shaped : { ...plain(envelope), ...noted(warnings, 'warnings') },
+        _meta: { ...runMeta(envelope), ...noted(warnings, WARNINGS_META) },
       };
     }
     default:
@@ -78,7 +83,7 @@ export function toolResult(
 
 function failedResult(
   envelope: Envelope,
-  { code, message, node, outcome_unknown, details, partial }: EnvelopeError,
+  { code, message, node, outcome_unknown, details, ...remains }: EnvelopeError,
   warnings: readonly RunWarning[],
 ): ToolResult {
   const result = envelopeResult(envelope, warnings);
@@ -93,10 +98,19 @@ function failedResult(
         ...(node === undefined ? {} : { node }),
         ...(outcome_unknown === undefined ? {} : { outcomeUnknown: outcome_unknown }),
         ...(details === undefined ? {} : { details }),
-        partial,
+        ...plain(remains),
       },
     },
   };
+}
+
+/** Warnings under this key, where there are any. */
+function noted(warnings: readonly RunWarning[], key: string): JsonObject {
+  return warnings.length === 0 ? {} : { [key]: warnings.map((warning) => ({ ...warning })) };
+}
+
+function looseEndsIn({ error, remains }: Envelope): LooseEnds {
+  return error ?? remains ?? {};
 }
 
 function runMeta({ workflow_id, definition }: Envelope): JsonObject {
@@ -108,13 +122,16 @@ const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
 /** How a run stands, for a reader: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
-  const { workflow_id: id, definition, status, actions, result, error } = envelope;
+  const { workflow_id: id, definition, status, cancelling, actions, result, error } = envelope;
   const { name } = definition;
   switch (status) {
     case 'waiting':
       return [texts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
     case 'running':
-      return [texts.running(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
+      return [
+        (cancelling === undefined ? texts.running : texts.cancelling)(name, id),
+        ...actions.map((action) => actionText(id, action)),
+      ].join('\n\n');
     case 'completed':
       return [texts.completed(name, id), ...(result === undefined ? [] : [texts.result(shown(result))])].join(
         '\n',
@@ -153,6 +170,6 @@ function shown(value: Json): string {
 }
 
 /** Envelopes are plain JSON; interfaces have no index signature. */
-function plain(envelope: Envelope): JsonObject {
-  return envelope as unknown as JsonObject;
+function plain(json: Envelope | Partial<EnvelopeError>): JsonObject {
+  return json as unknown as JsonObject;
 }

@@ -86,6 +86,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
               workflow_id: { type: 'string' },
               name: { type: 'string' },
               status: STATUS,
+              cancelling: { type: 'boolean' },
               started_at: { type: 'string' },
               ended_at: { type: 'string' },
               open_actions: { type: 'array', items: { type: 'string' } },

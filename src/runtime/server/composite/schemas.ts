@@ -79,6 +79,28 @@ const ACTION_SCHEMA: JsonSchema = {
   required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
 };
 
+/** The members of `LooseEnds`. */
+const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
+  not_undone: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, tool: TEXT, input: { type: 'object' }, outcome_unknown: { type: 'boolean' } },
+      required: ['step', 'tool'],
+    },
+  },
+  not_undone_omitted: { type: 'integer' },
+  unknown_outcomes: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, tool: TEXT },
+      required: ['step', 'tool'],
+    },
+  },
+  unknown_outcomes_omitted: { type: 'integer' },
+};
+
 /** The schema of an `Envelope`. */
 export const ENVELOPE_SCHEMA: JsonSchema = {
   type: 'object',
@@ -90,9 +112,11 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
       required: ['name', 'hash'],
     },
     status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
+    cancelling: { type: 'boolean' },
     actions: { type: 'array', items: ACTION_SCHEMA },
     action: ACTION_SCHEMA,
     result: {},
+    remains: { type: 'object', properties: LOOSE_ENDS },
     error: {
       type: 'object',
       properties: {
@@ -104,24 +128,7 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
         partial: { type: 'object' },
         partial_omitted: { type: 'array', items: TEXT },
         undone: { type: 'array', items: TEXT },
-        not_undone: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: { step: TEXT, tool: TEXT, input: { type: 'object' } },
-            required: ['step', 'tool'],
-          },
-        },
-        not_undone_omitted: { type: 'integer' },
-        unknown_outcomes: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: { step: TEXT, tool: TEXT },
-            required: ['step', 'tool'],
-          },
-        },
-        unknown_outcomes_omitted: { type: 'integer' },
+        ...LOOSE_ENDS,
       },
       required: ['code', 'message', 'partial'],
     },

@@ -38,6 +38,7 @@ export const texts = {
       ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`,
     onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
     asks: 'May ask a question before it is done: then answer with submit_result.',
+    waits: 'May take its time: where it waits, ask for it with get_workflow_status.',
     parameters: 'Params:',
     parametersLeft: (count: number) => `Params: ${count}, as the input schema says`,
     parameter: (name: string, notes: readonly string[]) => `  ${name} (${notes.join(', ')})`,
@@ -46,19 +47,28 @@ export const texts = {
   waiting: (workflow: string, id: string) => `Workflow '${clip(workflow)}' waits. workflow_id: ${id}`,
   running: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is still running. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
+  cancelling: (workflow: string, id: string) =>
+    `Workflow '${clip(workflow)}' was cancelled; undoing is under way. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
   completed: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is completed. workflow_id: ${id}`,
   result: (text: string) => `Result: ${text}`,
   ended: (workflow: string, status: string, at: string | undefined, code: string, message: string) =>
     `Workflow '${clip(workflow)}' ${status === 'cancelled' ? 'was cancelled' : 'failed'}` +
     `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${message} (${code})`,
+  failedItem: (index: number, finished: number) =>
+    `In the loop, item ${index} failed (the first is 0); ${finished} ${finished === 1 ? 'item' : 'items'} had finished.`,
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
   undoneSteps: (steps: readonly string[]) =>
     `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
   standingCall: (step: string, tool: string, input: unknown) =>
     `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
-  notUndone: (calls: readonly string[], more: number) =>
-    `Not undone, and still in effect: ${listed(calls, more)}.`,
+  /** `more` of either kind are not named. */
+  notUndone: (standing: readonly string[], unsure: readonly string[], more: number) =>
+    [
+      ...(standing.length === 0 ? [] : [`Not undone, and still in effect: ${standing.join(', ')}.`]),
+      ...(unsure.length === 0 ? [] : [`May have been undone, check first: ${unsure.join(', ')}.`]),
+      ...(more === 0 ? [] : [`And ${more} more.`]),
+    ].join(' '),
   unknownCall: (step: string, tool: string) => `${tool} (step '${clip(step)}')`,
   outcomeUnknown: (calls: readonly string[], more: number) =>
     `Without an answer, but may have taken effect all the same: ${listed(calls, more)}. Check before repeating.`,
@@ -73,8 +83,8 @@ export const texts = {
   warning: (code: string, message: string) => `${code}: ${message}`,
   openActions: (ids: string) => `Open actions: ${ids}`,
   noRuns: 'No runs.',
-  runLine: (id: string, name: string, status: string, open: number) =>
-    `${id}  ${name}  ${status}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
+  runLine: (id: string, name: string, status: string, isCancelling: boolean, open: number) =>
+    `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is under way' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
   workflowLine: (name: string, description: string, tool: string | undefined) =>
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
   twoIds: 'workflow_id and run_id name two runs: send one of them',

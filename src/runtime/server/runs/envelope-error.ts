@@ -4,10 +4,31 @@ import { jsonSize } from '../../catalogue/json-size.js';
 import { type Mask, maskedFailure, maskMembers } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { StandingCall, Undone } from '../../hosts/undone.js';
-import type { UnknownCall } from './unknown-outcomes.js';
+import type { UnknownCall, UnknownOutcome } from '../../hosts/unknown-outcomes.js';
+
+/** What somebody has to look after once a run is over, however it ended. */
+export interface LooseEnds {
+  /** Calls that were to be undone and were not, or not for sure, with what would undo them. */
+  readonly not_undone?: readonly NotUndone[];
+  /** How many of them are not listed. */
+  readonly not_undone_omitted?: number;
+  /**
+   * Calls that may have taken effect although nothing came back: they were given up, or had no answer in time. Not those
+   * that were to undo one of `not_undone`.
+   */
+  readonly unknown_outcomes?: readonly UnknownCall[];
+  /** How many of them are not listed. */
+  readonly unknown_outcomes_omitted?: number;
+}
+
+/** A call that was to be undone. What it did still stands, for sure or perhaps. */
+export interface NotUndone extends StandingCall {
+  /** Nothing came back of what was to undo it: it may be undone. */
+  readonly outcome_unknown?: true;
+}
 
 /** Why a run failed or was cancelled, and what it leaves behind. */
-export interface EnvelopeError {
+export interface EnvelopeError extends LooseEnds {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */
@@ -21,14 +42,6 @@ export interface EnvelopeError {
   readonly partial_omitted?: readonly string[];
   /** Steps at the top that had succeeded, and of which all or a part was undone. */
   readonly undone?: readonly string[];
-  /** Calls that were to be undone and were not, with what would undo them: what they did still stands. */
-  readonly not_undone?: readonly StandingCall[];
-  /** How many of them are not listed. */
-  readonly not_undone_omitted?: number;
-  /** Calls that may have taken effect although nothing came back: they were given up, or had no answer in time. */
-  readonly unknown_outcomes?: readonly UnknownCall[];
-  /** How many of them are not listed. */
-  readonly unknown_outcomes_omitted?: number;
 }
 
 /** A value of a succeeded step with more bytes of JSON than this is named, and not shown. */
@@ -37,13 +50,29 @@ export const PARTIAL_LIMIT_BYTES = 16_384;
 /** So many calls are listed that were not undone, or whose outcome is unknown. */
 export const LISTED_CALLS = 50;
 
-/** What a run that did not succeed leaves behind. */
+/** What a run that is over leaves behind. */
 export interface Remains extends Undone {
+  readonly standing: readonly NotUndone[];
   readonly unknown: readonly UnknownCall[];
 }
 
-/** What is told of a run that failed or was cancelled. */
-export interface FailedRun {
+/** Puts together what was undone and what is unknown: each call is told once, and its undoing with it. */
+export function remainsOf({ steps, standing }: Undone, outcomes: readonly UnknownOutcome[]): Remains {
+  const isOf = ({ step, tool }: StandingCall, { isUndo, ...call }: UnknownOutcome): boolean =>
+    isUndo && call.step === step && call.tool === tool;
+  return {
+    steps,
+    standing: standing.map((call) =>
+      outcomes.some((outcome) => isOf(call, outcome)) ? { ...call, outcome_unknown: true } : call,
+    ),
+    unknown: outcomes
+      .filter((outcome) => !standing.some((call) => isOf(call, outcome)))
+      .map(({ step, tool }) => ({ step, tool })),
+  };
+}
+
+/** What is told of a run that is over. */
+export interface EndedRun {
   readonly graph: Graph;
   readonly state: RunState;
   readonly mask: Mask;
@@ -52,11 +81,19 @@ export interface FailedRun {
   readonly secretInputs: (tool: string) => readonly string[];
 }
 
-export function errorOf(run: FailedRun): EnvelopeError {
+/** What is to be looked after: nothing, as a rule. */
+export function looseEndsOf(run: EndedRun): LooseEnds {
+  return { ...standingOf(run), ...unknownOf(run.remains) };
+}
+
+export function errorOf(run: EndedRun): EnvelopeError {
   const { state, mask, remains } = run;
   const { failure = LOST, failedNode } = state.run;
   const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
-  const isUnknown = outcomeUnknown === true || remains.unknown.length > 0;
+  const isUnknown =
+    outcomeUnknown === true ||
+    remains.unknown.length > 0 ||
+    remains.standing.some(({ outcome_unknown }) => outcome_unknown);
   return {
     code,
     message,
@@ -64,8 +101,7 @@ export function errorOf(run: FailedRun): EnvelopeError {
     ...(isUnknown ? { outcome_unknown: true } : {}),
     ...(details === undefined ? {} : { details }),
     ...partialOf(run),
-    ...standingOf(run),
-    ...unknownOf(remains),
+    ...looseEndsOf(run),
   };
 }
 
@@ -74,7 +110,7 @@ const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without sayi
 
 type Partial = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
 
-function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, remains }: FailedRun): Partial {
+function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, remains }: EndedRun): Partial {
   const partial: [string, Json][] = [];
   const omitted: string[] = [];
   const undone: string[] = [];
@@ -97,20 +133,17 @@ function standingOf({
   mask,
   remains: { standing },
   secretInputs,
-}: FailedRun): Pick<EnvelopeError, 'not_undone' | 'not_undone_omitted'> {
+}: EndedRun): Pick<LooseEnds, 'not_undone' | 'not_undone_omitted'> {
   if (standing.length === 0) return {};
-  const shown = standing.slice(0, LISTED_CALLS).map(({ step, tool, input }): StandingCall => {
-    if (input === undefined || jsonSize(input, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES)
-      return { step, tool };
-    return { step, tool, input: maskMembers(mask.json(input) as JsonObject, secretInputs(tool)) };
+  const shown = standing.slice(0, LISTED_CALLS).map(({ input, ...call }): NotUndone => {
+    if (input === undefined || jsonSize(input, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) return call;
+    return { ...call, input: maskMembers(mask.json(input) as JsonObject, secretInputs(call.tool)) };
   });
   const omitted = standing.length - shown.length;
   return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
 }
 
-function unknownOf({
-  unknown,
-}: Remains): Pick<EnvelopeError, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
+function unknownOf({ unknown }: Remains): Pick<LooseEnds, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
   if (unknown.length === 0) return {};
   const omitted = unknown.length - LISTED_CALLS;
   return {

@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import { timerId } from '../../engine/commands.js';
 import type { AskMode, RunState } from '../../engine/contract.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
-import { type EnvelopeError, errorOf, type FailedRun } from './envelope-error.js';
+import { type EndedRun, type EnvelopeError, errorOf, type LooseEnds, looseEndsOf } from './envelope-error.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
@@ -12,12 +12,16 @@ export interface Envelope {
   readonly definition: Definition;
   /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
   readonly status: EnvelopeStatus;
+  /** It was cancelled, and what it did is being undone. Of a running run. */
+  readonly cancelling?: true;
   /** What is open now, oldest first: also while the run goes on elsewhere. */
   readonly actions: readonly PendingAction[];
   /** The one open action, where there is exactly one. */
   readonly action?: PendingAction;
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
+  /** Of a completed run that leaves something to be looked after. */
+  readonly remains?: LooseEnds;
   /** Of a failed or cancelled run. */
   readonly error?: EnvelopeError;
 }
@@ -53,7 +57,7 @@ export interface PendingAction {
 }
 
 /** What an envelope is made of. */
-export interface RunView extends FailedRun {
+export interface RunView extends EndedRun {
   readonly standing: Standing;
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
@@ -62,7 +66,7 @@ export interface RunView extends FailedRun {
 /** How a run stands, as its caller is told. */
 export function envelopeOf(view: RunView): Envelope {
   const { graph, state, standing } = view;
-  const { id, graphHash, status, result } = state.run;
+  const { id, graphHash, status, result, cancelling } = state.run;
   const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
   switch (status) {
     case 'running': {
@@ -72,12 +76,21 @@ export function envelopeOf(view: RunView): Envelope {
       return {
         ...head,
         status: standing === 'busy' ? 'running' : 'waiting',
+        ...(cancelling === undefined ? {} : { cancelling: true }),
         actions,
         ...(isOne ? { action } : {}),
       };
     }
-    case 'succeeded':
-      return { ...head, status: 'completed', actions: [], ...(result === undefined ? {} : { result }) };
+    case 'succeeded': {
+      const remains = looseEndsOf(view);
+      return {
+        ...head,
+        status: 'completed',
+        actions: [],
+        ...(result === undefined ? {} : { result }),
+        ...(Object.keys(remains).length === 0 ? {} : { remains }),
+      };
+    }
     case 'failed':
     case 'cancelled':
       return { ...head, status, actions: [], error: errorOf(view) };

@@ -62,7 +62,7 @@ export class MemoryRunStore implements RunStore {
 
   async cancel(owner: string, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
     const run = this.#find(owner, id);
-    return run === undefined ? unknown(id) : { ok: true, envelope: await run.cancel(how, attendant) };
+    return run === undefined ? unknown(id) : run.cancel(how, attendant);
   }
 
   async list(owner: string): Promise<readonly RunSummary[]> {

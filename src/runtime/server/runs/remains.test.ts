@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   ask,
   body,
+  branch,
   foreach,
   item,
   parallel,
@@ -125,6 +126,129 @@ describe('a run that is cancelled and undone', () => {
       tool: 'tool-login',
       input: { key: '••••', pin: '••••', id: 'A' },
     });
+  });
+});
+
+describe('an undoing without an answer', () => {
+  const of = graph(chain(made('a'), made('b'), ask('sure')));
+  const tool = ({ id }: { readonly id?: unknown }) => (id === 'B' ? never() : ok('undone'));
+
+  test('is told once: the call may be undone', async () => {
+    const store = new Store({ ...tools, 'tool-undo': tool });
+    await store.start(of);
+    void cancel(store, true);
+    await settle();
+    store.clock.pass(60_000);
+    await settle();
+    const { status, error } = await store.get('run-1');
+    expect(status).toBe('cancelled');
+    expect(error).toMatchObject({
+      outcome_unknown: true,
+      details: { compensation: { failed: [{ failure: { code: 'E_TIMEOUT', outcome_unknown: true } }] } },
+      not_undone: [
+        { step: 'b', tool: 'tool-undo', input: { id: 'B', pin: '0000' }, outcome_unknown: true },
+        { step: 'a', tool: 'tool-undo', input: { id: 'A', pin: '0000' } },
+      ],
+    });
+    expect(error?.not_undone?.[1]).not.toHaveProperty('outcome_unknown');
+    expect(error).not.toHaveProperty('unknown_outcomes');
+  });
+
+  test('that is tried once more with success leaves nothing to be told', async () => {
+    let tries = 0;
+    const branches = { left: body([made('b')]), bad: body([call('bad')]) };
+    const store = new Store({
+      ...tools,
+      'tool-bad': () => broken('no'),
+      'tool-undo': () => (++tries === 1 ? never() : ok('undone')),
+    });
+    void store.start(graph([parallel('both', branches, { onPartialFailure: 'rollback' })]));
+    await settle();
+    await cancel(store, true);
+    const { error } = await store.get('run-1');
+    expect(tries).toBe(2);
+    expect(error).not.toHaveProperty('not_undone');
+    expect(error).not.toHaveProperty('unknown_outcomes');
+  });
+
+  test('under way is told while it lasts', async () => {
+    const store = new Store({ ...tools, 'tool-undo': tool });
+    await store.start(of);
+    void cancel(store, true);
+    await settle();
+    expect(await store.get('run-1')).toMatchObject({ status: 'running', cancelling: true });
+    expect(await store.store.list('ada')).toMatchObject([{ status: 'running', cancelling: true }]);
+    store.clock.pass(60_000);
+    await settle();
+    expect(await store.get('run-1')).not.toHaveProperty('cancelling');
+    expect((await store.store.list('ada'))[0]).not.toHaveProperty('cancelling');
+  });
+});
+
+describe('a run that completes', () => {
+  const branches = { left: body([made('b')]), right: body([made('c')]), bad: body([call('bad')]) };
+  const failing = { 'tool-bad': () => broken('no') };
+  const rollback = { onPartialFailure: 'rollback' } as const;
+  const onError = { value: lit('instead') };
+  test.each([
+    ['by a fallback of the `parallel`', parallel('both', branches, { ...rollback, onError })],
+    [
+      'by a fallback of what is around it',
+      branch('tried', [[undefined, body([parallel('both', branches, rollback)])]], { onError }),
+    ],
+  ])('tells what still stands: %s', async (_, node) => {
+    const store = new Store({ ...tools, ...failing, 'tool-undo': undoes('C') });
+    const envelope = await store.start(graph([node]));
+    expect(envelope).toMatchObject({
+      status: 'completed',
+      remains: {
+        not_undone: [
+          { step: 'c', input: { id: 'C' } },
+          { step: 'b', input: { id: 'B' } },
+        ],
+      },
+    });
+    expect(await store.get('run-1')).toEqual(envelope);
+  });
+
+  test('tells nothing where all was undone, or nothing was to be', async () => {
+    const store = new Store({ ...tools, ...failing, 'tool-undo': undoes() });
+    const both = parallel('both', branches, { ...rollback, onError });
+    expect(await store.start(graph(chain(made('a'), both)))).not.toHaveProperty('remains');
+    const fine = parallel('fine', { left: body([made('b')]), right: body([made('c')]) }, rollback);
+    expect(await store.start(graph([fine]))).not.toHaveProperty('remains');
+  });
+
+  test('tells of calls that were given up on the way', async () => {
+    const parts = { slow: body([call('slow')]), bad: body([call('bad')]) };
+    const store = new Store({ 'tool-slow': never, ...failing });
+    expect(await store.start(graph([parallel('both', parts, { onError })]))).toMatchObject({
+      status: 'completed',
+      remains: { unknown_outcomes: [{ step: 'slow', tool: 'tool-slow' }] },
+    });
+  });
+
+  test('and is then to be undone says that nothing was', async () => {
+    const store = new Store({ ...tools, 'tool-undo': undoes() });
+    await store.start(graph([made('a')]));
+    expect(await cancel(store, true)).toMatchObject({
+      envelope: { status: 'completed' },
+      warnings: [{ code: 'W_NOT_USED', message: expect.stringContaining('nothing was undone') }],
+    });
+    expect(await cancel(store, false)).not.toHaveProperty('warnings');
+  });
+
+  test('is no other than one that was cancelled: only once more in the same way is no news', async () => {
+    const store = new Store({ ...tools, 'tool-undo': undoes() });
+    const of = graph(chain(made('a'), ask('sure')));
+    await store.start(of);
+    expect(await cancel(store, true)).not.toHaveProperty('warnings');
+    expect(await cancel(store, true)).not.toHaveProperty('warnings');
+    await store.start(of);
+    const again = (compensate: boolean) =>
+      store.store.cancel('ada', 'run-2', { compensate }, store.attendant());
+    expect(await again(false)).not.toHaveProperty('warnings');
+    expect(await again(true)).toMatchObject({ warnings: [{ code: 'W_NOT_USED' }] });
   });
 });
 

@@ -74,7 +74,8 @@ export type RunAnswer =
 
 /**
  * What a caller should know although the request was not refused: `W_STRINGIFIED`, an answer should be sent in another
- * form; `W_NOT_USED`, it came when the run was over; `W_NOT_UNDONE`, what was to be undone still stands;
+ * form; `W_NOT_USED`, it came when the run was over, or what the run did was then to be undone; `W_NOT_UNDONE`, what was
+ * to be undone still stands, or perhaps;
  * `W_OUTCOME_UNKNOWN`, calls that were given up may have taken effect.
  */
 export interface RunWarning {
@@ -87,6 +88,8 @@ export interface RunSummary {
   readonly workflow_id: string;
   readonly name: string;
   readonly status: EnvelopeStatus;
+  /** It was cancelled, and what it did is being undone. */
+  readonly cancelling?: true;
   /** RFC 3339. */
   readonly started_at: string;
   /** RFC 3339. Missing while it is not over. */

@@ -10,10 +10,12 @@ import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { Journal } from '../../hosts/journal.js';
+import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
 import { type Attended, attend } from './attendance.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import { remainsOf } from './envelope-error.js';
 import type { Question } from './interview.js';
 import type {
   Attendant,
@@ -25,7 +27,6 @@ import type {
   Submission,
 } from './run-store.js';
 import { texts } from './texts.js';
-import { UnknownOutcomes } from './unknown-outcomes.js';
 
 /** What the runs of a store share. */
 export interface StoreParts {
@@ -66,6 +67,8 @@ export class StoredRun implements Attended {
   #live: LiveRun | undefined;
   #attendedAt: number;
   #cancelled = false;
+  /** It was given up so that what it did is undone. */
+  #undoes = false;
   #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
 
   /** @param attendant the request that begins the run. */
@@ -132,11 +135,12 @@ export class StoredRun implements Attended {
   }
 
   get summary(): RunSummary {
-    const { workflow_id, definition, status, actions } = this.envelope;
+    const { workflow_id, definition, status, cancelling, actions } = this.envelope;
     return {
       workflow_id,
       name: definition.name,
       status,
+      ...(cancelling === undefined ? {} : { cancelling }),
       started_at: new Date(this.#startedAt).toISOString(),
       ...(this.#ended === undefined ? {} : { ended_at: new Date(this.#ended.at).toISOString() }),
       open_actions: actions.map(({ action_id }) => action_id),
@@ -186,15 +190,23 @@ export class StoredRun implements Attended {
     }
   }
 
-  async cancel({ reason, compensate }: Cancellation, attendant: Attendant): Promise<Envelope> {
-    const { live } = this;
-    if (live === undefined) return this.envelope;
-    return attend(this, attendant, () => this.giveUp(reason ?? texts.cancelledByCaller, compensate));
+  async cancel({ reason, compensate = false }: Cancellation, attendant: Attendant): Promise<RunAnswer> {
+    const why = reason ?? texts.cancelledByCaller;
+    const envelope =
+      this.live === undefined
+        ? this.envelope
+        : await attend(this, attendant, () => this.giveUp(why, compensate));
+    // Once more for a run that was cancelled so changes nothing.
+    const isLate = compensate && this.live === undefined && !(this.#cancelled && this.#undoes);
+    const warnings = [{ code: 'W_NOT_USED', message: texts.nothingUndone } as const];
+    return { ok: true, envelope, ...(isLate ? { warnings } : {}) };
   }
 
   // What follows is for requests that attend the run.
 
   giveUp(reason: string, compensate = false): void {
+    // The first cancellation counts.
+    if (!this.#cancelled) this.#undoes = compensate;
     this.#cancelled = true;
     this.#live?.cancel(reason, compensate);
   }
@@ -330,7 +342,7 @@ export class StoredRun implements Attended {
     const { state, standing } = live;
     const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
     // What it finds may derive from secrets, and is masked from then on.
-    const remains = { ...live.undone(), unknown: this.#unknown.all };
+    const remains = remainsOf(live.undone(), this.#unknown.all);
     const { secretInputs } = this.#parts;
     return envelopeOf({
       ...{ graph: this.#graph, state, standing, openedAt, remains, secretInputs },

@@ -19,6 +19,7 @@ export const texts = {
     `Run '${clip(id)}' was cancelled: nothing can be submitted any more.${why === '' ? '' : ` ${why}`}`,
   notUsed: (action: string | undefined) =>
     `The run was over when this answer${action === undefined ? '' : ` to '${clip(action)}'`} came: it was not used.`,
+  nothingUndone: 'The run was over when it was to be cancelled: nothing was undone.',
   ambiguous: (open: readonly string[]) =>
     `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
   nothingOpen: 'No action is open: the run goes on by itself. Ask for its status later.',

@@ -1,4 +1,4 @@
-import type { Fact } from '../../engine/contract.js';
+import type { Fact } from '../engine/contract.js';
 
 /** A call of which nobody knows what it did: it was given up, or had no answer in time. */
 export interface UnknownCall {
@@ -7,12 +7,17 @@ export interface UnknownCall {
   readonly tool: string;
 }
 
+/** The same, and whether it was to undo that node. */
+export interface UnknownOutcome extends UnknownCall {
+  readonly isUndo: boolean;
+}
+
 /** The calls of a run that may have taken effect although nothing came back. */
 export class UnknownOutcomes {
   readonly #changesNothing: (tool: string) => boolean;
   /** Calls in flight, by command. */
-  readonly #issued = new Map<string, UnknownCall & { readonly key: string }>();
-  readonly #unknown = new Map<string, UnknownCall>();
+  readonly #issued = new Map<string, UnknownOutcome & { readonly key: string }>();
+  readonly #unknown = new Map<string, UnknownOutcome>();
 
   /** @param changesNothing whether a tool only reads: then there is nothing to wonder about. */
   constructor(changesNothing: (tool: string) => boolean) {
@@ -25,7 +30,10 @@ export class UnknownOutcomes {
       const { command, tool, node, undoes, isCompensation } = fact;
       if (this.#changesNothing(tool)) return;
       const step = undoes ?? node;
-      this.#issued.set(command, { step, tool, key: isCompensation ? `${command} ${step}` : step });
+      const isUndo = undoes !== undefined;
+      // Whoever undoes a step with a tool, it is the same call; a `compensate` node may make several for no step.
+      const key = isUndo ? `undo ${step} ${tool}` : isCompensation ? `${command} ${step}` : step;
+      this.#issued.set(command, { step, tool, isUndo, key });
     } else if (fact.kind === 'callReturned') this.#returned(fact);
   }
 
@@ -34,13 +42,13 @@ export class UnknownOutcomes {
     const call = this.#issued.get(command);
     if (call === undefined) return;
     this.#issued.delete(command);
-    const { key, step, tool } = call;
+    const { key, ...unknown } = call;
     if (outcome.ok) this.#unknown.delete(key);
-    else if (outcome.failure.outcomeUnknown === true) this.#unknown.set(key, { step, tool });
+    else if (outcome.failure.outcomeUnknown === true) this.#unknown.set(key, unknown);
   }
 
   /** In the order in which they were given up. */
-  get all(): readonly UnknownCall[] {
+  get all(): readonly UnknownOutcome[] {
     return [...this.#unknown.values()];
   }
 

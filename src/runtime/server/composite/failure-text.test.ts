@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { remainsIn, warningsOf } from './failure-text.js';
+
+const call = (step: string) => ({ step, tool: 'unmake', input: { id: step } });
+const unsure = (step: string) => ({ ...call(step), outcome_unknown: true }) as const;
+
+describe('what still stands', () => {
+  test('is told apart from what may have been undone', () => {
+    expect(warningsOf({ not_undone: [unsure('c'), call('b'), unsure('a')], not_undone_omitted: 2 })).toEqual([
+      {
+        code: 'W_NOT_UNDONE',
+        message:
+          `Not undone, and still in effect: step 'b' (to undo it: unmake {"id":"b"}). ` +
+          `May have been undone, check first: step 'c' (to undo it: unmake {"id":"c"}), ` +
+          `step 'a' (to undo it: unmake {"id":"a"}). And 2 more.`,
+      },
+    ]);
+  });
+
+  test('is said to stand by nobody who does not know', () => {
+    const [warning] = warningsOf({ not_undone: [unsure('a')] });
+    expect(warning?.message).toBe(
+      `May have been undone, check first: step 'a' (to undo it: unmake {"id":"a"}).`,
+    );
+  });
+
+  test('is nothing where nothing is left', () => {
+    expect(warningsOf({})).toEqual([]);
+  });
+});
+
+describe('how undoing went', () => {
+  test('is unknown where no answer came', () => {
+    const failure = { code: 'E_TIMEOUT', message: 'no answer', outcome_unknown: true };
+    const compensation = { done: [], failed: [{ tool: 'unmake', failure }], not_run: [] };
+    const [text] = remainsIn({ code: 'E_CANCELLED', message: '', details: { compensation }, partial: {} });
+    expect(text).toBe(
+      'Nothing is known to have been undone. Whether it was undone with unmake is unknown: no answer.',
+    );
+  });
+});
+
+describe('a loop that failed', () => {
+  const failed = (details: object) =>
+    remainsIn({
+      code: 'E_TOOL_ERROR',
+      message: '',
+      details: JSON.parse(JSON.stringify(details)),
+      partial: {},
+    });
+
+  test('names the item and counts those that had finished, also those that are not shown', () => {
+    expect(failed({ index: 4, partial: { 0: 'a', 1: 'b' }, partial_omitted: 3 })).toEqual([
+      'In the loop, item 4 failed (the first is 0); 5 items had finished.',
+    ]);
+  });
+
+  test('inside of another one comes after it', () => {
+    const inner = { index: 1, partial: { 0: 'a' } };
+    expect(failed({ index: 0, partial: {}, details: { partial: {}, details: inner } })).toEqual([
+      'In the loop, item 0 failed (the first is 0); 0 items had finished.',
+      'In the loop, item 1 failed (the first is 0); 1 item had finished.',
+    ]);
+  });
+
+  test('is none where a tool speaks of an index', () => {
+    expect(failed({ index: 4 })).toEqual([]);
+  });
+});
