@@ -82,7 +82,9 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
     for (const { id } of nodes.slice(index + 1)) {
       const own = waits.get(id);
       if (own === undefined) throw new Error(`nothing is known of ${id}`);
-      const isRouted = own.routers.some((router) => loop.includes(router.id));
+      // A loop inside of this one that may come back to a router may do so on each of its turns.
+      const isRouted =
+        own.routers.some((router) => loop.includes(router.id)) || loop.some((id) => own.routerLoops.has(id));
       if (isRouted) own.routerLoops.add(node.id);
       if (!isRouted && !loop.some((each) => own.all.has(each))) continue;
       own.all.add(node.id);

@@ -1,6 +1,6 @@
 import type { SkipReason } from '../../src/runtime/engine/contract.js';
 import { conclude } from './containers.js';
-import { cancel, giveUp, skip } from './endings.js';
+import { cancel, giveUp, skip, takesPlace } from './endings.js';
 import { type Fault, type Instance, isContainer, isSettled, type Part, type Run } from './run.js';
 
 /** From here on nothing new starts in a scope, because of something in it. */
@@ -13,9 +13,11 @@ export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', r
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
     if (isBetween(instance)) {
-      if (isHarmless) continue;
+      // One with scopes of its own would start something new, and whoever is asked would be asked anew.
+      if (isHarmless && takesPlace(instance)) continue;
       leaveLine(run, instance);
-      giveUp(run, instance, instance.fault as Fault);
+      if (isHarmless) cancel(run, instance);
+      else giveUp(run, instance, instance.fault as Fault);
     } else if (instance.status === 'pending' || instance.status === 'ready') {
       if (!isFirst || isAwaited(instance)) continue;
       leaveLine(run, instance);
