@@ -3,7 +3,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
 import { describe } from './describe.js';
-import type { ExpressionScope, Local } from './expressions.js';
+import type { ExpressionScope, Local } from './expression-scope.js';
 
 type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
 

@@ -1,41 +1,20 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, functionOf, isPromptText, symbolOf, unwrap, verbOf } from '../verbs.js';
 import { lowerArrow } from './arrows.js';
-import type { Binding, Bindings } from './bindings.js';
+import type { Binding } from './bindings.js';
 import { conditionHint, describe, hintFor, hintForVerb } from './describe.js';
 import { lowerErrorField, lowerWholeError } from './error-value.js';
-import type { Handles } from './handles.js';
+import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
 import { hintForMethod, type Method, methodOf } from './methods.js';
 import { ARITHMETIC, COMPARISONS, isNullLiteral, negate, TRUTH } from './operators.js';
 import { lowerPromptText } from './prompt-text.js';
 import { lowerField } from './states.js';
 import { constantKey, get, hasOptional, isBoolean } from './trees.js';
 import { lowerLink } from './uris.js';
-
-export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
-
-/** What a name bound by an arrow stands for. */
-export type Local = Binding | { readonly kind: 'error' };
-
-/** What an expression may use. */
-export interface ExpressionScope {
-  readonly bindings: Bindings;
-  readonly handles: Handles;
-  readonly report: (diagnostic: Diagnostic) => void;
-  /** The names that arrows around the expression bind. */
-  readonly locals?: ReadonlyMap<string, Local>;
-  /** The values of parts that were linked before. */
-  readonly given?: ReadonlyMap<ExpressionSyntax, Expr>;
-  /** Gives a `read(…)` inside an expression a node of its own; without it, reads are refused here. */
-  readonly hoist?: Hoist;
-}
-
-/** @param path where the value goes, by keys and indexes from the outermost expression. */
-export type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {

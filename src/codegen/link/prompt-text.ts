@@ -1,7 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
-import type { ExpressionScope } from './expressions.js';
+import type { ExpressionScope } from './expression-scope.js';
 
 /** The text of `prompt`: a tool or a workflow stands as its name, a resource as its address. */
 export function lowerPromptText(

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
 import type { StepDeclaration } from '../declarations.js';
 import type { Bindings } from './bindings.js';
-import type { Local } from './expressions.js';
+import type { Local } from './expression-scope.js';
 import type { Functions } from './functions.js';
 import type { Handles } from './handles.js';
 import type { NodeIds } from './node-ids.js';

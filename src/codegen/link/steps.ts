@@ -22,13 +22,8 @@ import {
   unwrap,
 } from '../verbs.js';
 import type { Arrow } from './arrows.js';
-import {
-  type ExpressionScope,
-  type Local,
-  lowerCondition,
-  lowerExpression,
-  type SyntaxOf,
-} from './expressions.js';
+import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
+import { lowerCondition, lowerExpression } from './expressions.js';
 import { idPart } from './node-ids.js';
 import { negateOnce } from './operators.js';
 import {

@@ -1,5 +1,6 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import type { Expr } from '../expression/tree.js';
+import { MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES, MAX_WAIT_MS } from '../limits.js';
 import type { Node, Retry } from '../model.js';
 import type { Place } from '../place.js';
 import { placeOfNode } from './places.js';
@@ -8,12 +9,7 @@ import type { Subject } from './subject.js';
 /** A step that fails so often fails for good; a longer wait is a wrong unit. */
 const MAX_ATTEMPTS = 100;
 const MAX_DELAY_MS = 3_600_000;
-const MAX_CONCURRENCY = 100;
 const MAX_JUMPS = 100;
-/** No run starts more steps than this. */
-const MAX_ITEMS = 100_000;
-/** 366 days. */
-const MAX_WAIT_MS = 366 * 24 * 3_600_000;
 
 interface Range {
   readonly said: string;
@@ -52,9 +48,9 @@ function numbersOf(node: Node): [option: string, value: number, range: Range][] 
   switch (node.kind) {
     case 'foreach':
       return [
-        ['concurrency', node.concurrency, whole(1, MAX_CONCURRENCY)],
+        ['concurrency', node.concurrency, whole(1, MAX_LOOP_CONCURRENCY)],
         // Items without a step are as many as there are.
-        ['max', node.max, whole(1, node.body.nodes.length === 0 ? undefined : MAX_ITEMS)],
+        ['max', node.max, whole(1, node.body.nodes.length === 0 ? undefined : MAX_STARTED_NODES)],
       ];
     case 'parallel':
       return node.concurrency === undefined ? [] : [['concurrency', node.concurrency, whole(1)]];

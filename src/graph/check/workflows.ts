@@ -1,14 +1,12 @@
 import { workflowsIn } from '../bundle.js';
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
+import { MAX_WORKFLOW_DEPTH } from '../limits.js';
 import type { Graph, Node } from '../model.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
 import { isSelectedOnly, routersIn } from './routes.js';
 import { type Placed, type Subject, subjectOf } from './subject.js';
 import { type WaitsOf, waitsIn } from './waits.js';
-
-/** How many workflows may run inside each other, the first one counted. */
-export const MAX_NESTED_WORKFLOWS = 5;
 
 /** The workflows that nodes run, directly or not. */
 export function reachableFrom(
@@ -39,10 +37,10 @@ export function checkNesting(subject: Subject, environment: CheckEnvironment): D
   const endless = endlessPath(subject, workflows);
   const path = endless ?? deepestPath(graph, workflows, new Map());
   // Where the next workflow is too deep already, that is said there.
-  if (endless === undefined && path.length !== MAX_NESTED_WORKFLOWS + 1) return [];
+  if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
   const at = placed.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
   const place = at === undefined ? graph.source : placeOfNode(at.node, graph);
-  const limit = endless === undefined ? { limit: MAX_NESTED_WORKFLOWS } : {};
+  const limit = endless === undefined ? { limit: MAX_WORKFLOW_DEPTH } : {};
   return [diagnostic('SW4027', place, { path: path.join(' → '), ...limit })];
 }
 

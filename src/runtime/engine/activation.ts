@@ -1,4 +1,5 @@
 import type { Expr } from '../../graph/expression/tree.js';
+import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
@@ -11,9 +12,6 @@ import { skip } from './settle.js';
 import { readerOf, type Turn } from './turn.js';
 import { goOnUndoing } from './undo.js';
 import { wipeParts } from './wipe.js';
-
-/** More started nodes than this are no work but a loop without end. */
-export const MAX_STARTED = 100_000;
 
 /** Does everything that can be done without an answer from outside. */
 export function runOn(turn: Turn): void {
@@ -94,8 +92,8 @@ function begin(turn: Turn, node: NodeInstance): void {
 /** Tells that a node starts. False, and a failed node, where the run has started too many. */
 function start(turn: Turn, node: NodeInstance): boolean {
   const { recorder } = turn;
-  if (recorder.run.started >= MAX_STARTED) {
-    failForGood(turn, node, { failure: failures.stepLimit(MAX_STARTED), reached: 0, final: true });
+  if (recorder.run.started >= MAX_STARTED_NODES) {
+    failForGood(turn, node, { failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, final: true });
     return false;
   }
   recorder.draftRun().started += 1;

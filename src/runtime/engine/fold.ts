@@ -1,5 +1,5 @@
 import type { Change, RunState } from './contract.js';
-import { setRow } from './table.js';
+import { emptyTables, setRow } from './table.js';
 
 /**
  * The state that the changes of a run's steps add up to, in the order in which the engine gave them. It equals the state
@@ -8,10 +8,7 @@ import { setRow } from './table.js';
  * @throws Error where the changes do not begin with those of a start.
  */
 export function fold(changes: Iterable<Change>): RunState {
-  const tables = {
-    ...{ scopes: {}, containers: {}, nodes: {}, outputs: {}, inputs: {}, items: {}, fields: {} },
-    ...{ undoing: {}, commands: {} },
-  } as Omit<RunState, 'run' | 'input'>;
+  const tables = emptyTables();
   let run: RunState['run'] | undefined;
   let input: RunState['input'] | undefined;
   for (const change of changes) {

@@ -5,6 +5,7 @@ import type { Advance, RunState, StartIds } from './contract.js';
 import { planOf } from './plan.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
+import { emptyTables } from './table.js';
 import { openTurn } from './turn.js';
 
 /**
@@ -32,15 +33,7 @@ export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
       started: 0,
     },
     input,
-    scopes: {},
-    containers: {},
-    nodes: {},
-    outputs: {},
-    inputs: {},
-    items: {},
-    fields: {},
-    undoing: {},
-    commands: {},
+    ...emptyTables(),
   };
   const turn = openTurn(plan, state, ids.at);
   turn.recorder.putRun(state.run);

@@ -1,4 +1,5 @@
 import { ownProperty } from '../../graph/json.js';
+import type { RunState } from './contract.js';
 
 /** A row that may still be changed in place. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
@@ -123,4 +124,19 @@ export function setRow<T>(rows: Record<string, T>, key: string, row: T): void {
   if (key !== '__proto__') rows[key] = row;
   // The one key that is not a plain property.
   else Object.defineProperty(rows, key, { value: row, writable: true, enumerable: true, configurable: true });
+}
+
+/** The tables of a run that has not begun. */
+export function emptyTables(): Omit<RunState, 'run' | 'input'> {
+  return {
+    scopes: {},
+    containers: {},
+    nodes: {},
+    outputs: {},
+    inputs: {},
+    items: {},
+    fields: {},
+    undoing: {},
+    commands: {},
+  };
 }

@@ -3,6 +3,7 @@ import type { ResourceRef } from '../../graph/model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
+import { emptyTables } from '../engine/table.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import { createProgress } from '../observers/progress.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
@@ -146,7 +147,6 @@ function notBegun(
       failure: { code, message: texts.instructionUnreadable(uri, message) },
     },
     input,
-    ...{ scopes: {}, containers: {}, nodes: {}, outputs: {}, inputs: {}, items: {}, fields: {} },
-    ...{ undoing: {}, commands: {} },
+    ...emptyTables(),
   };
 }

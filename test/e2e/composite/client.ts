@@ -23,9 +23,13 @@ export interface Answer {
 }
 
 /** A client in the same process; with `user`, one that can put questions to somebody. */
-export async function clientOf(server: StepwrightServer, user?: User): Promise<Client> {
+export async function clientOf(
+  server: StepwrightServer,
+  user?: User,
+  log: (text: string) => void = () => {},
+): Promise<Client> {
   const [toServer, toClient] = InMemoryTransport.createLinkedPair();
-  const connection = await connect(server, toClient, { log: () => {} });
+  const connection = await connect(server, toClient, { log });
   const client = clientWith(user);
   await client.connect(toServer);
   onTestFinished(async () => {

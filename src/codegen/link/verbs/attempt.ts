@@ -4,7 +4,7 @@ import type { ExpressionSyntax } from '../../syntax.js';
 import { type CallSyntax, stepVerbOf, unwrap } from '../../verbs.js';
 import { type Arrow, readArrow } from '../arrows.js';
 import { ERROR_FIELDS } from '../error-value.js';
-import type { Local } from '../expressions.js';
+import type { Local } from '../expression-scope.js';
 import { fallbackFault, withFallback } from '../fallback.js';
 import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
 import { ALWAYS } from './branch.js';

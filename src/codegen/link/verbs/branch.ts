@@ -3,7 +3,8 @@ import type { Arm, BranchCase } from '../../../graph/model.js';
 import { neverGives, onlySide, uses } from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { unwrap } from '../../verbs.js';
-import { lowerCondition, type SyntaxOf } from '../expressions.js';
+import type { SyntaxOf } from '../expression-scope.js';
+import { lowerCondition } from '../expressions.js';
 import { boundToNode, boundToNothing, type StepOutcome } from '../outcome.js';
 import type { Linker } from './linker.js';
 

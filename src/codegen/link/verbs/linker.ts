@@ -3,7 +3,7 @@ import type { Scope } from '../../../graph/model.js';
 import type { Place } from '../../../graph/place.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import type { Arrow } from '../arrows.js';
-import type { ExpressionScope, Local } from '../expressions.js';
+import type { ExpressionScope, Local } from '../expression-scope.js';
 import type { Attempts, NodeCore, StepNode, StepOutcome } from '../outcome.js';
 import type { StepScope } from '../step-scope.js';
 

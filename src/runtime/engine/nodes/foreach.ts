@@ -1,5 +1,6 @@
 import { describeKind } from '../../../graph/expression/value.js';
 import type { Json } from '../../../graph/json.js';
+import { MAX_LOOP_CONCURRENCY } from '../../../graph/limits.js';
 import type { ForeachNode } from '../../../graph/model.js';
 import {
   beginParts,
@@ -16,8 +17,6 @@ import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
 import type { Outcome } from '../scopes.js';
 import { readerOf, type Turn } from '../turn.js';
-
-const MAX_CONCURRENCY = 100;
 
 /** Runs its body for each item of a list. [N3, N4] */
 export function beginForeach(turn: Turn, node: NodeInstance, model: ForeachNode): void {
@@ -50,7 +49,7 @@ export function itemEnded(turn: Turn, node: NodeInstance, model: ForeachNode, sc
 
 function goOnWithItems(turn: Turn, node: NodeInstance, { concurrency }: ForeachNode): void {
   const { containers } = turn.recorder.tables;
-  beginParts(turn, node, Math.min(concurrency, MAX_CONCURRENCY));
+  beginParts(turn, node, Math.min(concurrency, MAX_LOOP_CONCURRENCY));
   if (isOver(containers.need(node.key))) closeContainer(turn, node, outcomeOfLoop(turn, node));
 }
 

@@ -1,3 +1,4 @@
+import { MAX_WAIT_MS } from '../../../graph/limits.js';
 import type { WaitNode } from '../../../graph/model.js';
 import { parseTime } from '../../../graph/rfc3339.js';
 import type { Failure } from '../contract.js';
@@ -8,8 +9,6 @@ import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Turn } from '../turn.js';
 import { nextAttempt, waitFor } from './attempt.js';
-
-const MAX_WAIT_MS = 366 * 86_400_000;
 
 /** Waits until a timer fires. A time that is over passes at once. */
 export function beginWait(turn: Turn, node: NodeInstance, model: WaitNode): void {

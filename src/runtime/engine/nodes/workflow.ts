@@ -1,4 +1,5 @@
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
 import type { Graph, WorkflowNode } from '../../../graph/model.js';
 import { beginParts, openContainer } from '../containers.js';
 import type { Failure } from '../contract.js';
@@ -7,9 +8,6 @@ import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
 import { readerOf, type Turn } from '../turn.js';
-
-/** How many workflows may stand inside each other, the one the run was started on included. */
-export const MAX_WORKFLOW_DEPTH = 5;
 
 /** Runs another workflow with inputs, names and steps of its own. [N6] */
 export function beginWorkflow(turn: Turn, node: NodeInstance, model: WorkflowNode): void {

@@ -1,0 +1,13 @@
+/** Limits of every run: the check tells what is sure to pass them, and the engine holds to them. */
+
+/** How many workflows may stand inside each other, the one a run is started on included. */
+export const MAX_WORKFLOW_DEPTH = 5;
+
+/** More started nodes than this are no work but a loop without end. */
+export const MAX_STARTED_NODES = 100_000;
+
+/** How many items of one loop run at once. */
+export const MAX_LOOP_CONCURRENCY = 100;
+
+/** 366 days, in milliseconds: a longer wait is a wrong unit. */
+export const MAX_WAIT_MS = 366 * 86_400_000;

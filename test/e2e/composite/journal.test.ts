@@ -1,0 +1,51 @@
+import { type Journal, MemoryJournal } from 'stepwright/runtime';
+import { describe, expect, test } from 'vitest';
+import { atDesk, callOf, clientOf, runIn } from './client.js';
+import { desk } from './fixture/registry.js';
+import { built, lit, returns, workflow } from './fixture/workflows.js';
+
+describe('a server with a journal', () => {
+  test('writes down what a run waits for, and how it ends', async () => {
+    const journal = new MemoryJournal();
+    const { client } = await atDesk({ journal });
+    const workflow_id = runIn(await callOf(client, 'w_careful', { city: 'Rome' }));
+    expect(journal.runs).toEqual([workflow_id]);
+    expect(journal.read(workflow_id)?.state.commands).toHaveProperty(['sure#1', 'kind'], 'requestAction');
+    await callOf(client, 'cancel_workflow', { workflow_id });
+    const run = journal.read(workflow_id);
+    expect(run?.state.run.status).toBe('cancelled');
+    expect(run?.entries.map(({ event }) => event?.kind)).toEqual([
+      ...[undefined, 'toolReturned', 'cancelled'],
+    ]);
+  });
+
+  test('keeps nothing of a prompt that is over', async () => {
+    const journal = new MemoryJournal();
+    // It asks for nothing, and so its run ends with the request.
+    const plain = workflow('plain', [returns(lit(1))]);
+    const { client } = await atDesk({ journal, workflows: built([plain]) });
+    const begun: string[] = [];
+    const open = journal.open.bind(journal);
+    journal.open = (run, graph) => {
+      begun.push(run);
+      open(run, graph);
+    };
+    await client.getPrompt({ name: 'plain' });
+    expect(begun).toHaveLength(1);
+    expect(journal.runs).toEqual([]);
+  });
+
+  test('begins no run that cannot be written down, and tells the operator why', async () => {
+    const full: Journal = {
+      open() {},
+      append() {
+        throw new Error('the disk is full');
+      },
+      forget() {},
+    };
+    const log: string[] = [];
+    const client = await clientOf(desk({ journal: full }).server, undefined, (text) => log.push(text));
+    await expect(callOf(client, 'w_careful', { city: 'Rome' })).rejects.toThrow(/internal/i);
+    expect(log.join('\n')).toContain('the disk is full');
+  });
+});
