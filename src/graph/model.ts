@@ -151,7 +151,7 @@ export interface ResourceNode extends NodeBase {
 
 /** An exported pure function beside the graph: the registry imports it, a host runs it, the engine never does. */
 export interface FunctionRef {
-  /** The name it is exported by. */
+  /** What it is known by in the registry: the name it is exported by, qualified where that may not be enough. */
   readonly name: string;
   /** sha256 of its source, 64 hexadecimal digits: another body is another graph. */
   readonly hash: string;

@@ -197,19 +197,19 @@ describe('a function', () => {
 
   test('has the hash of its text as it was loaded until it is known as registered', () => {
     const { functions } = byFunction().build();
-    expect([...functions.keys()]).toEqual(['bestTitle', 'titlesOf']);
-    expect(functions.get('bestTitle')?.hash).not.toBe(registry.functions?.bestTitle?.hash);
+    expect([...functions.keys()]).toEqual(['by-function#bestTitle', 'by-function#titlesOf']);
+    expect(functions.get('by-function#bestTitle')?.hash).not.toBe(registry.functions?.bestTitle?.hash);
   });
 
-  test('of a registered name that is another one is refused', () => {
+  test('of a registered name that is another one is kept beside it', () => {
     const bestTitle = () => 'mine';
     const { ListPages } = world;
-    const result = sequential('w', 'do it')
+    const { functions } = sequential('w', 'do it')
       .step(step(ListPages).bind('best').transform(bestTitle))
       .returns(fromStep('best'))
-      .tryBuild(registeredIn(registry));
-    expect(result.ok ? [] : result.problems.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-      "SW1004: Workflow 'w' uses the name 'bestTitle' for two functions. Rename one of them",
+      .build(registeredIn(registry));
+    expect([...functions].map(([name, entry]) => [name, entry.function])).toEqual([
+      ['w#bestTitle', bestTitle],
     ]);
   });
 });

@@ -7,37 +7,48 @@ import type { NamedFunction } from './transform.js';
 /** A function as a graph names it, or why no graph can. */
 export type Referred =
   | { readonly ok: true; readonly name: string; readonly hash: string }
-  | { readonly ok: false; readonly kind: 'unusable'; readonly reason: string }
-  /** Another function has the name. */
-  | { readonly ok: false; readonly kind: 'taken'; readonly name: string };
+  | { readonly ok: false; readonly reason: string };
 
-/** The functions that a workflow names. */
+/**
+ * The functions that a workflow names. A registered function has its registered name; any other has the name of the
+ * workflow before its own, so that workflows which are registered together never share one by accident.
+ */
 export class Functions {
   /** By name, in the order of the first use. */
   readonly named = new Map<string, FunctionEntry>();
+  readonly #workflow: string;
   readonly #registered: NonNullable<Registered['functions']>;
 
-  constructor({ functions = new Map() }: Partial<Registered> = {}) {
+  constructor(workflow: string, { functions = new Map() }: Partial<Registered> = {}) {
+    this.#workflow = workflow;
     this.#registered = functions;
   }
 
-  /** A registered function goes by what it is registered as, which its own name may differ from. */
+  /** Functions are told apart as objects: two of one name, and even of one source, may close over different values. */
   refer(given: NamedFunction): Referred {
-    const [registered] = [...this.#registered].filter(([, entry]) => entry.function === given);
-    if (registered !== undefined) return this.#keep(...registered);
+    const isGiven = ([, entry]: readonly [string, FunctionEntry]): boolean => entry.function === given;
+    const known = [...this.named, ...this.#registered].find(isGiven);
+    if (known !== undefined) return this.#keep(...known);
     const { name } = given;
-    if (!isIdentifier(name)) return { ok: false, kind: 'unusable', reason: reasons.functionName() };
+    if (!isIdentifier(name)) return { ok: false, reason: reasons.functionName() };
     const source = Function.prototype.toString.call(given);
     // What a bound or native function does cannot be told from its text.
-    if (/\{\s*\[native code\]\s*\}\s*$/.test(source))
-      return { ok: false, kind: 'unusable', reason: reasons.functionSource(name) };
-    if (this.#registered.has(name)) return { ok: false, kind: 'taken', name };
-    return this.#keep(name, { function: given, hash: sha256Hex(source) });
+    if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {
+      return { ok: false, reason: reasons.functionSource(name) };
+    }
+    return this.#keep(this.#freeName(name), { function: given, hash: sha256Hex(source) });
+  }
+
+  #freeName(name: string): string {
+    const first = `${this.#workflow}#${name}`;
+    let free = first;
+    for (let number = 2; this.named.has(free) || this.#registered.has(free); number++) {
+      free = `${first}-${number}`;
+    }
+    return free;
   }
 
   #keep(name: string, entry: FunctionEntry): Referred {
-    const known = this.named.get(name);
-    if (known !== undefined && known.function !== entry.function) return { ok: false, kind: 'taken', name };
     this.named.set(name, entry);
     return { ok: true, name, hash: entry.hash };
   }

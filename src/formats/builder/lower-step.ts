@@ -31,7 +31,7 @@ export class StepLowering {
   constructor(context: StepContext) {
     this.#context = context;
     this.#values = new ValueLowering(context);
-    this.functions = new Functions(context.registered);
+    this.functions = new Functions(context.workflow, context.registered);
   }
 
   /** @param id of the node whose value the binding stands for. */
@@ -136,22 +136,16 @@ export class StepLowering {
     const place = this.#context.provenance.place({ kind: 'transform', ...origin });
     const refuse = (reason: string): void => this.#context.report(place, mappingError(origin, reason));
     if (others.length > 0) refuse(reasons.transformTwice());
-    if (typeof transform === 'function') return this.#named(transform, place, refuse);
+    if (typeof transform === 'function') return this.#named(transform, refuse);
     const value = transformed(transform, output, place.span, refuse);
     if (value !== undefined) this.transforms.push(value);
     return { kind: 'value', value };
   }
 
-  #named(given: NamedFunction, place: Place, refuse: (reason: string) => void): LoweredTransform {
-    const { report, workflow } = this.#context;
+  #named(given: NamedFunction, refuse: (reason: string) => void): LoweredTransform {
     const referred = this.functions.refer(given);
     if (referred.ok) return { kind: 'function', name: referred.name, hash: referred.hash };
-    if (referred.kind === 'unusable') refuse(referred.reason);
-    else
-      report(
-        place,
-        new DuplicateNameError({ workflow, name: referred.name, kinds: 'two functions' }, 'SW1004'),
-      );
+    refuse(referred.reason);
     return { kind: 'value', value: undefined };
   }
 }

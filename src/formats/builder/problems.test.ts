@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hashGraph } from '../../graph/canonical.js';
 import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import type { Json } from '../../graph/json.js';
 import {
@@ -400,14 +401,24 @@ describe('a transform', () => {
     expect(problemsOf(start.step(list.transform('pages').transform('0')))[0]?.message).toContain('twice');
   });
 
-  test('is one function of its name', () => {
+  test('is known by the workflow and its name, with a number for another function of that name', () => {
     const make = () => ({ pick: (value: Json) => value }).pick;
-    const one = make();
-    const sound = start.step(list.transform(one)).step(any().bind('b').transform(one));
-    expect(problemsOf(sound)).toEqual([]);
-    expectProblem(problem(sound.step(any().bind('c').transform(make()))), DuplicateNameError, {
-      duplicate: 'pick',
-    });
+    const [one, other] = [make(), make()];
+    const workflow = () =>
+      start
+        .step(list.transform(one))
+        .step(any().bind('b').transform(other))
+        .step(any().bind('c').transform(one));
+    const built = workflow().build();
+    expect([...built.functions].map(([name, entry]) => [name, entry.function])).toEqual([
+      ['w#pick', one],
+      ['w#pick-2', other],
+    ]);
+    const computed = built.graph.nodes.flatMap((node) =>
+      node.kind === 'compute' ? [node.function?.name] : [],
+    );
+    expect(computed).toEqual(['w#pick', 'w#pick-2', 'w#pick']);
+    expect(hashGraph(workflow().build().graph)).toBe(hashGraph(built.graph));
   });
 });
 

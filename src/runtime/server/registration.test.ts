@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fromStep, sequential, step, toolHandle } from '../../formats/builder/index.js';
 import type { Graph, Node } from '../../graph/model.js';
 import type { Registry } from '../catalogue/registry.js';
-import { RegistrationError, register } from './registration.js';
+import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 
 class Ping {
   execute() {
@@ -22,8 +22,8 @@ const registry: Registry = {
   functions: { shout: { function: loud, hash } },
 };
 
-const shouting = (by: (out: { text: string }) => string) =>
-  sequential('shout-it', 'shout')
+const shouting = (by: (out: { text: string }) => string, name = 'shout-it') =>
+  sequential(name, 'shout')
     .step(step(toolHandle('ping')).bind('shouted').transform(by))
     .returns(fromStep('shouted'))
     .build();
@@ -95,17 +95,41 @@ describe('the functions of a built workflow', () => {
   test('of another kind come along', () => {
     const quiet = ({ text }: { text: string }): string => text.toLowerCase();
     const { functions } = register(registry, { workflows: [shouting(quiet)], prompts: [] });
-    expect(Object.keys(functions)).toEqual(['shout', 'quiet']);
-    expect(functions.quiet?.function).toBe(quiet);
+    expect(Object.keys(functions)).toEqual(['shout', 'shout-it#quiet']);
+    expect(functions['shout-it#quiet']?.function).toBe(quiet);
   });
 
-  test('may not take the names of others', () => {
+  test('of a registered name are kept beside the registered one', () => {
     const shout = () => 'mine';
-    expect(() => register(registry, { workflows: [shouting(shout)], prompts: [] })).toThrow(
-      new RegistrationError([
-        "workflow `shout-it`: SW1004: Workflow 'shout-it' uses the name 'shout' for two functions. Rename one of them",
-      ]),
-    );
+    const { workflows, functions } = register(registry, { workflows: [shouting(shout)], prompts: [] });
+    expect(functions.shout?.function).toBe(loud);
+    expect(functions['shout-it#shout']?.function).toBe(shout);
+    expect(workflows[0]?.graph.nodes[1]).toMatchObject({ function: { name: 'shout-it#shout' } });
+  });
+
+  test('are kept apart where they share a name and a source, and only what they close over differs', () => {
+    const tagging = (tag: string) => ({ label: ({ text }: { text: string }) => `${tag} ${text}` }).label;
+    const { functions } = register(registry, {
+      workflows: [shouting(tagging('a'), 'first'), shouting(tagging('b'), 'second')],
+      prompts: [],
+    });
+    const results = ['first#label', 'second#label'].map((name) => functions[name]?.function({ text: 'x' }));
+    expect(results).toEqual(['a x', 'b x']);
+    expect(functions['first#label']?.hash).toBe(functions['second#label']?.hash);
+  });
+
+  test('brought under a name that another function has are refused, even with its hash', () => {
+    const { graph } = shouting(loud);
+    const own = (text: (out: { text: string }) => string): BuiltWorkflow => {
+      const [call, compute, end] = graph.nodes as readonly [Node, Node, Node];
+      const nodes = [call, { ...compute, function: { name: 'label', hash } }, end] as readonly Node[];
+      const name = text({ text: 'w' });
+      return { graph: { ...graph, name, nodes }, functions: new Map([['label', { function: text, hash }]]) };
+    };
+    const workflows = [own(({ text }) => `${text}-a`), own(({ text }) => `${text}-b`)];
+    expect(refusal(() => register(registry, { workflows, prompts: [] }))).toEqual([
+      expect.stringMatching(/^workflow `w-b`: the function `label` it names is another one/),
+    ]);
   });
 });
 

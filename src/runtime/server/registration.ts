@@ -101,7 +101,7 @@ export function register(
     for (const [functionName, entry] of checked.functions) {
       if (!functions.has(functionName)) functions.set(functionName, entry);
     }
-    problems.push(...functionProblems(checked.graph, functions));
+    problems.push(...functionProblems(checked, functions));
   }
   problems.push(
     ...schemaFaults(
@@ -166,13 +166,18 @@ function withHint({ code, message, hint }: Diagnostic): Finding {
   return { code, message: hint === undefined ? message : `${message} (${hint})` };
 }
 
-function functionProblems(graph: Graph, functions: ReadonlyMap<string, FunctionEntry>): Set<string> {
+function functionProblems(
+  { graph, functions: own }: Pick<Extract<CheckedWorkflow, { ok: true }>, 'graph' | 'functions'>,
+  functions: ReadonlyMap<string, FunctionEntry>,
+): Set<string> {
   const problems = new Set<string>();
   for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
     if (node.kind !== 'compute' || node.function === undefined) continue;
     const entry = functions.get(node.function.name);
     if (entry === undefined) problems.add(texts.noFunction(graph.name, node.function.name));
-    else if (entry.hash !== node.function.hash)
+    // Functions of one source may close over different values.
+    const brought = own.get(node.function.name) ?? entry;
+    if (entry !== undefined && (entry.hash !== node.function.hash || entry.function !== brought?.function))
       problems.add(texts.twoFunctions(graph.name, node.function.name));
   }
   return problems;
