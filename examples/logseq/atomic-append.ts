@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Another program has the file under its hands. */
+/** How often a write starts over because another program, Logseq itself for example, changed the file. */
 const ATTEMPTS = 5;
+
+/** Holds the new content of a file until it takes the file's place. Logseq ignores names that start with a dot. */
+const TEMPORARY = '.stepwright.tmp';
 
 /** Thrown for a link, a folder or a device where a plain file of the graph was expected. */
 export class NotAPlainFile extends Error {
@@ -16,7 +18,8 @@ export class NotAPlainFile extends Error {
  * the new one is on disk. What was there stays byte for byte. A missing file is created.
  *
  * `compose` receives what the file holds and returns what to add; it runs again when another program changed the file
- * meanwhile. Nothing is written where it returns an empty text.
+ * meanwhile. Nothing is written where it returns an empty text. The caller holds a lock: two writes at once to files
+ * of one folder would use the same temporary file.
  *
  * @throws {NotAPlainFile} when `path` is a symbolic link or no file at all.
  */
@@ -29,6 +32,11 @@ export async function appendAtomically(path: string, compose: (before: string) =
     if (await replace(path, Buffer.concat([before, Buffer.from(addition)]), seen)) return;
   }
   throw new Error(`'${basename(path)}' kept changing while it was written; nothing was added to it`);
+}
+
+/** Removes what a process that was killed during a write left in a folder. The caller holds the lock. */
+export async function removeLeftover(folder: string): Promise<void> {
+  await rm(join(folder, TEMPORARY), { force: true });
 }
 
 interface Identity {
@@ -50,8 +58,7 @@ async function identify(path: string): Promise<Identity | undefined> {
 /** False when the file is no longer the one that was seen; then nothing has changed. */
 async function replace(path: string, content: Buffer, seen: Identity | undefined): Promise<boolean> {
   const folder = dirname(path);
-  // Logseq ignores names that start with a dot.
-  const temporary = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
+  const temporary = join(folder, TEMPORARY);
   try {
     const file = await open(temporary, 'wx', seen?.mode ?? 0o666);
     try {

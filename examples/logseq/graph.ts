@@ -1,7 +1,8 @@
 import { lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appendAtomically, NotAPlainFile } from './atomic-append.js';
+import { appendAtomically, NotAPlainFile, removeLeftover } from './atomic-append.js';
 import { type Block, type BlockPlace, lineOfBlock, printBlock } from './block.js';
+import { withFileLock } from './file-lock.js';
 import { fileOfPage, type Page, pageOf, samePageName } from './page.js';
 
 /** Thrown when the folder is missing or is no graph. The message says what to do. */
@@ -66,20 +67,20 @@ export class LogseqGraph {
 
   /**
    * Adds a block at the end of a day's journal, and creates the journal where there is none. A block whose id stands
-   * in a journal already is not written again: its place is returned. Calls on one graph run one after the other.
+   * in a journal already is not written again: its place is returned. Writes to one graph run one after the other, also
+   * those of other processes.
    *
    * @param day `yyyy-mm-dd`.
    * @param signal Aborted before its turn, the call writes nothing and rejects with the signal's reason.
    * @throws {GraphNotFound}
+   * @throws {LockTimeout} when another process keeps the graph locked.
    * @throws {NotAPlainFile} when the journal is a symbolic link.
    */
   appendToJournal(day: string, block: Block, signal?: AbortSignal): Promise<BlockPlace> {
-    const write = this.#lastWrite.then(async () => {
-      signal?.throwIfAborted();
-      return (await this.#findBlock(block.id)) ?? (await this.#append(journalFile(day), block));
-    });
-    this.#lastWrite = write.catch(() => undefined);
-    return write;
+    return this.#write(
+      async () => (await this.#findBlock(block.id)) ?? (await this.#append(journalFile(day), block)),
+      signal,
+    );
   }
 
   /** What stands in the journal of a day; `undefined` where it has none. @param day `yyyy-mm-dd`. */
@@ -91,16 +92,16 @@ export class LogseqGraph {
 
   /**
    * Adds a page. One of this name, or with it as an alias, is left as it is: that is an error unless it is the very
-   * page that is wanted. Calls on one graph run one after the other.
+   * page that is wanted. Writes to one graph run one after the other, also those of other processes.
    *
    * @param signal Aborted before its turn, the call writes nothing and rejects with the signal's reason.
    * @throws {PageExists}
    * @throws {GraphNotFound}
+   * @throws {LockTimeout} when another process keeps the graph locked.
    * @throws RangeError for a name that no page can have.
    */
   createPage(name: string, text: string, signal?: AbortSignal): Promise<Page> {
-    const write = this.#lastWrite.then(async () => {
-      signal?.throwIfAborted();
+    return this.#write(async () => {
       const file = fileOfPage(name);
       if (file === undefined) throw new RangeError(`'${name}' cannot be the name of a page`);
       const folder = await this.#subfolder('pages');
@@ -112,7 +113,24 @@ export class LogseqGraph {
         return before === '' ? text : '';
       });
       return { name, path: `pages/${file}`, aliases: [] };
-    });
+    }, signal);
+  }
+
+  /** Looks and writes as one: what a write depends on is read under the same lock. */
+  #write<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const locked = async (): Promise<T> => {
+      signal?.throwIfAborted();
+      await this.#subfolder('pages');
+      const root = await this.#root();
+      const cleanWork = async (): Promise<T> => {
+        for (const folder of [join(root, 'pages'), join(root, 'journals')]) {
+          if (await isFolder(folder)) await removeLeftover(folder);
+        }
+        return work();
+      };
+      return withFileLock(join(root, '.stepwright.lock'), cleanWork, { signal });
+    };
+    const write = this.#lastWrite.then(locked);
     this.#lastWrite = write.catch(() => undefined);
     return write;
   }
@@ -138,10 +156,14 @@ export class LogseqGraph {
     return { file: `journals/${file}`, line };
   }
 
-  async #subfolder(name: 'pages' | 'journals'): Promise<string> {
-    const root = await realpath(this.#folder).catch(() => {
+  #root(): Promise<string> {
+    return realpath(this.#folder).catch(() => {
       throw new GraphNotFound(this.#folder, 'the folder does not exist');
     });
+  }
+
+  async #subfolder(name: 'pages' | 'journals'): Promise<string> {
+    const root = await this.#root();
     if (!(await isFolder(join(root, 'pages'))))
       throw new GraphNotFound(this.#folder, 'it has no folder `pages`');
     const folder = join(root, name);
