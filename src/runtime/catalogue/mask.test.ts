@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
+import { bodyText, jsonText, oneLine } from './encode-text.js';
 import { MASKED, Mask, maskedError, maskedFailure, maskMembers, valuesOf } from './mask.js';
-import { oneLine } from './one-line.js';
 
 describe('Mask', () => {
   test('leaves no secret in a text or value that carries it, on one line or several', () => {
@@ -16,6 +16,12 @@ describe('Mask', () => {
         );
       }),
     );
+  });
+
+  test('finds a secret in text that is encoded already', () => {
+    const mask = new Mask(['key\u202e\n\u{e0041}end']);
+    for (const encode of [oneLine, bodyText, (text: string) => jsonText({ text }, 2)])
+      expect(mask.text(encode('my key\u202e\n\u{e0041}end!'))).toContain(`my ${MASKED}!`);
   });
 
   test('a short secret is masked where it stands alone', () => {

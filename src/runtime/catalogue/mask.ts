@@ -1,7 +1,7 @@
 import { inlineText } from '../../graph/expression/inline.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
-import { oneLine } from './one-line.js';
+import { bodyText, jsonText, oneLine } from './encode-text.js';
 import { thrownText } from './thrown.js';
 
 /** What stands in place of a secret. */
@@ -29,7 +29,14 @@ export class Mask {
     // Messages and values in guidance are brought onto one line before they get here; a tool may hand JSON on as text.
     const forms = new Set(
       texts
-        .flatMap((text) => [text, oneLine(text), inlineText(text), escaped(text)])
+        .flatMap((text) => [
+          text,
+          oneLine(text),
+          bodyText(text),
+          inlineText(text),
+          escaped(text),
+          encoded(text),
+        ])
         .filter((text) => text !== ''),
     );
     // A secret that holds another one is replaced first.
@@ -120,6 +127,11 @@ export function maskMembers(object: JsonObject, names: readonly string[] = []): 
 /** A text as it stands in JSON, without the quotes. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+/** The same as an answer of ours holds it. */
+function encoded(text: string): string {
+  return jsonText(text).slice(1, -1);
 }
 
 /** The texts a value may turn up as. `true`, `false` and `null` stand in too many places to be secrets. */

@@ -1,4 +1,4 @@
-import { FAILURE_MESSAGE_LIMIT, oneLine } from './one-line.js';
+import { FAILURE_MESSAGE_LIMIT, oneLine } from './encode-text.js';
 
 const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;
 const didYouMean = (suggestion: string | undefined): string =>

@@ -1,5 +1,5 @@
 import type { Failure } from '../engine/contract.js';
-import { oneLine } from './one-line.js';
+import { oneLine } from './encode-text.js';
 import { texts } from './texts.js';
 
 const CODE = /^[A-Z][A-Z0-9_]*$/;

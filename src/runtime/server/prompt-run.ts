@@ -1,7 +1,9 @@
-import type { JsonObject } from '../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { ResourceRef } from '../../graph/model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
+import { bodyText } from '../catalogue/encode-text.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
+import type { ResourceEntry } from '../catalogue/registry.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { emptyTables } from '../engine/table.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
@@ -114,10 +116,26 @@ async function readInstruction({ resource, uri }: ResourceRef, { catalogue, sett
   const read = await limited(settings.promptTimeoutMs, request.signal, (signal) =>
     catalogue.readResource(resource, uri, { ...request, signal }),
   );
+  const isAuthors = isStatic(ownProperty(catalogue.registry.resources, resource));
   return {
     uri,
-    outcome: read.kind === 'done' ? read.value : unanswered(read.kind, settings.promptTimeoutMs),
+    outcome:
+      read.kind !== 'done'
+        ? unanswered(read.kind, settings.promptTimeoutMs)
+        : isAuthors
+          ? read.value
+          : encoded(read.value),
   };
+}
+
+/** Whether the text of a resource is the author's own: it is part of the registry, or a file of the package. */
+function isStatic(entry: ResourceEntry | undefined): boolean {
+  return entry?.text !== undefined || entry?.file !== undefined;
+}
+
+function encoded(outcome: ResourceOutcome): ResourceOutcome {
+  if (!outcome.ok || typeof outcome.value.text !== 'string') return outcome;
+  return { ok: true, value: { ...outcome.value, text: bodyText(outcome.value.text) } };
 }
 
 function unanswered(kind: 'timedOut' | 'cancelled', limitMs: number): ResourceOutcome {

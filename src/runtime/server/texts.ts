@@ -1,4 +1,4 @@
-import { oneLine } from '../catalogue/one-line.js';
+import { oneLine } from '../catalogue/encode-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */
 export const texts = {

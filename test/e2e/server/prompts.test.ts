@@ -31,7 +31,7 @@ describe('prompts/get', () => {
       'Calling tool \'echo\' with parameters:\n{\n  "text": "Hello Ada",\n  "times": 2\n}',
       'Tool result:\n{\n  "text": "Hello Ada Hello Ada"\n}',
       "I'll fetch the required resources for guide...",
-      'Resource content from resource://fixture/guide:\n# Greet warmly',
+      'Resource content from resource://fixture/guide (14 characters):\n```\n# Greet warmly\n```',
     ]);
     expect(metaOf(trace)).toMatchObject({
       status: 'succeeded',

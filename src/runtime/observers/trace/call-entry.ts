@@ -1,10 +1,11 @@
 import { references } from '../../../graph/expression/references.js';
 import { isJsonObject, type JsonObject, type JsonSchema, type Value } from '../../../graph/json.js';
 import type { AskNode, CallNode } from '../../../graph/model.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { NodeInstance } from '../../engine/instances.js';
 import { answerSchema } from '../../engine/nodes/ask.js';
+import { RESULT_LIMIT } from './block.js';
 import { bodyName } from './hand-off-texts.js';
-import { jsonText, RESULT_LIMIT } from './json-text.js';
 import type { HandOffCall } from './messages.js';
 import { nameOf } from './open-values.js';
 import type { PlannedStep } from './outlook.js';

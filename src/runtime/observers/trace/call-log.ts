@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { bodyText, jsonText } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
-import { sized } from './block.js';
-import { jsonText, limited } from './json-text.js';
+import { limited, sized, type Told } from './block.js';
 import { NOT_BEGUN } from './outlook.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
 import { texts } from './texts.js';
@@ -95,8 +95,14 @@ export class CallLog extends StepLog {
       this.say('user', 'note', this.secrets.text(texts.notEmbedded(uri)));
       return;
     }
-    const { text, size } = limited(this.secrets.text(resourceText(content)));
-    this.say('user', 'result', texts.resource(uri, text, size), sized(size));
+    const { text } = content;
+    if (typeof text !== 'string') {
+      this.say('user', 'result', texts.binary(uri, ...binaryIn(content)));
+      return;
+    }
+    const body = limited(bodyText(this.secrets.text(text)));
+    const told: Told = (mask) => texts.resource(mask(uri), mask(body.text), body.size);
+    this.say('user', 'result', told, sized(body.size));
   }
 
   /** The address of the resource, as it may be shown. */
@@ -114,11 +120,8 @@ export class CallLog extends StepLog {
   }
 }
 
-function resourceText({ text, blob, mimeType }: JsonObject): string {
-  if (typeof text === 'string') return text;
+/** The type of binary content, and how many bytes it has. */
+function binaryIn({ blob, mimeType }: JsonObject): [string | undefined, number] {
   const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
-  return texts.binary(
-    typeof mimeType === 'string' ? mimeType : undefined,
-    Math.floor((encoded.length * 3) / 4),
-  );
+  return [typeof mimeType === 'string' ? mimeType : undefined, Math.floor((encoded.length * 3) / 4)];
 }

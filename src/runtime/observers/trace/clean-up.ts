@@ -1,5 +1,5 @@
+import { jsonText } from '../../catalogue/encode-text.js';
 import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
-import { jsonText } from './json-text.js';
 import type { HandOffCall } from './messages.js';
 import type { Secrets } from './secrets.js';
 import type { Standing, StandingWork } from './standing.js';

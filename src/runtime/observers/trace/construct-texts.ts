@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
-import { oneLine } from '../../catalogue/one-line.js';
+import { cutText } from '../../../graph/unprintable.js';
+import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import type { AskMode } from '../../engine/contract.js';
-import { jsonText } from './json-text.js';
 import { cutNote, listOf, names, stop } from './sentences.js';
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
@@ -150,5 +150,5 @@ function ordinal(number: number): string {
 /** A value on one line, as a heading holds it. */
 export function shortJson(value: Json, limit = 200): string {
   const text = jsonText(value);
-  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters)`;
+  return text.length <= limit ? text : `${cutText(text, limit)}… (${text.length} characters)`;
 }

@@ -1,4 +1,4 @@
-import { oneLine } from '../../catalogue/one-line.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { textBlock } from './block.js';

@@ -1,10 +1,10 @@
 import { type Json, ownProperty } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
 import type { ScopeInstance } from '../../engine/instances.js';
-import { sized } from './block.js';
+import { limited, sized } from './block.js';
 import { constructTexts, shortJson } from './construct-texts.js';
 import { ContainerLog } from './container-log.js';
-import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
 import { PartLog } from './part-log.js';
 import type { FactOf, StepFact } from './step-log.js';

@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import { soleBody } from '../../../graph/print/shapes.js';
+import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import { oneLine } from '../../catalogue/one-line.js';
 import type { ScopeInstance } from '../../engine/instances.js';
-import { jsonText } from './json-text.js';
 import { ANY_ITEM, nameOf } from './open-values.js';
 import { names, oneOf, stop } from './sentences.js';
 

@@ -1,8 +1,8 @@
 import type { Json } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
 import { constructTexts } from './construct-texts.js';
-import { jsonText } from './json-text.js';
 import type { Secrets } from './secrets.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
 import { texts } from './texts.js';

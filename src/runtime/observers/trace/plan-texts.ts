@@ -1,4 +1,4 @@
-import { oneLine } from '../../catalogue/one-line.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 import type { AskMode } from '../../engine/contract.js';
 import { listOf, names } from './sentences.js';
 

@@ -7,7 +7,7 @@ import {
 import { references } from '../../../graph/expression/references.js';
 import type { Expr, RefExpr, RefRoot, TextExpr } from '../../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../../graph/json.js';
-import { jsonText } from './json-text.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import { texts } from './texts.js';
 
 /** What one expression of a hand-off may cost. See `Budget` for the unit. */

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
 import type { CallNode, Input } from '../../../graph/model.js';
-import { oneLine } from '../../catalogue/one-line.js';
+import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { graph, input, lit } from '../../engine/graph.fixture.js';
-import { jsonText } from './json-text.js';
 import { Secrets } from './secrets.js';
 
 const of = (name: string, options: Partial<Input> = {}): Input => ({

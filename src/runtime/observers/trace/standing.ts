@@ -2,10 +2,10 @@ import { Budget } from '../../../graph/expression/evaluate.js';
 import { references } from '../../../graph/expression/references.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Compensation } from '../../../graph/model.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import { Evaluation } from '../../engine/evaluation.js';
 import { type Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
-import { jsonText } from './json-text.js';
 
 /** What one compensation may cost to work out. See `Budget` for the unit. */
 const BUDGET = 1_000_000;

@@ -1,12 +1,12 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
 import { attemptOf } from '../../../graph/print/shapes.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunnableNode } from '../../engine/plan.js';
-import { sized, textBlock } from './block.js';
+import { limited, sized, type Told, textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';
-import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
 import { isListed } from './outlook.js';
 import type { Secrets } from './secrets.js';
@@ -116,10 +116,10 @@ export abstract class StepLog {
   protected say(
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
-    text: string,
+    told: Told,
     meta: Extra = {},
   ): void {
-    this.#messages.push(this.#block(role, part, text, meta));
+    this.#messages.push(this.#block(role, part, told, meta));
   }
 
   /** Takes over what somebody inside has said. */
@@ -164,9 +164,9 @@ export abstract class StepLog {
   #block(
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
-    text: string,
+    told: Told,
     meta: Extra = {},
   ): PromptMessage {
-    return textBlock(role, text, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
+    return textBlock(role, told, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
   }
 }

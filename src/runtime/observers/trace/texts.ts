@@ -1,8 +1,7 @@
 import type { Json } from '../../../graph/json.js';
+import { framedText, jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import { oneLine } from '../../catalogue/one-line.js';
 import type { SkipReason } from '../../engine/contract.js';
-import { jsonText } from './json-text.js';
 import { cutNote, names, oneOf, stop } from './sentences.js';
 
 /** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
@@ -18,9 +17,9 @@ export const texts = {
     `The guidance of step '${step}' is not available: ${stop(oneLine(why))}`,
   fetching: (step: string) => `I'll fetch the required resources for ${step}...`,
   resource: (uri: string, text: string, size: number | undefined) =>
-    `Resource content from ${oneLine(uri)}:\n${text}${cutNote('resource', size)}`,
-  binary: (mimeType: string | undefined, bytes: number) =>
-    `[${mimeType === undefined ? '' : `${oneLine(mimeType)}, `}${bytes} bytes of binary content]`,
+    `${framedText(`Resource content from ${oneLine(uri)}`, text)}${cutNote('resource', size)}`,
+  binary: (uri: string, mimeType: string | undefined, bytes: number) =>
+    `Resource content from ${oneLine(uri)}:\n[${mimeType === undefined ? '' : `${oneLine(mimeType)}, `}${bytes} bytes of binary content]`,
   resourceFailed: (uri: string, why: string) => `Error fetching resource ${oneLine(uri)}: ${oneLine(why)}`,
   calling: (tool: string, json: string, size: number | undefined) =>
     `Calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,

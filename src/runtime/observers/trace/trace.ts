@@ -9,7 +9,7 @@ import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { type PlannedNode, planOf } from '../../engine/plan.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
-import { textBlock } from './block.js';
+import { maskedBlock, textBlock } from './block.js';
 import { handOff } from './hand-off.js';
 import { Ledger } from './ledger.js';
 import { leftBehind } from './left-behind.js';
@@ -159,9 +159,8 @@ class ConversationTrace implements TraceObserver {
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
   #masked(messages: readonly PromptMessage[]): PromptMessage[] {
     return messages.map((message) => {
-      const { content } = message;
-      if (content.type !== 'text' || !TOLD_BY_OTHERS.has(content._meta?.['stepwright/part'])) return message;
-      return { ...message, content: { ...content, text: this.#secrets.text(content.text) } };
+      if (!TOLD_BY_OTHERS.has(message.content._meta?.['stepwright/part'])) return message;
+      return maskedBlock(message, (value) => this.#secrets.text(value));
     });
   }
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { CompensationReport } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
-import { sized } from './block.js';
+import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
-import { jsonText, limited } from './json-text.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
 import type { Secrets } from './secrets.js';
 import type { FactOf, StepFact } from './step-log.js';

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { AskMode } from '../../engine/contract.js';
 import { constructTexts } from './construct-texts.js';
-import { jsonText } from './json-text.js';
 
 /** What a trace says at the end of a run that is not over. */
 export const waitingTexts = {

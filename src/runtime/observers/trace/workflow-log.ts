@@ -1,9 +1,9 @@
 import { ownProperty } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
-import { sized } from './block.js';
+import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import { SingleLog } from './container-log.js';
-import { jsonText, limited } from './json-text.js';
 import type { FactOf } from './step-log.js';
 import { texts } from './texts.js';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { checkInput } from '../../catalogue/check-input.js';
-import { oneLine } from '../../catalogue/one-line.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
 import { texts } from './texts.js';
 

@@ -1,4 +1,4 @@
-import { oneLine } from '../../catalogue/one-line.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 
 const clip = (text: string): string => oneLine(text, 200);
 const listed = (parts: readonly string[], more: number): string =>

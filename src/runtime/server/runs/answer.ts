@@ -1,7 +1,7 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { oneLine } from '../../catalogue/one-line.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 import { schemaProblems } from '../../catalogue/problems.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { findProtoKey } from '../../catalogue/to-json.js';

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Json } from './json.js';
+import { forbiddenIn, hostileText } from './unprintable.fixture.js';
+import { cutText, escapeUnprintable, singleLine } from './unprintable.js';
+
+const JOINER = /[\u200c\u200d]/;
+
+describe('escapeUnprintable', () => {
+  test.each([
+    ['plain “text”, naïve 👍 日本', 'plain “text”, naïve 👍 日本'],
+    ['a\u0000b\u001b[31mc\u007fd\u0085e', 'a\\u0000b\\u001b[31mc\\u007fd\\u0085e'],
+    ['a\u202eb\u2066c\u061cd\u200ee', 'a\\u202eb\\u2066c\\u061cd\\u200ee'],
+    ['a\u200bb\u2060c\ufeffd\u00ade', 'a\\u200bb\\u2060c\\ufeffd\\u00ade'],
+    ['a\u3164b\u115fc\u180ed', 'a\\u3164b\\u115fc\\u180ed'],
+    // E0000 and E0002 have no name in Unicode, and are as invisible as the tags.
+    ['\u{e0000}\u{e0002}\u{e0041}\u{e007f}', '\\udb40\\udc00\\udb40\\udc02\\udb40\\udc41\\udb40\\udc7f'],
+    ['a\ud800b\udc00', 'a\\ud800b\\udc00'],
+    ['a\r\n\tb\u2028c\u2029', 'a\\u000d\\u000a\\u0009b\\u2028c\\u2029'],
+  ])('%j', (text, shown) => {
+    expect(escapeUnprintable(text)).toBe(shown);
+  });
+
+  test('line breaks and tabs of several lines stay, a lone carriage return does not', () => {
+    expect(escapeUnprintable('a\r\n\tb\nc\rd\u2028e\vf', 'keep')).toBe('a\r\n\tb\nc\\u000dd\\u2028e\\u000bf');
+  });
+
+  test.each([
+    ['Persian', 'می\u200cخواهم'],
+    ['Hindi', 'क्\u200dष'],
+    ['a family', '👩\u200d👩\u200d👧'],
+    ['a couple', '👩\u200d❤\ufe0f\u200d👨'],
+    ['a profession in a skin tone', '👩🏽\u200d🚀'],
+    ['a key', '1\ufe0f\u20e3'],
+    ['an ideograph in one of its forms', '葛\u{e0100}'],
+  ])('joiners and selectors stay in %s', (_name, text) => {
+    expect(escapeUnprintable(text)).toBe(text);
+  });
+
+  test.each([
+    ['at the ends', '\u200da\u200c', '\\u200da\\u200c'],
+    ['beside blanks and digits', 'a \u200db1\u200d2', 'a \\u200db1\\u200d2'],
+    ['one after the other', 'a\u200d\u200db', 'a\\u200d\\u200db'],
+    ['beside an invisible letter', '\u3164\u200da', '\\u3164\\u200da'],
+    ['selectors in a row', '😀\ufe0f\ufe00\u{e0101}', '😀\ufe0f\\ufe00\\udb40\\udd01'],
+  ])('joiners and selectors are escaped %s', (_name, text, shown) => {
+    expect(escapeUnprintable(text)).toBe(shown);
+  });
+
+  test('nothing invisible comes out, and twice is as good as once', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const shown = escapeUnprintable(text);
+        expect(forbiddenIn(shown)).toEqual([]);
+        expect(escapeUnprintable(shown)).toBe(shown);
+        const kept = escapeUnprintable(text, 'keep');
+        expect(forbiddenIn(kept, true)).toEqual([]);
+        expect(kept.split('\n').length).toBe(text.split('\n').length);
+        if (!JOINER.test(text)) expect(shown).not.toMatch(JOINER);
+      }),
+    );
+  });
+
+  test('JSON stays equal by value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        const text = JSON.stringify(value as Json);
+        expect(JSON.parse(escapeUnprintable(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+test('singleLine makes one space of every break and escapes the rest', () => {
+  expect(singleLine('a\r\n\tb\u2028c\u2029\u0085\u00a0d\u0000\u001b[31me')).toBe(
+    'a b c d\\u0000\\u001b[31me',
+  );
+});
+
+describe('cutText', () => {
+  test('does not split a surrogate pair', () => {
+    expect(cutText('a𝒳b', 2)).toBe('a');
+    expect(cutText('a𝒳b', 3)).toBe('a𝒳');
+  });
+
+  test('does not split an escape', () => {
+    expect(Array.from({ length: 9 }, (_, length) => cutText('a\\u202eb', length))).toEqual([
+      '',
+      ...Array(6).fill('a'),
+      'a\\u202e',
+      'a\\u202eb',
+    ]);
+    expect(cutText('a\\users', 3)).toBe('a\\u');
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * Characters that do not show as themselves: controls, bidi marks, zero-width and other invisible characters, Unicode
+ * tags, line and paragraph separators, lone surrogates. They can hide text from a reader, reorder it, or make a terminal
+ * act. This is the only table of them.
+ */
+const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]';
+
+const visible = (classes: string): string => `(?!${UNPRINTABLE})[${classes}]`;
+const EMOJI = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}';
+
+/** U+200C and U+200D between letters or emoji: Persian, Indic scripts and emoji families are written with them. */
+const JOINER = `(?<=${visible(`\\p{L}\\p{M}${EMOJI}`)}\\ufe0f?)[\\u200c\\u200d](?=${visible(`\\p{L}${EMOJI}`)})`;
+
+/** One variation selector behind a visible character: it picks the form of an emoji or of an ideograph. */
+const SELECTOR = `(?<=${visible('\\p{L}\\p{N}\\p{P}\\p{S}')})[\\p{Variation_Selector}]`;
+
+const KEPT = `(${JOINER}|${SELECTOR})`;
+const ANY = new RegExp(UNPRINTABLE, 'u');
+const IN_A_LINE = new RegExp(`${KEPT}|${UNPRINTABLE}`, 'gu');
+const IN_LINES = new RegExp(`${KEPT}|(?!\\n|\\t|\\r\\n)${UNPRINTABLE}`, 'gu');
+
+/** White space and line breaks of every kind. */
+const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
+
+/**
+ * A text whose unprintable characters are written as `\u…`, one escape for each UTF-16 code unit, as in JSON: within
+ * JSON the value stays the same. Joiners stay between letters or emoji, and so does a variation selector behind a
+ * visible character.
+ *
+ * @param lines `keep` leaves line breaks (LF, CRLF) and tabs as they are. Default: they are escaped as well.
+ */
+export function escapeUnprintable(text: string, lines: 'keep' | 'escape' = 'escape'): string {
+  if (!ANY.test(text)) return text;
+  const pattern = lines === 'keep' ? IN_LINES : IN_A_LINE;
+  return text.replace(pattern, (char, kept: string | undefined) => kept ?? escapedUnits(char));
+}
+
+/** A text on one line: white space and line breaks become one space, other unprintable characters are escaped. */
+export function singleLine(text: string): string {
+  return escapeUnprintable(text.replace(SPACE, ' '));
+}
+
+function escapedUnits(char: string): string {
+  const units = Array.from({ length: char.length }, (_unit, index) => char.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+const ESCAPE = /^\\u[0-9a-f]{4}/;
+
+/** The first `length` UTF-16 code units of a text, fewer where that would split a surrogate pair or an escape. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const start = text.lastIndexOf('\\u', length - 1);
+  const isSplit = start > length - 6 && start >= 0 && ESCAPE.test(text.slice(start, start + 6));
+  const end = isSplit ? start : length;
+  const last = text.charCodeAt(end - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end);
+}

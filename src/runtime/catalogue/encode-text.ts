@@ -1,0 +1,46 @@
+import type { Json } from '../../graph/json.js';
+import { cutText, escapeUnprintable, singleLine } from '../../graph/unprintable.js';
+
+// Everything that tools, resources, people and callers say passes through one of these before a reader sees it.
+// Secrets are masked before: a mask looks for values, not for their escapes.
+
+/** The longest failure message, in UTF-16 code units: a model needs the gist, not a log. */
+export const FAILURE_MESSAGE_LIMIT = 500;
+
+/**
+ * Text on one line: every run of white space becomes one space, unprintable characters are written as `\u…`. A text
+ * longer than `limit` (UTF-16 code units, default {@link FAILURE_MESSAGE_LIMIT}) is cut and ends with `…`.
+ */
+export function oneLine(text: string, limit: number = FAILURE_MESSAGE_LIMIT): string {
+  const line = singleLine(text).trim();
+  return line.length <= limit ? line : `${cutText(line, limit - 1).trimEnd()}…`;
+}
+
+/** Text of several lines: line breaks and tabs stay, other unprintable characters are written as `\u…`. */
+export function bodyText(text: string): string {
+  return escapeUnprintable(text, 'keep');
+}
+
+/**
+ * Text of several lines inside of a text of ours: `head (N characters):`, then the text between two fences of
+ * backticks, longer than any in it. N counts UTF-16 code units between the line breaks beside the fences.
+ */
+export function framedText(head: string, text: string): string {
+  const body = bodyText(text);
+  const longest = Math.max(2, ...Array.from(body.matchAll(/`{3,}/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${head} (${body.length} characters):\n${fence}\n${body}\n${fence}`;
+}
+
+/**
+ * A value as JSON whose texts cannot leave their quotes: unprintable characters in it are written as `\u…`, and it
+ * parses to the same value. `indent` is in spaces; without it the text is one line.
+ */
+export function jsonText(value: Json, indent?: number): string {
+  return escapeUnprintable(JSON.stringify(value, null, indent), 'keep');
+}
+
+/** A text for a log: lines after the first are indented, so that none of them looks like an entry of its own. */
+export function logText(text: string): string {
+  return bodyText(text).replaceAll('\n', '\n  ');
+}
