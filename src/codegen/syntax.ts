@@ -202,6 +202,15 @@ export interface FunctionSymbol {
   readonly source: string;
   /** Why it cannot be called by name, as the end of a sentence: `it is asynchronous`. */
   readonly why?: string;
+  /** The verb that throws when the function runs. */
+  readonly verb?: VerbCall;
+}
+
+/** A call of a verb outside of a workflow class. */
+export interface VerbCall {
+  readonly name: string;
+  /** Where the verb is named. */
+  readonly place: Place;
 }
 
 /** Syntax without a neutral form. */

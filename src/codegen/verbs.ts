@@ -62,6 +62,11 @@ export function functionOf(syntax: ExpressionSyntax): FunctionSymbol | undefined
   return symbol?.kind === 'function' ? symbol : undefined;
 }
 
+/** Whether an expression is a function that is written out. */
+export function isFunctionSyntax(syntax: ExpressionSyntax): boolean {
+  return syntax.kind === 'arrow' || (syntax.kind === 'unsupported' && syntax.unsupported === 'a function');
+}
+
 /** Whether a call makes a step: by a verb, or by the name of a function. */
 export function isStep(call: CallSyntax): boolean {
   return stepVerbOf(call) !== undefined || functionOf(call) !== undefined;

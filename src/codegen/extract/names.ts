@@ -15,7 +15,10 @@ export function checkName(kind: string, name: string, place: Place, report: Repo
 export function checkField(kind: string, name: string, place: Place, report: Report): boolean {
   // Dots and dashes are for ids that are derived: a field is reached as `this.name`.
   if (isValidBinding(name) && !/[.-]/.test(name)) return true;
-  report(diagnostic('SW1002', place, { kind, name, rule: 'an identifier other than `__proto__`' }));
+  const rule = /^[[#'"]/.test(name)
+    ? 'an identifier that is written out'
+    : 'an identifier other than `__proto__`';
+  report(diagnostic('SW1002', place, { kind, name, rule }));
   return false;
 }
 

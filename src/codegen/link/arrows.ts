@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Expr } from '../../graph/expression/tree.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
-import { describe } from './describe.js';
+import { describeGiven } from './describe.js';
 import type { ExpressionScope, Local } from './expression-scope.js';
 
 type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
@@ -22,6 +22,15 @@ export interface LoweredArrow {
   readonly indexAs?: string;
   readonly body: Expr;
 }
+
+/** What the arrows of verbs look like; those of methods are over an item. */
+const ARROWS: Readonly<Record<string, string>> = {
+  chain: '(value) => call(…)',
+  attempt: '(error) => …',
+  forEach: '(item) => call(…)',
+  compensate: '(out) => call(…)',
+  transform: '(out) => out.id',
+};
 
 /** @param method what takes the arrow, for messages. */
 export function lowerArrow(
@@ -54,10 +63,10 @@ export function readArrow(
     return undefined;
   };
   if (arrow.kind !== 'arrow') {
-    const named = symbolOf(arrow)?.kind === 'function';
-    const what = named ? `a function by name, given to \`${taker}\`,` : describe(arrow);
-    const parameter = taker.startsWith('.') ? 'item' : 'value';
-    return refuse(syntax.place, what, `write an arrow with an expression: \`(${parameter}) => …\``);
+    const given = symbolOf(arrow)?.kind === 'function' ? 'a function by name' : describeGiven(arrow);
+    const hint = `write an arrow with an expression: \`${ARROWS[taker] ?? '(item) => …'}\``;
+    report(diagnostic('SW2008', syntax.place, { taker: `\`${taker}\``, takes: 'an arrow', given }, { hint }));
+    return undefined;
   }
   return checkArrow(arrow, taker, most, refuse);
 }

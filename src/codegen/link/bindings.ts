@@ -67,9 +67,8 @@ export class WorkflowBindings implements Bindings {
       this.#report(diagnostic('SW3001', at, { name, suggestion }, { hint }));
       return undefined;
     }
-    const related = [{ message: 'bound here', place: later }];
-    const hint = name === this.#current ? 'a step cannot use its own value' : undefined;
-    this.#report(diagnostic('SW3004', at, { name, step: this.#current }, { related, hint }));
+    const related = name === this.#current ? [] : [{ message: 'bound here', place: later }];
+    this.#report(diagnostic('SW3004', at, { name, step: this.#current }, { related }));
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { readVerbOptions } from '../extract/read-options.js';
 import { type VerbWithOptions, verbRules } from '../extract/verb-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
-import { describe } from './describe.js';
+import { describeGiven } from './describe.js';
 import type { Attempts } from './outcome.js';
 import { retryOf } from './retry.js';
 
@@ -25,8 +25,8 @@ export function readOptionsOf(
   const object = given && unwrap(given);
   if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
   if (object.kind !== 'object') {
-    const what = `${describe(object)} in the place of the options`;
-    report(diagnostic('SW2001', object.place, { what }, { hint: `write them here: \`${EXAMPLES[verb]}\`` }));
+    const params = { taker: `\`${verb}\``, takes: 'its options as an object', given: describeGiven(object) };
+    report(diagnostic('SW2008', object.place, params, { hint: `write them here: \`${EXAMPLES[verb]}\`` }));
     return undefined;
   }
   const { values, syntax, complete } = readVerbOptions(object, verb, verbRules[verb], report);

@@ -1,6 +1,7 @@
+import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax, FunctionSymbol, ImportedModule } from '../syntax.js';
-import { symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
+import { stepVerbOf, symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
 import type { Bindings } from './bindings.js';
 
 /** Operators by what authors call them. */
@@ -42,16 +43,36 @@ export function describe(syntax: ExpressionSyntax): string {
     case 'parenthesized':
       return describe(syntax.inner);
     case 'literal':
+      return describeLiteral(syntax.value);
     case 'undefined':
+      return '`undefined`';
     case 'template':
-    case 'element':
+      return 'text';
     case 'object':
+      return 'an object';
     case 'array':
+      return 'a list';
+    case 'element':
     case 'conditional':
       return 'this expression';
     default:
       return syntax satisfies never;
   }
+}
+
+function describeLiteral(value: Json): string {
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'a number';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : `\`${String(value)}\``;
+}
+
+/** What was given where something else is expected: as {@link describe}, and steps by what they are. */
+export function describeGiven(syntax: ExpressionSyntax): string {
+  const inner = unwrap(syntax);
+  const verb = stepVerbOf(inner);
+  if (verb !== undefined) return `the step \`${verb}(…)\``;
+  return describe(inner);
 }
 
 /** What to write instead, where that is more than the table's own advice. */

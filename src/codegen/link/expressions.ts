@@ -2,15 +2,27 @@ import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
+import { bodyOf, outcomeCalls } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { type CallSyntax, functionOf, isPromptText, symbolOf, unwrap, verbOf } from '../verbs.js';
+import {
+  type CallSyntax,
+  calleeName,
+  functionOf,
+  isPromptText,
+  stepVerbOf,
+  symbolOf,
+  unwrap,
+  verbOf,
+} from '../verbs.js';
 import { lowerArrow } from './arrows.js';
 import type { Binding } from './bindings.js';
-import { conditionHint, describe, hintFor, hintForVerb } from './describe.js';
+import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
 import { lowerErrorField, lowerWholeError } from './error-value.js';
 import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
+import { callsVerb } from './functions.js';
 import { hintForMethod, type Method, methodOf } from './methods.js';
 import { ARITHMETIC, COMPARISONS, isNullLiteral, negate, TRUTH } from './operators.js';
+import { promiseFault } from './promises.js';
 import { lowerPromptText } from './prompt-text.js';
 import { lowerField } from './states.js';
 import { constantKey, get, hasOptional, isBoolean } from './trees.js';
@@ -315,11 +327,19 @@ class Lowering {
       this.#scope.report(diagnostic('SW2003', syntax.callee.place, { verb }, { hint: hintForVerb(verb) }));
       return undefined;
     }
-    if (functionOf(syntax) !== undefined) return this.#refuse(syntax);
+    const named = functionOf(syntax);
+    if (named !== undefined)
+      return callsVerb(named, syntax.callee.place, this.#scope.report) ? undefined : this.#refuse(syntax);
+    const promise = promiseFault(syntax);
+    if (promise !== undefined) {
+      this.#scope.report(promise);
+      return undefined;
+    }
     const callee = unwrap(syntax.callee);
     if (callee.kind !== 'property' || callee.symbol !== undefined) return this.#refuse(syntax);
     const method = methodOf(callee.name);
     const object = unwrap(callee.object);
+    if (callee.name === 'forEach' && this.#isLoopOverSteps(syntax.args[0], object)) return undefined;
     const isOfValue = object.kind !== 'identifier' || this.#local(object) !== undefined;
     if (method === undefined || !isOfValue || syntax.optional)
       return this.#refuse(syntax, undefined, isOfValue ? hintForMethod(callee.name) : undefined);
@@ -336,6 +356,7 @@ class Lowering {
     const link = { at: syntax.place.span, ...(isOptional ? { optional: true as const } : {}) };
     if (method.kind === 'each') {
       const [arrow, extra] = syntax.args;
+      if (this.#isLoopOverSteps(arrow, object)) return undefined;
       if (arrow === undefined || extra !== undefined)
         return this.#refuseArguments(syntax, name, '1 argument');
       const lowered = lowerArrow(arrow, name, this.#scope, (body, locals) => this.#inside(body, locals));
@@ -362,6 +383,17 @@ class Lowering {
       ...(start === undefined ? {} : { start }),
       ...(end === undefined ? {} : { end }),
     };
+  }
+
+  /** Reports an arrow that would make a step of each item. */
+  #isLoopOverSteps(arrow: ExpressionSyntax | undefined, list: ExpressionSyntax): boolean {
+    const body = bodyOf(arrow);
+    const verb = body && outcomeCalls(body).find((call) => stepVerbOf(call) !== undefined);
+    if (verb === undefined) return false;
+    const name = calleeName(verb);
+    const hint = `write \`forEach(${print(list)}, (item) => ${name}(…))\` as a step of its own`;
+    this.#scope.report(diagnostic('SW2003', verb.callee.place, { verb: name }, { hint }));
+    return true;
   }
 
   #refuseArguments(syntax: CallSyntax, name: string, takes: string): undefined {

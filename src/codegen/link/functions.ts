@@ -17,6 +17,7 @@ export class Functions {
   /** The function as a graph names it; nothing where a registry cannot import it, which is reported. */
   refer(symbol: FunctionSymbol, at: Place): FunctionRef | undefined {
     const { exportName, why, file, place } = symbol;
+    if (callsVerb(symbol, at, this.#report)) return undefined;
     if (why !== undefined || exportName === undefined) {
       const params = { name: symbol.name, why: why ?? 'its module does not export it' };
       this.#report(diagnostic('SW2004', at, params, { hint: hintFor(symbol) }));
@@ -41,6 +42,18 @@ export class Functions {
   named(names: readonly string[]): readonly FunctionHandle[] {
     return [...new Set(names)].flatMap((name) => this.#handles.get(name) ?? []);
   }
+}
+
+/** Reports a function that calls a verb: codegen reads verbs in the class of a workflow, and everywhere else they throw. */
+export function callsVerb(
+  { name, verb }: FunctionSymbol,
+  at: Place,
+  report: (diagnostic: Diagnostic) => void,
+): boolean {
+  if (verb === undefined) return false;
+  const related = [{ message: `\`${verb.name}\` is called here`, place: verb.place }];
+  report(diagnostic('SW2007', at, { name, verb: verb.name }, { related }));
+  return true;
 }
 
 /** Nothing where the table's own advice, to export it, is the repair. */

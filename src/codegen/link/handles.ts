@@ -11,7 +11,7 @@ import type {
   WorkflowDeclaration,
 } from '../declarations.js';
 import type { ExpressionSyntax, ImportedModule, SymbolSyntax } from '../syntax.js';
-import { symbolOf, unwrap } from '../verbs.js';
+import { symbolOf, unwrap, VERBS } from '../verbs.js';
 import { print } from './describe.js';
 
 /** Finds what a class stands for when it is named in a verb, a text or an option. */
@@ -40,6 +40,10 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
 
   const isExcused = (symbol: SymbolSyntax | undefined): boolean =>
     symbol?.kind === 'unresolved' && (symbol.from?.files.some((file) => broken.has(file)) ?? false);
+  const verbFor = (key: string): (typeof VERBS_OF)[number] | undefined => {
+    const kinds = { tool: tools, workflow: workflows, resource: resources, state: states };
+    return VERBS_OF.find(({ kind }) => kinds[kind].has(key));
+  };
   const classOf = (syntax: ExpressionSyntax, known: readonly Known[]): ClassSymbol | undefined => {
     const symbol = symbolOf(syntax);
     if (symbol?.kind === 'class' && symbol.typeOnly === undefined) return symbol;
@@ -47,8 +51,11 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     return undefined;
   };
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
+    // In an option a class is named without a verb.
+    const isInStep = VERBS.some((each) => each === verb);
+    const instead = isInStep ? verbFor(formatPlace(symbol.place)) : undefined;
     const hint = files.has(symbol.file)
-      ? undefined
+      ? instead && `it is a ${instead.what ?? instead.kind}: write \`${instead.write(symbol.name)}\``
       : `codegen does not read \`${symbol.file}\`: add it to the configured sources`;
     const related = [{ message: 'declared here', place: symbol.place }];
     report(diagnostic('SW3003', syntax.place, { className: symbol.name, expected, verb }, { related, hint }));
@@ -92,6 +99,18 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     },
   };
 }
+
+/** How the class of each kind is used in a step. */
+const VERBS_OF: readonly {
+  readonly kind: 'tool' | 'workflow' | 'resource' | 'state';
+  readonly what?: string;
+  readonly write: (name: string) => string;
+}[] = [
+  { kind: 'tool', write: (name: string) => `call(${name}, { … })` },
+  { kind: 'workflow', write: (name: string) => `run(${name}, { … })` },
+  { kind: 'resource', write: (name: string) => `read(${name})` },
+  { kind: 'state', what: 'field of state', write: (name: string) => `get(${name})` },
+];
 
 type ClassSymbol = Extract<SymbolSyntax, { kind: 'class' }>;
 

@@ -33,7 +33,10 @@ export function methodOf(name: string): Method | undefined {
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['at', 'write an index: `list[0]`'],
   ['concat', 'write `[...list, ...more]`, or a template literal'],
-  ['forEach', 'an expression has no effects: give each item to a tool'],
+  [
+    'forEach',
+    'an expression has no effects: give each item to a step with `forEach(list, (item) => call(…))`',
+  ],
   ['indexOf', 'ask with `.includes(…)` whether it is there'],
   ['substring', 'write `.slice(start, end)`'],
   ['substr', 'write `.slice(start, end)`'],

@@ -3,12 +3,14 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Scope } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
 import {
+  bodyOf,
   isFail,
   isNothing,
   isOneNode,
   isRequirement,
   makesSteps,
   onlySide,
+  outcomeCalls,
   stepReadFrom,
 } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
@@ -16,6 +18,7 @@ import {
   type CallSyntax,
   calleeName,
   functionOf,
+  isFunctionSyntax,
   isStep,
   looksLikeVerb,
   stepVerbOf,
@@ -82,6 +85,18 @@ class StepLinker implements Linker {
     return this.#compute(inner);
   }
 
+  /** `() => call(…)`, which nothing would call. */
+  #isFunction(syntax: ExpressionSyntax): boolean {
+    if (!isFunctionSyntax(syntax)) return false;
+    const body = bodyOf(syntax);
+    const verb = body && outcomeCalls(body).find((call) => stepVerbOf(call) !== undefined);
+    const hint = verb && `write the step itself, without an arrow: \`${calleeName(verb)}(…)\``;
+    const params = { taker: 'a step', takes: 'the call of a verb, or a value', given: 'a function' };
+    const instead = 'write the expression itself, without a function around it';
+    this.scope.report(diagnostic('SW2008', syntax.place, params, { hint: hint ?? instead }));
+    return true;
+  }
+
   #conditional(syntax: SyntaxOf<'conditional'>): StepOutcome | undefined {
     if (isRequirement(syntax)) return this.#certain(syntax);
     const side = onlySide(syntax);
@@ -142,18 +157,22 @@ class StepLinker implements Linker {
 
   /** An initializer without a verb: a value that is computed once, when the step's turn comes. */
   #compute(syntax: ExpressionSyntax): StepOutcome | undefined {
-    if (this.#isGuardedCall(syntax)) return undefined;
+    if (this.#isFunction(syntax) || this.#isGuardedCall(syntax)) return undefined;
     const value = lowerExpression(syntax, this.arguments);
     return value && this.outcome({ kind: 'compute', value });
   }
 
-  /** `condition && call(…)` would give the condition where it does not hold. */
+  /** `condition && call(…)` would give the condition where it does not hold, `condition || call(…)` where it does. */
   #isGuardedCall(syntax: ExpressionSyntax): boolean {
-    const call = syntax.kind === 'binary' && syntax.operator === '&&' ? unwrap(syntax.right) : undefined;
+    const isLogic = syntax.kind === 'binary' && (syntax.operator === '&&' || syntax.operator === '||');
+    const call = isLogic ? unwrap(syntax.right) : undefined;
     if (syntax.kind !== 'binary' || call?.kind !== 'call' || !isStep(call)) return false;
     lowerCondition(syntax.left, this.values);
     const verb = calleeName(call);
-    const hint = `write \`condition ? ${verb}(…) : undefined\``;
+    const hint =
+      syntax.operator === '&&'
+        ? `write \`condition ? ${verb}(…) : undefined\``
+        : `write \`condition ? undefined : ${verb}(…)\`, or \`value ?? ${verb}(…)\``;
     this.scope.report(diagnostic('SW2003', call.callee.place, { verb }, { hint }));
     return true;
   }
@@ -269,7 +288,8 @@ class StepLinker implements Linker {
   #scopeOf(syntax: ExpressionSyntax): Scope | undefined {
     if (isNothing(syntax)) return { nodes: [] };
     if (!makesSteps(syntax)) {
-      if (this.#isGuardedCall(unwrap(syntax))) return undefined;
+      const inner = unwrap(syntax);
+      if (this.#isFunction(inner) || this.#isGuardedCall(inner)) return undefined;
       const value = lowerExpression(syntax, this.arguments);
       return value && { nodes: inSequence(this.#hoisted), value };
     }

@@ -2,6 +2,7 @@ import { ts } from 'ts-morph';
 import type { FunctionSymbol, SymbolSyntax } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
 import { exportNames } from './exports.js';
+import { verbCalledIn } from './verb-calls.js';
 
 type Written = ts.FunctionDeclaration | ts.FunctionExpression | ts.ArrowFunction;
 
@@ -23,6 +24,8 @@ export function functionSymbol(
   const ownName = nameNode !== undefined && ts.isIdentifier(nameNode) ? nameNode.text : undefined;
   const exportName = exportNames(context, declaration.getSourceFile()).get(declaration);
   const why = whyNot(context, declaration, written, exportName, ownName);
+  const isOwn = isOfProject(context, declaration.getSourceFile());
+  const verb = written === undefined || !isOwn ? undefined : verbCalledIn(context, written);
   const symbol: FunctionSymbol = {
     kind: 'function',
     name: ownName ?? name,
@@ -31,6 +34,7 @@ export function functionSymbol(
     ...(exportName === undefined ? {} : { exportName }),
     source: (written ?? declaration).getText().replaceAll('\r\n', '\n'),
     ...(why === undefined ? {} : { why }),
+    ...(verb === undefined ? {} : { verb }),
   };
   return symbol;
 }

@@ -1,8 +1,8 @@
 import { ts } from 'ts-morph';
 import type { TypeNotes, TypeTag } from '../syntax.js';
 import { withNotes } from '../type-syntax.js';
+import { isOurs } from './aliases.js';
 import { type HostContext, placeBetween } from './context.js';
-import { isOurs } from './symbols.js';
 import { declarationsOf } from './type-order.js';
 
 /** What the JSDoc of a property says. */

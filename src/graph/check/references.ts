@@ -112,7 +112,7 @@ function checkStep(subject: Subject, name: string, reader: Reader, place: Place 
       const { source, user } = sight;
       if (user === undefined || source.index <= user.index) return [];
       const step = reader.node?.node.id ?? user.node.id;
-      return [diagnostic('SW3004', place, { name, step }, { related })];
+      return [diagnostic('SW3004', place, { name, step }, { related: name === step ? [] : related })];
     }
     case 'inLoop': {
       const loop = sight.loop.node.id;

@@ -22,7 +22,7 @@ export function linkGoto(linker: Linker, { args, callee }: CallSyntax): StepOutc
   const options = readOptionsOf('goto', settings, scope.report);
   if (scope.inside !== undefined) {
     const why = `the \`goto\` stands inside of \`${scope.inside}\`, and goes back in its own list of steps alone`;
-    const hint = 'give it a step of its own: `@Step() again = condition ? goto(…) : undefined`';
+    const hint = `give it a step of its own: \`@Step() again = condition ? goto(…) : undefined\`${besideNull(scope.step.initializer) ? ', with `undefined` and not `null`' : ''}`;
     scope.report(diagnostic('SW3014', callee.place, { target: print(unwrap(step)), why }, { hint }));
     return undefined;
   }
@@ -31,6 +31,13 @@ export function linkGoto(linker: Linker, { args, callee }: CallSyntax): StepOutc
   // The rules of the options admit nothing else.
   const limit = { max: Number(max), onLimit: onLimit as GotoNode['onLimit'] };
   return linker.outcome({ kind: 'goto', target, ...limit }, {}, boundToNothing);
+}
+
+/** Whether the other side of a condition is `null`, which is a value: then the condition is a branch with two arms. */
+function besideNull(initializer: ExpressionSyntax): boolean {
+  const inner = unwrap(initializer);
+  if (inner.kind !== 'conditional') return false;
+  return [inner.then, inner.else].map(unwrap).some((side) => side.kind === 'literal' && side.value === null);
 }
 
 function targetOf({ scope }: Linker, syntax: ExpressionSyntax): string | undefined {

@@ -2,7 +2,7 @@ import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../../graph/place.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { unwrap } from '../../verbs.js';
-import { describe } from '../describe.js';
+import { describeGiven } from '../describe.js';
 import type { Linker } from './linker.js';
 
 /** Reports what a verb is not given, or not in this form. */
@@ -35,8 +35,12 @@ export function readEntries(
   const object = syntax && unwrap(syntax);
   const hint = `write them one by one: \`${example}\``;
   if (object === undefined) return refuse(linker, at, `a call without ${role}`, `write \`${example}\``);
-  if (object.kind !== 'object')
-    return refuse(linker, object.place, `${describe(object)} in the place of ${role}`, hint);
+  if (object.kind !== 'object') {
+    const taker = `\`${example.slice(0, example.indexOf('('))}\``;
+    const params = { taker, takes: `${role} as an object`, given: describeGiven(object) };
+    linker.scope.report(diagnostic('SW2008', object.place, params, { hint: `write \`${example}\`` }));
+    return undefined;
+  }
   const entries: Entry[] = [];
   for (const entry of object.entries) {
     if ('value' in entry && entry.key !== '__proto__') entries.push(entry);

@@ -27,4 +27,16 @@ export const expressionFaults = {
     () => 'what `compensate` gives is not a call of a tool',
     () => 'undo with one call: `compensate: (out) => call(SomeTool, { id: out.id })`',
   ),
+  SW2007: error(
+    (p: { name: string; verb: string }) =>
+      `function \`${p.name}\` calls \`${p.verb}\`, which throws outside of a workflow class`,
+    (p) =>
+      p.verb === 'fail'
+        ? "let the function give the value, and write `… ?? fail('…')` in the step, or throw an error in it"
+        : `write \`${p.verb}(…)\` in the step itself, or make the steps a workflow of their own and \`run\` it`,
+  ),
+  SW2008: error(
+    (p: { taker: string; takes: string; given: string }) => `${p.taker} takes ${p.takes}, not ${p.given}`,
+  ),
+  SW2009: error((p: { what: string }) => `${p.what} has no meaning in a workflow: a step is not a promise`),
 } as const;

@@ -16,8 +16,14 @@ export const referenceFaults = {
     (p) => `decorate \`${p.className}\`, or pass another class`,
   ),
   SW3004: error(
-    (p: { name: string; step: string }) => `\`${p.name}\` is bound after \`${p.step}\``,
-    (p) => `move \`${p.name}\` above \`${p.step}\``,
+    (p: { name: string; step: string }) =>
+      p.name === p.step
+        ? `\`${p.name}\` uses its own value, which is not there before it has run`
+        : `\`${p.name}\` is bound after \`${p.step}\``,
+    (p) =>
+      p.name === p.step
+        ? 'use an earlier step; `compensate` and `transform` are given the output: `(out) => …`'
+        : `move \`${p.name}\` above \`${p.step}\``,
   ),
   SW3005: error(
     (p: { step: string; target: string; suggestion?: string | undefined }) =>
