@@ -16,6 +16,7 @@ import { linkHints } from './link/hints.js';
 import { link } from './link/link.js';
 import { linkPrompts } from './link/prompts.js';
 import { packageRootOf } from './schemas/content.js';
+import type { ModuleLimits } from './schemas/module-limits.js';
 import { type ReadSchemasOptions, readSchemas } from './schemas/read-schemas.js';
 import { openSourceHost } from './source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
@@ -33,8 +34,8 @@ export interface CodegenOptions {
    * in `node_modules/.cache/stepwright/`. Default true.
    */
   readonly cache?: boolean;
-  /** For importing the modules of one registry, in milliseconds. Default 10 000. */
-  readonly timeoutMs?: number;
+  /** What the import of one tool module may use. They win over those of the configuration. */
+  readonly moduleLimits?: Partial<ModuleLimits>;
 }
 
 /** What a run found and did. Paths are relative to the root, with `/`. */
@@ -62,9 +63,9 @@ export interface CodegenResult {
 export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenResult> {
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
-  const { configFile, check = false, cache = true, timeoutMs } = options;
-  const reading = { cache, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const { configFile, check = false, cache = true } = options;
   const plan = await planCodegen({ root, ...(configFile === undefined ? {} : { configFile }) });
+  const reading = { cache, limits: { ...plan.value?.moduleLimits, ...options.moduleLimits } };
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
@@ -109,7 +110,7 @@ async function compileRegistry(
   root: string,
   { tsconfig, experimentalDecorators }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
-  reading: Pick<ReadSchemasOptions, 'cache' | 'timeoutMs'>,
+  reading: Pick<ReadSchemasOptions, 'cache' | 'limits'>,
 ): Promise<CompiledRegistry> {
   const host = openSourceHost({ root, files, ...(tsconfig === undefined ? {} : { tsconfig }) });
   const syntax = host.sourceFiles();

@@ -54,6 +54,7 @@ describe('planCodegen with a configuration', () => {
       tsconfig: 'tsconfig.json',
       experimentalDecorators: true,
       severity: {},
+      moduleLimits: {},
       registries: [
         { out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'], includePlace },
       ],
@@ -69,6 +70,7 @@ describe('planCodegen with a configuration', () => {
     expect((await planCodegen({ root })).value).toEqual({
       experimentalDecorators: false,
       severity: {},
+      moduleLimits: {},
       registries: [{ out: 'registry.ts', files: ['src/a.test.ts'], includePlace }],
     });
   });
@@ -141,6 +143,18 @@ describe('planCodegen with a configuration', () => {
     expect(await faults()).toEqual([expect.stringContaining('`/severity/SW3010`')]);
   });
 
+  test('reads limits for modules, and refuses those that are none', async () => {
+    const registries = [{ include: ['*.ts'], out: 'r.ts' }];
+    const moduleLimits = { cpuSeconds: 2.5, memoryMb: 512 };
+    await write({ ...config({ registries, moduleLimits }), 'a.ts': '' });
+    expect((await planCodegen({ root })).value?.moduleLimits).toEqual({ cpuMs: 2500, memoryMb: 512 });
+    await write(config({ registries, moduleLimits: { cpuSeconds: 0 } }));
+    expect(await faults()).toEqual([expect.stringContaining('`/moduleLimits/cpuSeconds`')]);
+    await write(config({ registries, moduleLimits: { cpuSecond: 1 } }));
+    const { diagnostics } = await planCodegen({ root });
+    expect(diagnostics).toMatchObject([{ code: 'SW9002', hint: 'did you mean `cpuSeconds`?' }]);
+  });
+
   test('without registries has the one there is without a configuration', async () => {
     await write({
       'tsconfig.json': '{ "include": ["**/*"] }',
@@ -153,6 +167,7 @@ describe('planCodegen with a configuration', () => {
       tsconfig: 'tsconfig.json',
       experimentalDecorators: false,
       severity: { SW3010: 'off' },
+      moduleLimits: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.ts'] }],
     });
     await write({
@@ -252,6 +267,7 @@ describe('planCodegen without a configuration', () => {
       tsconfig: 'tsconfig.json',
       experimentalDecorators: true,
       severity: {},
+      moduleLimits: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'] }],
     });
   });

@@ -8,6 +8,7 @@ import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/order.js';
+import type { ModuleLimits } from './schemas/module-limits.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source-host/json.js';
 import { readTsconfig, type Tsconfig } from './source-host/tsconfig.js';
 import { isForeign } from './writer.js';
@@ -33,6 +34,8 @@ export interface CodegenPlan {
   readonly registries: readonly RegistryPlan[];
   /** What warnings are to count as, by code. */
   readonly severity: Readonly<Record<string, SeverityOverride>>;
+  /** The limits that the configuration sets. */
+  readonly moduleLimits: Partial<ModuleLimits>;
 }
 
 export interface PlanOptions {
@@ -57,10 +60,27 @@ const registrySchema = z.strictObject({
   out: insideRoot.regex(/\.m?ts$/, 'must end in .ts or .mts').transform((out) => path.posix.normalize(out)),
 });
 
+const limit = z.number().positive();
+
+const limitsSchema = z
+  .strictObject({
+    cpuSeconds: limit.exactOptional(),
+    waitSeconds: limit.exactOptional(),
+    memoryMb: limit.exactOptional(),
+  })
+  .transform(
+    ({ cpuSeconds, waitSeconds, memoryMb }): Partial<ModuleLimits> => ({
+      ...(cpuSeconds === undefined ? {} : { cpuMs: cpuSeconds * 1000 }),
+      ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
+      ...(memoryMb === undefined ? {} : { memoryMb }),
+    }),
+  );
+
 const configSchema = z.strictObject({
   $schema: z.string().optional(),
   tsconfig: insideRoot.default('tsconfig.json'),
   severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
+  moduleLimits: limitsSchema.default({}),
   registries: z.array(registrySchema).min(1).optional(),
 });
 
@@ -116,7 +136,7 @@ export async function planCodegen({
   // Of a tsconfig that cannot be read, that it names no sources is an echo.
   if (config.registries !== undefined || isTsconfigSound) diagnostics.push(...registries.diagnostics);
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
-  return { value: planOf(config.tsconfig, tsconfig, registries.value, config.severity), diagnostics };
+  return { value: planOf(config.tsconfig, tsconfig, registries.value, config), diagnostics };
 }
 
 /** The registries of a configuration, with what keeps them from being made. */
@@ -178,13 +198,17 @@ function planOf(
   file: string,
   tsconfig: Tsconfig | undefined,
   registries: readonly RegistryPlan[],
-  severity: CodegenPlan['severity'] = {},
+  { severity, moduleLimits }: Pick<CodegenPlan, 'severity' | 'moduleLimits'> = {
+    severity: {},
+    moduleLimits: {},
+  },
 ): CodegenPlan {
   return {
     ...(tsconfig === undefined ? {} : { tsconfig: file }),
     experimentalDecorators: tsconfig?.experimentalDecorators ?? false,
     registries,
     severity,
+    moduleLimits,
   };
 }
 
@@ -276,5 +300,6 @@ function issueFaults(
 /** The settings that may stand at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
+  if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);
   return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];
 }

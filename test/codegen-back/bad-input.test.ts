@@ -37,7 +37,7 @@ async function codegen(
 }
 
 async function again(options: { readonly check?: boolean } = {}) {
-  const result = await runCodegen({ root: project.root, timeoutMs: 60_000, ...options });
+  const result = await runCodegen({ root: project.root, ...options });
   return { ...result, text: formatDiagnostics(result.diagnostics, result.readSource) };
 }
 

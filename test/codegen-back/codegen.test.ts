@@ -62,7 +62,7 @@ interface Outcome extends CodegenResult {
 }
 
 async function codegen(options: { check?: boolean; configFile?: string } = {}): Promise<Outcome> {
-  const result = await runCodegen({ root: project.root, timeoutMs: 60_000, ...options });
+  const result = await runCodegen({ root: project.root, ...options });
   return { ...result, text: formatDiagnostics(result.diagnostics, result.readSource) };
 }
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
 import { type ReadSchemasOptions, readSchemas } from '../../src/codegen/schemas/read-schemas.js';
@@ -48,7 +49,7 @@ async function read(
   const all = tools.length + resources.length > 0 ? tools : Object.keys(files).map((file) => tool(file));
   const { value, diagnostics } = await readSchemas(
     { tools: all, resources },
-    { root: project.root, experimentalDecorators: true, timeoutMs: 30_000, ...options },
+    { root: project.root, experimentalDecorators: true, ...options },
   );
   return {
     tools: Object.fromEntries([...value.tools].map(([declared, reading]) => [declared.file, reading])),
@@ -127,15 +128,98 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.tools['7-fine.ts']?.inputSchema).toEqual(inputSchema);
   });
 
-  test.each([
-    ['loops', 'while (true) {}'],
-    ['waits', 'setInterval(() => {}, 1000); await new Promise(() => {});'],
-  ])('stops at the limit when a module %s, and names it', async (_, code) => {
-    const found = await read({ 'b-never.ts': `${code}\n${plain}`, 'c-after.ts': plain }, { timeoutMs: 2500 });
+  test('stops modules that meet a limit, names each with its limit, and reads all others', async () => {
+    const found = await read(
+      {
+        'a-before.ts': plain,
+        'b-loops.ts': `while (true) {}\n${plain}`,
+        'c-between.ts': plain,
+        'd-waits.ts': `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`,
+        'e-unsettled.ts': `await new Promise(() => {});\n${plain}`,
+        'f-between.ts': plain,
+        'g-hoards.ts': `const kept: Buffer[] = []; while (true) kept.push(Buffer.alloc(2 ** 20, 1));\n${plain}`,
+        'h-after.ts': plain,
+      },
+      { limits: { cpuMs: 2500, waitMs: 1500, memoryMb: 700 } },
+    );
+    const stopped = (file: string, why: string) => ({
+      at: file,
+      text: `SW6005 \`${file}\` was not read to its end: ${why}`,
+    });
     expect(found.faults).toEqual([
-      { at: 'b-never.ts', text: 'SW6005 the tool modules were not read within 2.5 s' },
+      stopped('b-loops.ts', 'it used 2.5 s of CPU time'),
+      stopped('d-waits.ts', 'it waits: it used under 0.015 s of CPU time in 1.5 s'),
+      stopped('e-unsettled.ts', 'it awaits a promise that nothing can settle any more'),
+      {
+        at: 'g-hoards.ts',
+        text: 'SW6013 `g-hoards.ts` was not read to its end: its process used more than 700 MiB of memory',
+      },
     ]);
-    expect(found.tools).toEqual({});
+    expect(Object.keys(found.tools)).toEqual(['a-before.ts', 'c-between.ts', 'f-between.ts', 'h-after.ts']);
+  });
+
+  test('reads a module that is slow and works', async () => {
+    const work = (ms: number) =>
+      `{ const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+        const end = cpuMs() + ${ms}; while (cpuMs() < end) {} }`;
+    const pause = 'await new Promise((done) => setTimeout(done, 300));';
+    const slow = `${work(300)}\n${pause}\n${work(300)}\n${pause}\n${work(300)}\n${pause}\n${work(300)}`;
+    const found = await read(
+      { 'a-slow.ts': `${slow}\n${plain}`, 'b-slow.ts': `${slow}\n${plain}` },
+      { limits: { waitMs: 1000 } },
+    );
+    expect(found.faults).toEqual([]);
+    expect(Object.keys(found.tools)).toEqual(['a-slow.ts', 'b-slow.ts']);
+  });
+
+  test('blames no module for what others leave it of the machine', async () => {
+    const burners = Array.from({ length: 6 }, () => spawn(process.execPath, ['-e', 'for (;;);']));
+    try {
+      const names = ['a.ts', 'b.ts'];
+      const found = await read(Object.fromEntries(names.map((name) => [name, plain])), {
+        limits: { waitMs: 2000 },
+      });
+      expect(found.faults).toEqual([]);
+      expect(Object.keys(found.tools)).toEqual(names);
+    } finally {
+      for (const burner of burners) burner.kill('SIGKILL');
+    }
+  });
+
+  test('blames no module for what those before it left behind', async () => {
+    const found = await read(
+      {
+        'a-hoards.ts': `export const kept = Buffer.alloc(400 * 2 ** 20, 1);\n${plain}`,
+        'b-hoards.ts': `export const kept = Buffer.alloc(400 * 2 ** 20, 1);\nawait new Promise((done) => setTimeout(done, 300));\n${plain}`,
+        'c-leaves.ts': `setTimeout(() => process.exit(3), 50);\n${plain}`,
+        'd-pauses.ts': `await new Promise((done) => setTimeout(done, 300));\n${plain}`,
+      },
+      { limits: { memoryMb: 900 } },
+    );
+    expect(found.faults).toEqual([]);
+    expect(Object.keys(found.tools)).toEqual(['a-hoards.ts', 'b-hoards.ts', 'c-leaves.ts', 'd-pauses.ts']);
+  });
+
+  test('gives up after five modules that took all their time, and says which it did not read', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.ts`);
+    const hangs = `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`;
+    const found = await read(Object.fromEntries(names.map((name) => [name, hangs])), {
+      limits: { waitMs: 300 },
+    });
+    expect(found.faults.map(({ at, text }) => `${at} ${text.slice(0, 6)}`)).toEqual([
+      ...names.slice(0, 5).map((name) => `${name} SW6005`),
+      'f.ts SW6015',
+    ]);
+    expect(found.faults[5]?.text).toBe(
+      'SW6015 `f.ts` and 1 more module were not read: 5 modules before were stopped at their limits',
+    );
+  });
+
+  test('reports a process that cannot start, and blames no module', async () => {
+    const found = await read({ 'a.ts': plain, 'b.ts': plain }, { limits: { memoryMb: 1 } });
+    expect(found.faults).toEqual([
+      { at: undefined, text: expect.stringMatching(/^SW6014 2 tool modules were not read: .* aborted/) },
+    ]);
   });
 
   test('reports schemas that cannot stand in a registry', async () => {
@@ -329,7 +413,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
   });
 
   test('starts no process where there is nothing to import', async () => {
-    const found = await read({}, { timeoutMs: 0 });
+    const found = await read({}, { limits: { memoryMb: 1 } });
     expect(found).toEqual({ tools: {}, resources: [], faults: [] });
   });
 });

@@ -76,7 +76,7 @@ describe('the tables of a registry', { timeout: 240_000 }, () => {
   beforeAll(async () => {
     project = await createProject({ ...sources, 'src/use.ts': use });
     await writeFile(path.join(project.root, 'src/dot.png'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
-    const result = await runCodegen({ root: project.root, timeoutMs: 60_000 });
+    const result = await runCodegen({ root: project.root });
     text = formatDiagnostics(result.diagnostics, result.readSource);
     output = (await runModule(project, 'src/use.ts')).stdout;
   }, 240_000);

@@ -1,5 +1,7 @@
 import { type CodegenResult, runCodegen } from 'stepwright/codegen';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-limits.js';
+import { texts } from '../../src/codegen/schemas/texts.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { applyRepair, diagnosticExamples, printed, sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
@@ -61,7 +63,13 @@ test.each([
   diagnostic('SW4011', undefined, {
     problem: '`/nodes/0/tool`: invalid input: expected string, received undefined',
   }),
-  diagnostic('SW6005', undefined, { seconds: 10, file: 'src/tools.ts' }),
+  diagnostic('SW6005', undefined, {
+    file: 'src/tools.ts',
+    reason: texts.stopped.wait(DEFAULT_MODULE_LIMITS),
+  }),
+  diagnostic('SW6013', undefined, { file: 'src/tools.ts', limitMb: 2048 }),
+  diagnostic('SW6014', undefined, { count: 3, reason: texts.exited(9) }),
+  diagnostic('SW6015', undefined, { count: 4, file: 'src/tools.ts', stops: 5 }),
   diagnostic('SW6007', undefined, {
     className: 'AddLine',
     reason: 'no decorator of stepwright has recorded anything on it',

@@ -8,6 +8,7 @@ import { isCommonJs, requireModule } from './commonjs.js';
 import type { ChildMessage, ClassReading, ModuleRequest, ReadRequest } from './protocol.js';
 import { importFailure } from './reason.js';
 import { findSyntaxFault } from './syntax-fault.js';
+import { startWatchdog } from './watchdog.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
 
@@ -21,9 +22,16 @@ function print(error: unknown): void {
   process.stderr.write(`${inspect(error)}\n`);
 }
 
-async function answer(request: ReadRequest): Promise<void> {
+async function answer({ root, modules, limits }: ReadRequest): Promise<void> {
+  // An open channel is no sign that something is still going on.
+  process.channel?.unref();
+  const watchdog = startWatchdog(limits);
   const takeReads = observeReads();
-  for (const module of request.modules) await report(request.root, module, takeReads);
+  for (const [index, module] of modules.entries()) {
+    watchdog.enter(index);
+    await report(root, module, takeReads);
+    watchdog.leave();
+  }
   // Servers and timers that a module has opened would keep this process alive for ever.
   process.exit(0);
 }
@@ -34,8 +42,12 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
   const path = join(root, file);
   let exports: Readonly<Record<string, unknown>>;
   try {
-    exports = (await load(path)) as Readonly<Record<string, unknown>>;
+    exports = (await Promise.race([load(path), emptyLoop()])) as Readonly<Record<string, unknown>>;
   } catch (error) {
+    if (error === UNSETTLED) {
+      await send({ kind: 'unsettled', file });
+      return;
+    }
     const reads = takeReads();
     const failure = importFailure(error, root, () => findSyntaxFault(path, root));
     // What we have looked at ourselves is no concern of the modules.
@@ -46,6 +58,18 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
   const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));
   await send({ kind: 'imported', file, classes: readings, reads: takeReads() });
 }
+
+const UNSETTLED = Symbol('unsettled');
+
+/** Rejects with {@link UNSETTLED} when nothing is left in this process that could settle a promise. */
+function emptyLoop(): Promise<never> {
+  return new Promise((_, reject) => {
+    rejectUnsettled = () => reject(UNSETTLED);
+  });
+}
+
+let rejectUnsettled = (): void => {};
+process.on('beforeExit', () => rejectUnsettled());
 
 /** `import` of a CommonJS module finds its exports by their JavaScript text, which a TypeScript file has not. */
 function load(path: string): unknown {

@@ -1,82 +1,146 @@
-import { type LaunchOptions, launchChild } from './launch.js';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { heapLimitMb, type LaunchOptions, launchChild } from './launch.js';
+import type { ModuleLimits, StopReason } from './module-limits.js';
 import type { ChildMessage, ModuleRequest, ReadRequest } from './protocol.js';
 import { texts } from './texts.js';
+import { VERDICT_FD } from './watchdog.js';
 
 export type ImportOptions = LaunchOptions & {
-  /** How long one process may take for its modules, in milliseconds; the same again for its start. */
-  readonly timeoutMs: number;
+  readonly limits: ModuleLimits;
+  /** How long a process may take to start, in milliseconds of wall time. Default 600 000. */
+  readonly startMs?: number;
 };
 
-/** How the import of one module ended. A module that nothing is known of is missing from the outcomes. */
-export type ModuleOutcome = Exclude<ChildMessage, { kind: 'importing' }> | { readonly kind: 'timedOut' };
+/** How the import of one module ended. */
+export type ModuleOutcome =
+  | Extract<ChildMessage, { kind: 'imported' | 'failed' }>
+  | { readonly kind: 'stopped'; readonly why: StopReason }
+  /** It was not tried. */
+  | { readonly kind: 'unread'; readonly why: UnreadReason };
+
+export type UnreadReason =
+  /** No process could be started. */
+  | { readonly kind: 'noProcess'; readonly reason: string }
+  /** Too many modules before it were stopped. */
+  | { readonly kind: 'afterStops'; readonly stops: number };
+
+/** After so many modules that took all of their time, the others are left unread: they may share what hangs. */
+export const MAX_SLOW_STOPS = 5;
+
+const START_MS = 600_000;
+
+/** How long a process that has reported every module may take to end. */
+const EXIT_MS = 5_000;
 
 /**
  * Imports the modules, in this order, in one process. A process that ends in a module is replaced by one that goes on
- * with the next; a process that hangs is killed, and what it has not reached stays unread.
+ * with the next.
+ *
+ * A module that ends a process which has read others before is tried again in a new one: what the others left behind,
+ * timers or memory, may have ended it. A module that took its time is not tried again.
  */
 export async function importModules(
   modules: readonly ModuleRequest[],
   options: ImportOptions,
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
   const outcomes = new Map<string, ModuleOutcome>();
+  let slowStops = 0;
   for (;;) {
     const open = modules.filter(({ file }) => !outcomes.has(file));
-    const [next] = open;
-    if (next === undefined) return outcomes;
-    const { timedOut, importing, reason } = await runChild(open, options, outcomes);
-    const isDone = open.every(({ file }) => outcomes.has(file));
-    if (isDone) return outcomes;
-    const culprit = importing ?? next.file;
-    outcomes.set(culprit, timedOut ? { kind: 'timedOut' } : { kind: 'failed', file: culprit, reason });
-    // A process that ends before its first module would end again: one report is enough.
-    if (timedOut || importing === undefined) return outcomes;
+    const [first] = open;
+    if (first === undefined) return outcomes;
+    const end = await runChild(open, options, outcomes);
+    if (open.every(({ file }) => outcomes.has(file))) return outcomes;
+    const { importing, verdict, reason } = end;
+    const leaveUnread = (why: UnreadReason): void => {
+      for (const { file } of open) if (!outcomes.has(file)) outcomes.set(file, { kind: 'unread', why });
+    };
+    // A process that ends before its first module would end again.
+    if (importing === undefined && !outcomes.has(first.file)) leaveUnread({ kind: 'noProcess', reason });
+    if (importing === undefined) continue;
+    const isSlow = verdict === 'cpu' || verdict === 'wait';
+    if (!isSlow && importing !== first.file) continue;
+    outcomes.set(
+      importing,
+      verdict === undefined ? { kind: 'failed', file: importing, reason } : { kind: 'stopped', why: verdict },
+    );
+    if (isSlow) slowStops += 1;
+    if (slowStops === MAX_SLOW_STOPS) leaveUnread({ kind: 'afterStops', stops: slowStops });
   }
 }
 
 interface ChildEnd {
-  readonly timedOut: boolean;
   /** The module it was in, if it was in one. */
   readonly importing: string | undefined;
+  /** The limit that the module met, if the watchdog ended the process. */
+  readonly verdict: StopReason | undefined;
   readonly reason: string;
 }
 
 /** Runs one process to its end and collects what it reports into `outcomes`. */
 function runChild(
   modules: readonly ModuleRequest[],
-  options: ImportOptions,
+  { limits, startMs = START_MS, ...options }: ImportOptions,
   outcomes: Map<string, ModuleOutcome>,
 ): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    const child = launchChild(options);
+    const child = launchChild(options, limits.memoryMb);
     let importing: string | undefined;
-    let started = false;
-    let timedOut = false;
-    const timer = setTimeout(() => {
-      timedOut = true;
+    let verdict = '';
+    let failure: string | undefined;
+    let open = modules.length;
+    let timer = setTimeout(() => {
+      failure = texts.notStarted(startMs / 1000);
       child.kill('SIGKILL');
-    }, options.timeoutMs);
-    const finish = (reason: string): void => {
+    }, startMs);
+    const finish = (reason: string, stopped?: StopReason): void => {
       clearTimeout(timer);
-      resolve({ timedOut, importing, reason });
+      resolve({ importing, verdict: stopped, reason });
     };
     child.on('message', (message: ChildMessage) => {
-      // How long a loaded machine takes to start a process is no fault of a module.
-      if (!started) timer.refresh();
-      started = true;
+      clearTimeout(timer);
       importing = message.kind === 'importing' ? message.file : undefined;
-      if (message.kind !== 'importing') outcomes.set(message.file, message);
+      if (message.kind === 'importing') return;
+      outcomes.set(
+        message.file,
+        message.kind === 'unsettled' ? { kind: 'stopped', why: 'unsettled' } : message,
+      );
+      open -= 1;
+      // Whatever its modules do when a process ends, they have been read.
+      if (open === 0) timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
+    });
+    verdictStream(child)?.on('data', (text: Buffer) => {
+      verdict += text.toString();
     });
     child.once('error', (error) => finish(error.message));
-    child.once('close', (code, signal) => finish(endReason(code, signal)));
+    child.once('close', (code, signal) => {
+      const reason = failure ?? endReason(code, signal, heapLimitMb(limits.memoryMb));
+      finish(
+        reason,
+        VERDICTS.find((each) => each === verdict),
+      );
+    });
     const request: ReadRequest = {
       root: options.root,
       modules: modules.map(({ file, classes }) => ({ file, classes })),
+      limits,
     };
     // A child that dies at once closes the channel; its end is reported by `close`.
     child.send(request, () => {});
   });
 }
 
-function endReason(code: number | null, signal: NodeJS.Signals | null): string {
+function verdictStream(child: ChildProcess): Readable | undefined {
+  return (child.stdio[VERDICT_FD] as Readable | null | undefined) ?? undefined;
+}
+
+const VERDICTS: readonly StopReason[] = ['cpu', 'wait', 'memory'];
+
+/** How a process ends whose heap is full; Windows knows codes alone. */
+const ABORTS: ReadonlySet<unknown> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 134]);
+
+function endReason(code: number | null, signal: NodeJS.Signals | null, heapMb: number): string {
+  if (ABORTS.has(signal ?? code)) return texts.aborted(heapMb);
   return signal === null ? texts.exited(code ?? 0) : texts.killed(signal);
 }

@@ -35,8 +35,10 @@ export function ownEntries(): readonly string[] {
 /**
  * Starts the process that imports tool and resource modules: away from ours, so that a module may throw, exit, hang
  * or print without touching codegen. Its output goes to our stderr, since stdout may carry a protocol.
+ *
+ * @param memoryMb - what it may use, in MiB.
  */
-export function launchChild(options: LaunchOptions): ChildProcess {
+export function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
   const { flags, env } = childConditions(options);
   return spawn(
     process.execPath,
@@ -44,6 +46,7 @@ export function launchChild(options: LaunchOptions): ChildProcess {
       ...flags,
       '--enable-source-maps',
       '--disable-warning=DEP0180',
+      `--max-old-space-size=${heapLimitMb(memoryMb)}`,
       '--import',
       registerHooks(),
       childEntry(),
@@ -51,9 +54,15 @@ export function launchChild(options: LaunchOptions): ChildProcess {
     {
       cwd: options.root,
       env,
-      stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc'],
+      // The last one is the watchdog's.
+      stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc', 'pipe'],
     },
   );
+}
+
+/** The limit that Node sets to the heap, for what grows faster than the watchdog looks at the memory of the process. */
+export function heapLimitMb(memoryMb: number): number {
+  return memoryMb * 2;
 }
 
 /** From source the child is TypeScript like the rest of us, and the package's own name resolves to source too. */

@@ -1,5 +1,6 @@
 import type { Reads } from './cache/reads.js';
 import type { SchemaReading } from './json-schema.js';
+import type { ModuleLimits } from './module-limits.js';
 import type { ImportFailure } from './reason.js';
 
 /** What the parent asks for, once per child. */
@@ -7,6 +8,7 @@ export interface ReadRequest {
   /** Absolute path of the project. */
   readonly root: string;
   readonly modules: readonly ModuleRequest[];
+  readonly limits: ModuleLimits;
 }
 
 /** One source file and the classes wanted from it. */
@@ -22,7 +24,7 @@ export interface ClassRequest {
 }
 
 /**
- * What the child says. `importing` comes before each module, so that a child that hangs has named the culprit; `reads`
+ * What the child says. `importing` comes before each module, so that a child that is stopped has named the culprit; `reads`
  * are those since the message before.
  */
 export type ChildMessage =
@@ -33,7 +35,9 @@ export type ChildMessage =
       readonly classes: readonly ClassReading[];
       readonly reads: Reads;
     }
-  | ({ readonly kind: 'failed'; readonly file: string; readonly reads?: Reads } & ImportFailure);
+  | ({ readonly kind: 'failed'; readonly file: string; readonly reads?: Reads } & ImportFailure)
+  /** The module awaits a promise, and nothing is left in the process that could settle it. */
+  | { readonly kind: 'unsettled'; readonly file: string };
 
 /** What one class turned out to be, in the order it was asked for. */
 export type ClassReading =

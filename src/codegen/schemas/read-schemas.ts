@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Place } from '../../graph/place.js';
 import type {
   ClassHandle,
   Declarations,
@@ -9,8 +10,11 @@ import type {
 import { compareText } from '../emit/order.js';
 import { importCached } from './cache/cached-import.js';
 import { readContent } from './content.js';
+import type { UnreadReason } from './import-modules.js';
+import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-limits.js';
 import { argumentPatternDiagnostics } from './patterns.js';
 import type { ClassReading, ModuleRequest } from './protocol.js';
+import { texts } from './texts.js';
 import { notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */
@@ -19,8 +23,8 @@ export interface ReadSchemasOptions {
   readonly root: string;
   /** Whether the author's tsconfig asks for legacy decorators. Default false: TC39 ones. */
   readonly experimentalDecorators?: boolean;
-  /** For all modules together, once the process runs, in milliseconds. Default 10 000. */
-  readonly timeoutMs?: number;
+  /** What the import of one module may use. Default: {@link DEFAULT_MODULE_LIMITS}. */
+  readonly limits?: Partial<ModuleLimits>;
   /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
   readonly broken?: ReadonlySet<string>;
   /** Whether what earlier runs have read is taken, and kept for later ones. Default false. */
@@ -54,17 +58,18 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
  * a cache only those that have changed, if any.
  *
  * A module that fails says so (SW6001) and does not keep the others from being read; a child that ends early is
- * started again without the module it ended in. After the limit it is killed (SW6005).
+ * started again without the module it ended in. A module that meets a limit is stopped (SW6005, SW6013).
  */
 export async function readSchemas(
   declared: ReadDeclarations,
   options: ReadSchemasOptions,
 ): Promise<Phase<ToolSchemas>> {
-  const { root, experimentalDecorators = false, timeoutMs = 10_000 } = options;
+  const { root, experimentalDecorators = false } = options;
+  const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
   const { broken = new Set(), cache = false } = options;
   const diagnostics: Diagnostic[] = [];
   const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
-  const outcomes = await importCached(modules, { root, experimentalDecorators, timeoutMs, cache });
+  const outcomes = await importCached(modules, { root, experimentalDecorators, limits, cache });
   // A module that fails by what it imports is no fault of its own, where that one is reported itself.
   const isBlamed = (file: string): boolean => {
     const outcome = outcomes.get(file);
@@ -73,6 +78,7 @@ export async function readSchemas(
   const tools = new Map<ToolDeclaration, ToolReading>();
   const resources = new Map<ResourceDeclaration, ResourceReading>();
   const readings = new Map<string, ClassReading>();
+  const unread: UnreadModule[] = [];
 
   for (const { file, handles } of modules) {
     const outcome = outcomes.get(file);
@@ -84,8 +90,11 @@ export async function readSchemas(
           diagnostics.push(diagnostic('SW6001', place, { file, reason }));
         break;
       }
-      case 'timedOut':
-        diagnostics.push(diagnostic('SW6005', place, { seconds: timeoutMs / 1000 }));
+      case 'stopped':
+        diagnostics.push(stoppedDiagnostic(file, place, outcome.why, limits));
+        break;
+      case 'unread':
+        unread.push({ file, place, why: outcome.why });
         break;
       case 'imported':
         for (const reading of outcome.classes) readings.set(classKey(file, reading.exportName), reading);
@@ -96,6 +105,7 @@ export async function readSchemas(
         outcome satisfies never;
     }
   }
+  diagnostics.push(...unreadDiagnostics(unread));
   for (const tool of declared.tools) {
     const reading = readings.get(classKey(tool.file, tool.exportName));
     if (reading === undefined) continue;
@@ -114,6 +124,38 @@ export async function readSchemas(
   }
   diagnostics.push(...argumentPatterns(declared));
   return { value: { tools, resources }, diagnostics };
+}
+
+function stoppedDiagnostic(
+  file: string,
+  place: Place | undefined,
+  why: StopReason,
+  limits: ModuleLimits,
+): Diagnostic {
+  if (why === 'memory') return diagnostic('SW6013', place, { file, limitMb: limits.memoryMb });
+  return diagnostic('SW6005', place, { file, reason: texts.stopped[why](limits) });
+}
+
+interface UnreadModule {
+  readonly file: string;
+  readonly place: Place | undefined;
+  readonly why: UnreadReason;
+}
+
+/** One report for all: what keeps modules from being tried is no fault of each. */
+function unreadDiagnostics(unread: readonly UnreadModule[]): readonly Diagnostic[] {
+  const [first] = unread;
+  if (first === undefined) return [];
+  const { why } = first;
+  const count = unread.length;
+  switch (why.kind) {
+    case 'noProcess':
+      return [diagnostic('SW6014', undefined, { reason: why.reason, count })];
+    case 'afterStops':
+      return [diagnostic('SW6015', first.place, { stops: why.stops, file: first.file, count })];
+    default:
+      return why satisfies never;
+  }
 }
 
 function argumentPatterns({ workflows = [], prompts = [] }: ReadDeclarations): readonly Diagnostic[] {

@@ -1,3 +1,4 @@
+import type { ModuleLimits } from './module-limits.js';
 import type { TypeFault } from './type-schema.js';
 
 /** Why a class, a schema or a file could not be read: what stands behind the colon of SW6001 to SW6007. */
@@ -14,6 +15,15 @@ export const texts = {
   otherKind: (actual: string, expected: string) => `it is a ${actual}, not a ${expected}`,
   exited: (code: number) => `it ended the process with exit code ${code}`,
   killed: (signal: string) => `its process was ended by ${signal}`,
+  aborted: (heapMb: number) =>
+    `its process was aborted, as Node aborts one whose heap is full (${heapMb} MiB)`,
+  notStarted: (seconds: number) => `it did not start within ${seconds} s`,
+  stopped: {
+    cpu: ({ cpuMs }: ModuleLimits) => `it used ${cpuMs / 1000} s of CPU time`,
+    wait: ({ waitMs }: ModuleLimits) =>
+      `it waits: it used under ${waitMs / 100_000} s of CPU time in ${waitMs / 1000} s`,
+    unsettled: () => 'it awaits a promise that nothing can settle any more',
+  },
   threw: (value: string) => `it threw ${value}`,
   noMessage: 'no message',
   absolutePath: 'write a path relative to the class',

@@ -17,7 +17,7 @@ const found: readonly Diagnostic[] = [
     { name: 'later', step: 'a' },
     { related: [{ message: 'bound here', place: bound }] },
   ),
-  diagnostic('SW6005', undefined, { seconds: 10 }),
+  diagnostic('SW9001', undefined, { file: 'r.ts' }),
 ];
 /** Everything that means something to one of the formats. */
 const hostile = diagnostic(
@@ -30,7 +30,7 @@ describe('formatJson', () => {
   test('prints one object a line, sorted by place', () => {
     expect(formatJson(found)).toBe(
       [
-        '{"code":"SW6005","severity":"error","message":"the tool modules were not read within 10 s","hint":"a module waits or loops at its top level","related":[]}',
+        '{"code":"SW9001","severity":"error","message":"`r.ts` is stale","hint":"run `stepwright codegen` and commit the result","related":[]}',
         '{"code":"SW3004","severity":"error","message":"`later` is bound after `a`","file":"src/add-todo.workflow.ts","line":10,"column":93,"endLine":10,"endColumn":98,"hint":"move `later` above `a`","related":[{"message":"bound here","file":"src/add-todo.workflow.ts","line":14,"column":11,"endLine":14,"endColumn":16}]}',
         '{"code":"SW3011","severity":"warning","message":"argument `x` of workflow `w` is never used","file":"src/b.ts","line":2,"column":3,"endLine":4,"endColumn":1,"pointer":"/inputs/0","hint":"use `this.x`, or remove the argument","related":[]}',
         '',
@@ -50,7 +50,7 @@ describe('formatGithub', () => {
   test('prints one command a line, with columns where the span is on one line', () => {
     expect(formatGithub(found)).toBe(
       [
-        '::error title=SW6005::the tool modules were not read within 10 s%0Ahint: a module waits or loops at its top level',
+        '::error title=SW9001::`r.ts` is stale%0Ahint: run `stepwright codegen` and commit the result',
         '::error file=src/add-todo.workflow.ts,line=10,col=93,endColumn=98,title=SW3004::`later` is bound after `a`%0Abound here: src/add-todo.workflow.ts:14:11%0Ahint: move `later` above `a`',
         '::warning file=src/b.ts,line=2,endLine=4,title=SW3011::argument `x` of workflow `w` is never used%0Ahint: use `this.x`, or remove the argument',
         '',

@@ -75,8 +75,8 @@ describe('formatDiagnostics', () => {
         ].join('\n'),
       );
     }
-    expect(print([diagnostic('SW6005', undefined, { seconds: 10 })])).toBe(
-      'error SW6005: the tool modules were not read within 10 s\n = hint: a module waits or loops at its top level\n\nFound 1 error.\n',
+    expect(print([diagnostic('SW9001', undefined, { file: 'r.ts' })])).toBe(
+      'error SW9001: `r.ts` is stale\n = hint: run `stepwright codegen` and commit the result\n\nFound 1 error.\n',
     );
   });
 
@@ -85,7 +85,7 @@ describe('formatDiagnostics', () => {
       diagnostic('SW4008', at(file, line, column, line, column), { what: 'it' });
     const twin = diagnostic('SW4006', at('b.ts', 1, 1, 1, 1), { cycle: 'a → a' });
     const sorted = [
-      diagnostic('SW6005', undefined, { seconds: 10 }),
+      diagnostic('SW9001', undefined, { file: 'r.ts' }),
       fault('a.ts', 9, 1),
       twin,
       fault('b.ts', 1, 1),

@@ -28,11 +28,9 @@ export const moduleFaults = {
       `resource \`${p.resource}\` names the file \`${p.file}\`, which cannot be read`,
   ),
   SW6005: error(
-    (p: { seconds: number; file?: string | undefined }) =>
-      p.file === undefined
-        ? `the tool modules were not read within ${p.seconds} s`
-        : `\`${p.file}\` was not read within ${p.seconds} s`,
-    (p) => `${p.file === undefined ? 'a module' : 'the module'} waits or loops at its top level`,
+    (p: { file: string; reason: string }) => `\`${p.file}\` was not read to its end: ${p.reason}`,
+    () =>
+      'what a module does at its top level runs in codegen: move it into `execute`, or raise `moduleLimits` in stepwright.config.json',
   ),
   SW6006: error(
     (p: { tool: string; which: string }) =>
@@ -70,5 +68,20 @@ export const moduleFaults = {
     (p: { tool: string; count: number }) =>
       `\`execute\` of tool \`${p.tool}\` has ${p.count} signatures, and a schema is made from one`,
     () => 'write one signature, with unions for what may be given, or give @Tool `input` and `output`',
+  ),
+  SW6013: error(
+    (p: { file: string; limitMb: number }) =>
+      `\`${p.file}\` was not read to its end: its process used more than ${p.limitMb} MiB of memory`,
+    () => 'load what is large in `execute`, or raise `moduleLimits.memoryMb` in stepwright.config.json',
+  ),
+  SW6014: error(
+    (p: { count: number; reason: string }) =>
+      `${p.count === 1 ? 'one tool module was' : `${p.count} tool modules were`} not read: the process that imports them ended before the first one: ${p.reason}`,
+    () => 'what `NODE_OPTIONS` loads runs in this process too',
+  ),
+  SW6015: error(
+    (p: { count: number; file: string; stops: number }) =>
+      `\`${p.file}\`${p.count === 1 ? ' was' : ` and ${p.count - 1} more ${p.count === 2 ? 'module' : 'modules'} were`} not read: ${p.stops} modules before were stopped at their limits`,
+    () => 'repair the modules that were stopped; they may import the same file that hangs',
   ),
 } as const;
