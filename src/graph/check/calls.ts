@@ -1,14 +1,16 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import type { DictExpr } from '../expression/tree.js';
+import type { DictExpr, Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import type { Graph, Node } from '../model.js';
 import { compensationsOf } from '../node-expressions.js';
 import { nearestName } from '../suggest.js';
 import type { CheckEnvironment } from './environment.js';
+import { keysOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import { requiredKeys, stepInto, viewOf } from './schema-view.js';
+import { requiredKeys, type SchemaView, stepInto, viewOf } from './schema-view.js';
 import type { Placed, Subject } from './subject.js';
 import { typeMismatch } from './type-mismatch.js';
+import { type Names, typeOf } from './type-of.js';
 import type { NamesIn } from './values.js';
 
 /** Whom a step gives its input to. */
@@ -64,9 +66,16 @@ function checkInput(
   const source = placeOfNode(node, graph);
   const about = { step: node.id, ...taker };
   const view = viewOf(schema);
+  const surplusOf =
+    (spread: Expr) =>
+    (input: string): Diagnostic =>
+      diagnostic('SW4004', placeOfExpr(spread, source), { ...about, input }, { hint: texts.pouredIn });
   const found: Diagnostic[] = [];
   for (const entry of given.entries) {
-    if (!('key' in entry)) continue;
+    if (!('key' in entry)) {
+      found.push(...surplusKeys(entry.spread, view, namesIn(scope)).map(surplusOf(entry.spread)));
+      continue;
+    }
     const place = placeOfExpr(entry.value, source);
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
@@ -81,6 +90,15 @@ function checkInput(
   const place = placeOfExpr(given, source);
   const missing = missingInputs(given, schema);
   return [...found, ...missing.map((input) => diagnostic('SW4003', place, { ...about, input }))];
+}
+
+const texts = {
+  pouredIn: 'what is spread here brings it: name the inputs one by one, as in `{ name: this.step.name }`',
+} as const;
+
+/** What a spread value may bring along although nothing takes it. */
+function surplusKeys(spread: Expr, view: SchemaView, names: Names): readonly string[] {
+  return keysOf(typeOf(spread, names)).filter((key) => stepInto(view, key).kind === 'missing');
 }
 
 /** What is required and certainly not given. */

@@ -17,6 +17,8 @@ import {
 } from './check-graph.fixture.js';
 import { checkGraph } from './check-graph.js';
 
+const codesOf = (found: readonly string[]): string[] => found.map((each) => each.slice(0, 6));
+
 describe('a sound graph', () => {
   test('has nothing to report', () => {
     const list = ref('steps', 'list');
@@ -140,7 +142,18 @@ describe('calls', () => {
       `SW4003 3:20 step \`a\` gives tool \`add-task\` no \`page\` | ${hint('page')}`,
     ]);
     const spread: DictExpr = { kind: 'dict', entries: [{ spread: ref('steps', 'list') }] };
-    expect(check([step(2, 'list', 'list-pages'), { ...bare, input: spread }])).toEqual([]);
+    expect(codesOf(check([step(2, 'list', 'list-pages'), { ...bare, input: spread }]))).not.toContain(
+      'SW4003',
+    );
+  });
+
+  test('SW4004: what a spread brings along and the tool does not take', () => {
+    const input: DictExpr = { kind: 'dict', entries: [{ spread: at(3, ref('steps', 'list')) }] };
+    const added = { ...step(3, 'added', 'add-task'), input };
+    const list = step(2, 'list', 'list-pages');
+    const told = (key: string) =>
+      `SW4004 3:20 tool \`add-task\` of step \`added\` takes no \`${key}\` | what is spread here brings it: name the inputs one by one, as in \`{ name: this.step.name }\``;
+    expect(check([list, added])).toEqual([told('pages'), told('total')]);
   });
 
   test('SW4004: an input the tool does not take, at its value', () => {

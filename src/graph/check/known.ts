@@ -3,6 +3,7 @@ import { unreachable } from '../unreachable.js';
 import {
   itemsIn,
   type JsonType,
+  propertyNames,
   type SchemaView,
   stepInto,
   typeOfJson,
@@ -118,6 +119,24 @@ export function typesOf(known: Known): ReadonlySet<JsonType> | undefined {
       }
       return types;
     }
+    default:
+      return unreachable(known);
+  }
+}
+
+/** The keys that are known of an object, whether it has each of them in every run or not. */
+export function keysOf(known: Known): readonly string[] {
+  switch (known.kind) {
+    case 'schema':
+      return propertyNames(known.view);
+    case 'dict':
+      return [...known.entries.keys()];
+    case 'either':
+      return [...new Set([...known.of].flatMap(keysOf))];
+    case 'unknown':
+    case 'types':
+    case 'list':
+      return [];
     default:
       return unreachable(known);
   }

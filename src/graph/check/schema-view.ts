@@ -70,6 +70,13 @@ export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefin
   return types;
 }
 
+/** The properties that some object of this view names. */
+export function propertyNames({ shapes }: SchemaView): readonly string[] {
+  if (shapes === 'unknown') return [];
+  const names = shapes.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : []));
+  return [...new Set(names)];
+}
+
 /** The keys every object of this view has. */
 export function requiredKeys({ shapes }: SchemaView): string[] {
   if (shapes === 'unknown') return [];
