@@ -140,17 +140,20 @@ async function compileRegistry(
 
 /** True where no class of the sources was meant to be registered. */
 function isEmpty(declarations: Declarations): boolean {
-  const { tools, resources, workflows, prompts, faultyWorkflows, faulty, brokenFiles } = declarations;
-  const all = [tools, resources, workflows, prompts, faultyWorkflows, faulty];
+  const { tools, resources, workflows, prompts, faulty, brokenFiles } = declarations;
+  const all = [tools, resources, workflows, prompts, faulty];
   return brokenFiles.size === 0 && all.every((each) => each.length === 0);
 }
+
+/** What a decorator of ours throws for as well. */
+const THROWN: readonly string[] = ['SW1013', 'SW1014', 'SW1016', 'SW1030'];
 
 /** A decorator that has been reported in a module throws when the module is imported: that says it once more. */
 function withoutEchoes(
   { diagnostics }: Pick<Phase<unknown>, 'diagnostics'>,
   declared: Pick<Phase<unknown>, 'diagnostics'>,
 ): readonly Diagnostic[] {
-  const misused = declared.diagnostics.filter(({ code }) => code === 'SW1014' || code === 'SW1016');
+  const misused = declared.diagnostics.filter(({ code }) => THROWN.includes(code));
   const files = new Set<unknown>(misused.map(({ place }) => place?.file));
   return diagnostics.filter(({ code, params }) => code !== 'SW6001' || !files.has(params?.file));
 }

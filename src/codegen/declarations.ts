@@ -80,8 +80,6 @@ export interface WorkflowDeclaration extends ClassHandle {
   readonly steps: readonly StepDeclaration[];
   /** Members that were meant as arguments or steps and have been reported: naming them is no further fault. */
   readonly faultyFields: readonly string[];
-  /** Fields of the instance that are neither, for hints. */
-  readonly plainFields: readonly string[];
 }
 
 /** A field of state: a class whose `value` says what is kept. */
@@ -137,16 +135,17 @@ export interface StepDeclaration {
   readonly isFaulty?: true;
 }
 
-/** All that `extract` found. Faulty declarations are left out, and said so in the diagnostics. */
+/**
+ * All that `extract` found. A class at fault is among them, so that what uses it is read and checked as well: its name
+ * may be one that stands in for a missing or a taken one. Nothing is emitted then.
+ */
 export interface Declarations {
   readonly tools: readonly ToolDeclaration[];
   readonly resources: readonly ResourceDeclaration[];
   readonly workflows: readonly WorkflowDeclaration[];
   readonly prompts: readonly PromptDeclaration[];
   readonly states: readonly StateDeclaration[];
-  /** Workflows whose own options are at fault: linked to find their other faults, and no further than that. */
-  readonly faultyWorkflows: readonly WorkflowDeclaration[];
-  /** Classes that carry the decorator and have been reported: using them is no further fault. */
+  /** Classes that could not be read, which has been reported: using them is no further fault. */
   readonly faulty: readonly FaultyClass[];
   /** Every file that was read, relative to the project root. */
   readonly files: readonly string[];
@@ -154,7 +153,7 @@ export interface Declarations {
   readonly brokenFiles: ReadonlySet<string>;
 }
 
-/** A decorated class that could not be declared, known by where its name stands. */
+/** A decorated class that could not be read, known by where its name stands. */
 export interface FaultyClass {
   readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
   readonly place: Place;

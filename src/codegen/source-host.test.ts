@@ -341,6 +341,75 @@ describe('types', () => {
   });
 });
 
+describe('methods that a server calls', () => {
+  const executesOf = (text: string) =>
+    classesOf(`${MARK}${text}`)
+      .flatMap(({ methods }) => methods)
+      .filter(({ name }) => name === 'execute');
+  const a = {
+    kind: 'object',
+    properties: [expect.objectContaining({ name: 'a', type: { kind: 'string' } })],
+  };
+
+  test.each([
+    ['a base class', 'class Base { async execute(input: { a: string }) { return input; } }', 'Base'],
+    [
+      'a generic base class',
+      'abstract class Base<I> { abstract run(): void; async execute(input: I) { return input; } }',
+      'Base<{ a: string }>',
+    ],
+    [
+      'a base of a base',
+      'class First<T> { execute(input: T): T { return input; } } class Base<T> extends First<{ a: T }> {}',
+      'Base<string>',
+    ],
+    [
+      'a mixin',
+      `type New = new (...args: any[]) => object;
+      const mixin = <B extends New>(base: B) => class extends base { execute(input: { a: string }) { return input; } };
+      class Plain {}`,
+      'mixin(Plain)',
+    ],
+  ])('are inherited from %s, with its type arguments', (_, declarations, base) => {
+    expect(executesOf(`${declarations}\n@D() export class T extends ${base} { run() {} }`)).toMatchObject([
+      { isInherited: true, parameters: [{ name: 'input', type: a }], returns: a },
+    ]);
+  });
+
+  test('are of any type where the base class is', () => {
+    const unknown = { kind: 'unknown', written: 'any' };
+    expect(executesOf('declare const base: any;\n@D() export class T extends base {}')).toMatchObject([
+      { parameters: [{ type: unknown }], returns: unknown },
+    ]);
+  });
+
+  test('are one for each signature', () => {
+    const overloaded = `execute(input: { a: string }): void; execute(input: string): void; execute(input: unknown) { void input; }`;
+    const kinds = (text: string) => executesOf(text).map(({ parameters: [first] }) => first?.type?.kind);
+    expect(kinds(`@D() export class T { ${overloaded} }`)).toEqual(['object', 'string']);
+    expect(kinds(`class B { ${overloaded} }\n@D() export class T extends B {}`)).toEqual([
+      'object',
+      'string',
+    ]);
+  });
+
+  test.each([
+    ['static', 'static execute(): void {}'],
+    ['private', 'private execute(): void {}'],
+    ['protected', 'protected execute(): void {}'],
+    ['abstract', 'abstract execute(): void;'],
+    ['a field', 'execute = (): void => {};'],
+    ['a field', 'execute = wrapped(() => {});'],
+    ['an accessor', 'get execute() { return (): void => {}; }'],
+  ])('may not be %s: %s', (fault, member) => {
+    const wrapped = 'const wrapped = (f: () => void) => f;';
+    expect(executesOf(`${wrapped}\n@D() export abstract class T { ${member} }`)).toMatchObject([{ fault }]);
+    expect(
+      executesOf(`${wrapped}\nabstract class B { ${member} }\n@D() export abstract class T extends B {}`),
+    ).toMatchObject(fault === 'static' ? [] : [{ fault, isInherited: true }]);
+  });
+});
+
 describe('classes', () => {
   test('without a decorator are known by name alone', () => {
     expect(classesOf('export class A { x = 1; method() {} }')).toMatchObject([

@@ -38,8 +38,8 @@ export interface ClassSyntax {
   readonly exported: boolean;
   /** The name it is exported by, `default` included. */
   readonly exportName?: string;
-  /** Where the class it extends is named. */
-  readonly base?: Place;
+  /** The class it extends. */
+  readonly base?: BaseSyntax;
   /** Where `abstract` stands. */
   readonly abstract?: Place;
   /** Where its type parameters are declared, from the first to the last. */
@@ -48,14 +48,33 @@ export interface ClassSyntax {
   /** In written order. Like `methods` empty for a class without any decorator: nothing reads those. */
   readonly fields: readonly FieldSyntax[];
   readonly methods: readonly MethodSyntax[];
-  /** What carries a decorator and is no field, in written order. */
+  /** What is no field, in written order; parameters where they carry a decorator. */
   readonly others: readonly MemberSyntax[];
+}
+
+/** What a class extends. */
+export interface BaseSyntax {
+  /** As written. */
+  readonly name: string;
+  /** Where it is named. */
+  readonly place: Place;
+  /** The fields under @Arg or @Step that it declares or inherits itself. */
+  readonly fields: readonly { readonly name: string; readonly place: Place }[];
 }
 
 /** A member of a class that is no field, or a parameter of one. */
 export interface MemberSyntax {
+  /** Empty for a static block and an index signature. */
   readonly name: string;
-  readonly what: 'a method' | 'an accessor' | 'a parameter';
+  readonly what:
+    | 'a method'
+    | 'an accessor'
+    | 'a constructor'
+    | 'a static block'
+    | 'an index signature'
+    | 'a parameter';
+  /** Where its name stands, or what it begins with. */
+  readonly place: Place;
   readonly decorators: readonly DecoratorSyntax[];
 }
 
@@ -80,10 +99,16 @@ export interface FieldSyntax {
   readonly initializer?: ExpressionSyntax;
 }
 
-/** A method, or a field that holds a function. */
+/** What keeps a member from being called on an instance, or from being a method. */
+export type MethodFault = 'static' | 'private' | 'protected' | 'abstract' | 'a field' | 'an accessor';
+
+/** A method, or a field that holds a function. Of overloads there is one for each signature that callers see. */
 export interface MethodSyntax {
   readonly name: string;
+  /** Where its name stands; for an inherited one, where the base class is named. */
   readonly place: Place;
+  readonly isInherited?: true;
+  readonly fault?: MethodFault;
   readonly parameters: readonly ParameterSyntax[];
   readonly returns: TypeSyntax;
   /** Where the type of the result is written, or the name of the method. */

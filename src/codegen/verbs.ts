@@ -32,6 +32,30 @@ export type Verb = (typeof VERBS)[number];
 
 export type CallSyntax = Extract<ExpressionSyntax, { kind: 'call' }>;
 
+/** How many arguments each verb takes at most. */
+export const MAX_ARGUMENTS: Readonly<Record<Verb, number>> = {
+  call: 3,
+  read: 2,
+  run: 3,
+  fail: 1,
+  done: 1,
+  chain: 6,
+  attempt: 2,
+  match: 2,
+  parallel: 2,
+  forEach: 3,
+  set: 2,
+  goto: 2,
+  wait: 1,
+  'ask.info': 1,
+  'ask.confirm': 1,
+  'ask.text': 1,
+  'ask.choice': 2,
+  'ask.pick': 3,
+  link: 2,
+  get: 1,
+};
+
 /** What a callee or a handle means, written as a name or behind a namespace. */
 export function symbolOf(syntax: ExpressionSyntax): SymbolSyntax | undefined {
   if (syntax.kind === 'parenthesized') return symbolOf(syntax.inner);
@@ -138,4 +162,13 @@ export function partsOf(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
 
 function expressionsIn(parts: readonly (string | ExpressionSyntax)[]): readonly ExpressionSyntax[] {
   return parts.filter((part) => typeof part !== 'string');
+}
+
+/** An expression and everything in it, the outermost first. Without recursion: what is written may be deep. */
+export function* allPartsOf(syntax: ExpressionSyntax): Generator<ExpressionSyntax> {
+  const open = [syntax];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield next;
+    open.push(...[...partsOf(next)].reverse());
+  }
 }

@@ -208,6 +208,80 @@ export class FindPage {
   });
 });
 
+describe('an inherited `execute`', { timeout: 240_000 }, () => {
+  test('gives the tool the schemas of the signature as the class has it', async () => {
+    const inherited = `import { Tool } from 'stepwright';
+abstract class Finder<Input extends { name: string }> {
+  async execute(input: Input): Promise<{ path: string }> {
+    return { path: input.name };
+  }
+}
+@Tool({ name: 'find-page', description: 'Finds a page' })
+export class FindPage extends Finder<{ name: string; /** At most. */ max?: number }> {}
+`;
+    const result = await codegen({ 'src/tool.ts': inherited, 'src/find.ts': workflow });
+    expect(result.text).toBe('');
+    const registry = await project.read('generated/registry.ts');
+    expect(registry).toContain(`      inputSchema: {
+        type: 'object',
+        properties: { name: { type: 'string' }, max: { type: 'number', description: 'At most.' } },
+        required: ['name'],
+        additionalProperties: false,
+      },`);
+    expect(registry).toContain("properties: { path: { type: 'string' } },\n        required: ['path'],");
+  });
+
+  test('from a class that nothing is known of needs a schema', async () => {
+    const untyped = `import { Tool } from 'stepwright';
+const base: any = class { execute() { return {}; } };
+@Tool({ name: 'find-page', description: 'Finds a page' })
+export class FindPage extends base {}
+`;
+    const result = await codegen({ 'src/tool.ts': untyped, 'src/find.ts': workflow });
+    expect(result.diagnostics).toMatchObject([{ code: 'SW6003', place: { span: [4, 31, 4, 35] } }]);
+  });
+});
+
+describe('one run', { timeout: 240_000 }, () => {
+  test('reports the faults of what uses a class at fault', async () => {
+    const second = tool
+      .replace('FindPage', 'FindAgain')
+      .replace('{ name: z.string() }', '{ title: z.string() }')
+      .replace('{ name }: { name: string }', '{ title: name }: { title: string }');
+    const nameless = second.replace('FindAgain', 'Nameless').replace("name: 'find-page', ", '');
+    const faulty = `import { Arg, call, run, Step, Workflow } from 'stepwright';
+import { FindAgain } from './again.js';
+import { Nameless } from './nameless.js';
+@Workflow({ name: 'Bad Name', description: 'Has no name that may be used' })
+export class Inner {
+  @Arg({ description: 'Page' }) page!: Arg<string>;
+  @Step() again = call(FindAgain, { name: this.page });
+  @Step() nameless = call(Nameless, { name: this.again.paht });
+}
+@Workflow({ name: 'outer', description: 'Runs it' })
+export class Outer {
+  @Step() inner = run(Inner, { pgae: 'Inbox' });
+}
+`;
+    const sources = { 'src/tool.ts': tool, 'src/again.ts': second, 'src/nameless.ts': nameless };
+    const result = await codegen({ ...sources, 'src/faulty.ts': faulty });
+    const told = result.diagnostics.map(({ code, place }) => `${code} ${place?.file} ${place?.span[0]}`);
+    expect(told).toEqual([
+      'SW1002 src/faulty.ts 4',
+      'SW4003 src/faulty.ts 7',
+      'SW4004 src/faulty.ts 7',
+      'SW4003 src/faulty.ts 8',
+      'SW4004 src/faulty.ts 8',
+      'SW4005 src/faulty.ts 8',
+      'SW4003 src/faulty.ts 12',
+      'SW4004 src/faulty.ts 12',
+      'SW1005 src/nameless.ts 3',
+      'SW1004 src/tool.ts 3',
+    ]);
+    expect(result.written).toEqual([]);
+  });
+});
+
 const unused = workflow.replace('{ name: this.page }', "{ name: 'Inbox' }");
 const silenced = unused.replace('  @Arg', '  // stepwright-ignore SW3011: clients of old send it\n  @Arg');
 

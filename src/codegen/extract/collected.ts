@@ -10,6 +10,9 @@ export interface DecoratedClass {
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
+/** The name of a class that has none, or none that may be used; every such class gets one that stands in for it. */
+export const UNNAMED = '';
+
 /** Declarations while they are being collected. */
 export type MutableDeclarations = {
   -readonly [K in
@@ -18,6 +21,5 @@ export type MutableDeclarations = {
     | 'workflows'
     | 'prompts'
     | 'states'
-    | 'faultyWorkflows'
     | 'faulty']: Declarations[K][number][];
 };

@@ -1,53 +1,35 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
 import type { FaultyClass } from '../declarations.js';
-import type { MutableDeclarations } from './collected.js';
+import { type MutableDeclarations, UNNAMED } from './collected.js';
 
-/** Keeps the first of several declarations with one name or address, and reports the others with both places. */
-export function refuseDuplicates(
-  declarations: MutableDeclarations,
-  report: (diagnostic: Diagnostic) => void,
-): void {
-  const tools = splitBy('name', declarations.tools);
-  const resources = splitBy('name', declarations.resources);
-  const addresses = splitBy('uri', resources.firsts);
-  const workflows = splitBy('name', declarations.workflows);
-  const states = splitBy('name', declarations.states);
+type Report = (diagnostic: Diagnostic) => void;
 
-  const prompts = splitBy('name', declarations.prompts);
+/**
+ * Reports declarations that share a name or an address, with both places. Each keeps a name of its own, or gets one
+ * that stands in for it: what uses the second of two is checked against the second.
+ */
+export function refuseDuplicates(declarations: MutableDeclarations, report: Report): void {
+  const { resources } = declarations;
+  declarations.tools = withOwnNames('tool', declarations.tools, report);
+  declarations.resources = withOwnNames('resource', resources, report);
+  for (const { first, second } of pairsIn(declarations.resources, ({ uri }) => uri)) {
+    // Two classes of one name and one address are one fault.
+    const name = namedIn(resources, second);
+    const isReported = name !== UNNAMED && name === namedIn(resources, first);
+    if (!isReported)
+      report(diagnostic('SW1015', second.uriPlace, { uri: second.uri }, other(first.uriPlace)));
+  }
+  declarations.workflows = withOwnNames('workflow', declarations.workflows, report);
+  declarations.states = withOwnNames('state', declarations.states, report);
   // A client knows workflows as prompts.
-  const taken = new Map(workflows.firsts.map((workflow) => [workflow.name, workflow]));
-  const shared = prompts.firsts.flatMap((second): Pair<Named>[] => {
-    const first = taken.get(second.name);
-    return first === undefined ? [] : [{ first, second }];
-  });
-
-  const sameName = (kind: FaultyClass['kind'], { first, second }: Pair<Named>): void => {
-    report(diagnostic('SW1004', second.namePlace, { kind, name: second.name }, other(first.namePlace)));
-    declarations.faulty.push({ kind, place: second.place });
-  };
-  for (const pair of tools.pairs) sameName('tool', pair);
-  for (const pair of resources.pairs) sameName('resource', pair);
-  for (const { first, second } of addresses.pairs) {
-    report(diagnostic('SW1015', second.uriPlace, { uri: second.uri }, other(first.uriPlace)));
-    declarations.faulty.push({ kind: 'resource', place: second.place });
-  }
-  for (const pair of workflows.pairs) {
-    sameName('workflow', pair);
-    declarations.faultyWorkflows.push(pair.second);
-  }
-  for (const pair of states.pairs) sameName('state', pair);
-  for (const pair of [...prompts.pairs, ...shared]) sameName('prompt', pair);
-  declarations.tools = tools.firsts;
-  declarations.resources = addresses.firsts;
-  declarations.workflows = workflows.firsts;
-  declarations.states = states.firsts;
-  declarations.prompts = prompts.firsts.filter(({ name }) => !taken.has(name));
+  declarations.prompts = withOwnNames('prompt', declarations.prompts, report, declarations.workflows);
 }
 
 interface Named {
   readonly name: string;
   readonly namePlace: Place;
+  readonly className: string;
   readonly place: Place;
 }
 
@@ -56,18 +38,54 @@ interface Pair<T> {
   readonly second: T;
 }
 
-function splitBy<K extends string, T extends { readonly [P in K]: string }>(
-  key: K,
+/** @param others what may not have a name of these either. */
+function withOwnNames<T extends Named>(
+  kind: FaultyClass['kind'],
   all: readonly T[],
-): { readonly firsts: T[]; readonly pairs: readonly Pair<T>[] } {
+  report: Report,
+  others: readonly Named[] = [],
+): T[] {
+  const named = all.filter(({ name }) => name !== UNNAMED);
+  const pairs = pairsIn<Named>([...others, ...named], ({ name }) => name);
+  for (const { first, second } of pairs)
+    report(diagnostic('SW1004', second.namePlace, { kind, name: second.name }, other(first.namePlace)));
+  const seconds = new Set(pairs.map(({ second }) => second));
+  const taken = new Set([...others, ...named].map(({ name }) => name));
+  return all.map((each) => {
+    if (each.name !== UNNAMED && !seconds.has(each)) return each;
+    const name = freeName(each.name === UNNAMED ? nameOf(each.className) : each.name, taken);
+    taken.add(name);
+    return { ...each, name };
+  });
+}
+
+/** Each that has the key of an earlier one, with the first of these. */
+function pairsIn<T>(all: readonly T[], keyOf: (each: T) => string): readonly Pair<T>[] {
   const firsts = new Map<string, T>();
   const pairs: Pair<T>[] = [];
   for (const second of all) {
-    const first = firsts.get(second[key]);
-    if (first === undefined) firsts.set(second[key], second);
+    const first = firsts.get(keyOf(second));
+    if (first === undefined) firsts.set(keyOf(second), second);
     else pairs.push({ first, second });
   }
-  return { firsts: [...firsts.values()], pairs };
+  return pairs;
+}
+
+/** `AddLine` is `add-line`. */
+function nameOf(className: string): string {
+  const words = className.replace(/[^A-Za-z0-9]+/g, '-').replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-');
+  return /[a-z].*/.exec(words.toLowerCase())?.[0].slice(0, 50) ?? 'unnamed';
+}
+
+function freeName(base: string, taken: ReadonlySet<string>): string {
+  let name = base;
+  for (let count = 2; taken.has(name); count++) name = `${base.slice(0, 50)}-${count}`;
+  return name;
+}
+
+/** What a declaration was named before names were made distinct. */
+function namedIn(all: readonly Named[], { place }: Named): string | undefined {
+  return all.find((each) => each.place === place)?.name;
 }
 
 function other(place: Place) {

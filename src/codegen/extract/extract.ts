@@ -22,8 +22,8 @@ const KINDS = {
 type ClassDecorator = keyof typeof KINDS;
 
 /**
- * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported, and only
- * the declaration it makes unusable is left out.
+ * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported. Only a class
+ * that cannot be read is left out: one that cannot be registered is still one that others may use.
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
   const diagnostics: Diagnostic[] = [];
@@ -33,7 +33,6 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     workflows: [],
     prompts: [],
     states: [],
-    faultyWorkflows: [],
     faulty: [],
   };
   for (const file of files) {
@@ -88,18 +87,18 @@ function readClass(
   if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);
-  const isConcrete = checkShape(syntax, first.name, report);
-  const isComplete = declare(first.name, decorated, syntax.exported && isConcrete, into);
+  checkShape(syntax, first.name, report);
+  const isRead = declare(first.name, decorated, into);
   if (first.name !== 'Workflow' && first.name !== 'Prompt') refuseFieldsWithoutWorkflow(syntax, report);
-  if (!isComplete) into.faulty.push(faulty);
+  if (!isRead) into.faulty.push(faulty);
 }
 
-/** Whether an instance can be made of a class as it is; reports it if not. */
+/** Reports a class of which no instance can be made as it is. */
 function checkShape(
   { abstract, typeParameters }: ClassSyntax,
   decorator: ClassDecorator,
   report: (fault: Diagnostic) => void,
-): boolean {
+): void {
   if (abstract !== undefined) {
     const hint = 'leave out `abstract`: the class itself is what is registered';
     report(diagnostic('SW1016', abstract, { decorator, what: 'an abstract class' }, { hint }));
@@ -109,40 +108,25 @@ function checkShape(
     const params = { decorator, what: 'a class with type parameters' };
     report(diagnostic('SW1016', typeParameters, params, { hint }));
   }
-  return abstract === undefined && typeParameters === undefined;
 }
 
-/**
- * Adds what a class declares; false when a fault keeps it out.
- * @param isUsable false for a class that the registry cannot import, or not make.
- */
-function declare(
-  decorator: ClassDecorator,
-  decorated: DecoratedClass,
-  isUsable: boolean,
-  into: MutableDeclarations,
-): boolean {
+/** Adds what a class declares; false where it cannot be read. */
+function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: MutableDeclarations): boolean {
   switch (decorator) {
-    case 'Tool': {
-      const tool = readTool(decorated);
-      if (tool !== undefined && isUsable) into.tools.push(tool);
-      return tool !== undefined && isUsable;
-    }
+    case 'Tool':
+      into.tools.push(readTool(decorated));
+      return true;
     case 'Resource': {
       const resource = readResource(decorated);
-      if (resource !== undefined && isUsable) into.resources.push(resource);
-      return resource !== undefined && isUsable;
+      if (resource !== undefined) into.resources.push(resource);
+      return resource !== undefined;
     }
-    case 'Workflow': {
-      const { workflow, isSound } = readWorkflow(decorated);
-      (isSound && isUsable ? into.workflows : into.faultyWorkflows).push(workflow);
-      return isSound && isUsable;
-    }
-    case 'Prompt': {
-      const prompt = readPrompt(decorated);
-      if (prompt !== undefined && isUsable) into.prompts.push(prompt);
-      return prompt !== undefined && isUsable;
-    }
+    case 'Workflow':
+      into.workflows.push(readWorkflow(decorated));
+      return true;
+    case 'Prompt':
+      into.prompts.push(readPrompt(decorated));
+      return true;
     case 'State': {
       const state = readState(decorated);
       if (state !== undefined) into.states.push(state);

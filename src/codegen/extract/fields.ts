@@ -2,7 +2,8 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { outcomeVerbs } from '../outcomes.js';
-import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
+import type { ClassSyntax, DecoratorSyntax, ExpressionSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
+import { allPartsOf, MAX_ARGUMENTS, verbOf } from '../verbs.js';
 import { readArg } from './args.js';
 import { ownDecorators } from './decorators.js';
 import { checkField, checkId } from './names.js';
@@ -12,7 +13,12 @@ import { placeOfOption, textOptions } from './texts.js';
 type Report = (diagnostic: Diagnostic) => void;
 
 /** What the fields of a workflow come to. */
-export type Fields = Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields' | 'plainFields'>;
+export interface Fields extends Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields'> {
+  /** Fields that are neither an argument nor a step, and carry no decorator of ours. */
+  readonly plainFields: readonly FieldSyntax[];
+  /** The same of the other members. */
+  readonly plainMembers: readonly MemberSyntax[];
+}
 
 /** Sorts the fields of a class into arguments and steps. */
 export function readFields(
@@ -21,13 +27,15 @@ export function readFields(
 ): Fields {
   const args: ArgDeclaration[] = [];
   const steps: StepDeclaration[] = [];
-  const faultyFields = others.filter((member) => refuseMember(member, report)).map(({ name }) => name);
-  const plainFields: string[] = [];
+  const decorated = others.filter((member) => refuseMember(member, report));
+  const faultyFields = decorated.map(({ name }) => name);
+  const plainMembers = others.filter((member) => !decorated.includes(member));
+  const plainFields: FieldSyntax[] = [];
   const places = new Map<string, Place>();
   for (const field of fields) {
     const role = roleOf(field, report);
     if (role.kind === 'none') {
-      if (!field.isStatic) plainFields.push(field.name);
+      plainFields.push(field);
       continue;
     }
     const first = places.get(field.name);
@@ -43,7 +51,7 @@ export function readFields(
     if (step !== undefined) steps.push(step);
     if (arg === undefined && (step === undefined || step.isFaulty)) faultyFields.push(field.name);
   }
-  return { args, steps, faultyFields, plainFields };
+  return { args, steps, faultyFields, plainFields, plainMembers };
 }
 
 /** What a decorator of a field looks like on one. */
@@ -101,6 +109,7 @@ function readStep(
   const isIdentified = id === undefined || checkId(id, placeOfOption(options, 'id', place), report);
   const isNamed = checkField('step', name, place, report);
   if (initializer === undefined) report(diagnostic('SW1006', place, { field: name }));
+  else refuseSurplus(initializer, report);
   const isSound = initializer !== undefined && isNamed && isIdentified;
   return {
     name,
@@ -112,4 +121,16 @@ function readStep(
     initializer: initializer ?? { kind: 'undefined', place },
     ...(isSound ? {} : { isFaulty: true }),
   };
+}
+
+/** Reports arguments that a verb does not take, in whatever place of a step it stands. */
+function refuseSurplus(initializer: ExpressionSyntax, report: Report): void {
+  for (const part of allPartsOf(initializer)) {
+    const verb = verbOf(part);
+    if (verb === undefined || part.kind !== 'call') continue;
+    const max = MAX_ARGUMENTS[verb];
+    const [surplus] = part.args.slice(max);
+    if (surplus !== undefined)
+      report(diagnostic('SW1031', surplus.place, { verb, max, count: part.args.length }));
+  }
 }

@@ -1,40 +1,37 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { PromptDeclaration } from '../declarations.js';
-import type { DecoratedClass } from './collected.js';
+import { type DecoratedClass, UNNAMED } from './collected.js';
 import { readFields } from './fields.js';
+import { inherits } from './members.js';
+import { calledMethods, hasMethod, withoutMethod } from './methods.js';
 import { checkName } from './names.js';
 import { readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
-/** Reads a class under @Prompt; nothing when it lacks a name, a description or `render`, or one has a fault. */
-export function readPrompt({
-  syntax,
-  handle,
-  decorator,
-  report,
-}: DecoratedClass): PromptDeclaration | undefined {
+/** Reads a class under @Prompt. What has a fault is reported, and left out or stood in for. */
+export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
+  const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Prompt', syntax.name, report);
   const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name === undefined || checkName('prompt', name, namePlace, report);
+  const isNamed = name !== undefined && checkName('prompt', name, namePlace, report);
   const { args, steps } = readFields(syntax, report);
   for (const { place, decorated, isFaulty } of steps) {
     const hint = 'a prompt renders messages: what is to be run is a @Workflow';
     const params = { decorator: 'Step', what: 'a field of a prompt' };
     if (decorated && !isFaulty) report(diagnostic('SW1016', place, params, { hint }));
   }
-  const hasRender = syntax.base !== undefined || syntax.methods.some((method) => method.name === 'render');
-  if (!hasRender) {
-    const hint = 'add `render(args, context)`, which returns the messages';
-    report(diagnostic('SW1022', syntax.place, { className: syntax.name, method: 'render' }, { hint }));
-  }
-  if (name === undefined || description === undefined || !isNamed || !hasRender) return undefined;
+  if (syntax.base !== undefined && syntax.base.fields.length > 0)
+    report(inherits(syntax, syntax.base, 'prompt'));
+  calledMethods(decorated, 'render');
+  if (!hasMethod(decorated, 'render'))
+    report(withoutMethod(syntax, 'render', 'render(args, context)', 'the messages'));
   return {
     ...handle,
-    name,
+    name: isNamed ? name : UNNAMED,
     namePlace,
     ...(title === undefined ? {} : { title }),
-    description,
+    description: description ?? '',
     options: options.values,
     args,
   };

@@ -6,13 +6,14 @@ import { parseUriTemplate, variableNames } from '../../graph/uri-template.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
-import type { DecoratedClass } from './collected.js';
+import { type DecoratedClass, UNNAMED } from './collected.js';
+import { calledMethods, hasMethod, withoutMethod } from './methods.js';
 import { checkName } from './names.js';
 import { type ReadOptions, readOptions } from './read-options.js';
 import { readStatic } from './static.js';
 import { placeOfOption, textOptions } from './texts.js';
 
-/** Reads a class under @Resource; nothing when its name or address is missing or has a fault. */
+/** Reads a class under @Resource; nothing without an address. What else has a fault is reported, and left out. */
 export function readResource(decorated: DecoratedClass): ResourceDeclaration | undefined {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Resource', syntax.name, report);
@@ -24,19 +25,19 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
     'file',
   ]);
   const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name === undefined || checkName('resource', name, namePlace, report);
+  const isNamed = name !== undefined && checkName('resource', name, namePlace, report);
   const address = readAddress(decorated);
-  const isReadable = address === undefined || checkContent(decorated, options, address);
-  if (name === undefined || address === undefined || !isNamed || !isReadable) return undefined;
+  if (address === undefined) return undefined;
+  checkContent(decorated, options, address);
   return {
     ...handle,
-    name,
+    name: isNamed ? name : UNNAMED,
     namePlace,
     ...address,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(mimeType === undefined ? {} : { mimeType }),
-    ...dotSegmentsOf(options, name, address, report),
+    ...dotSegmentsOf(options, name ?? syntax.name, address, report),
     ...(file === undefined
       ? {}
       : { contentFile: file, contentFilePlace: placeOfOption(options, 'file', namePlace) }),
@@ -47,11 +48,12 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
 function dotSegmentsOf(
   { values, syntax }: ReadOptions,
   resource: string,
-  { variables = [] }: Address,
+  { variables }: Address,
   report: DecoratedClass['report'],
 ): Pick<ResourceDeclaration, 'dotSegments'> {
   const list = syntax.dotSegments && unwrap(syntax.dotSegments);
-  if (!('dotSegments' in values) || list?.kind !== 'array') return {};
+  // That it means nothing without a template has been reported.
+  if (variables === undefined || !('dotSegments' in values) || list?.kind !== 'array') return {};
   // The option's rule admits texts only.
   const names = values.dotSegments as readonly string[];
   for (const [index, variable] of names.entries()) {
@@ -64,29 +66,25 @@ function dotSegmentsOf(
 }
 
 /** A template has one content for each address, which only `read` can give. */
-function checkContent(
-  { syntax, report }: DecoratedClass,
-  options: ReadOptions,
-  { variables }: Address,
-): boolean {
+function checkContent(decorated: DecoratedClass, options: ReadOptions, { variables }: Address): void {
+  const { syntax, report } = decorated;
   const { file, dotSegments } = options.syntax;
+  calledMethods(decorated, 'read');
   if (variables === undefined) {
-    if (dotSegments === undefined) return true;
+    if (dotSegments === undefined) return;
     const params = { option: 'dotSegments', takes: 'a resource with a template', name: syntax.name };
     report(diagnostic('SW1021', dotSegments.place, { decorator: 'Resource', ...params }));
-    return false;
+    return;
   }
   if (file !== undefined) {
     const takes = 'a resource with one address';
     const params = { decorator: 'Resource', option: 'file', takes, name: syntax.name };
     report(diagnostic('SW1021', file.place, params));
-    return false;
+    return;
   }
-  const hasRead = syntax.methods.some(({ name }) => name === 'read');
-  if (hasRead || syntax.base !== undefined) return true;
-  const hint = `add \`read({ ${variables.join(', ')} })\`, which returns the content of one address`;
-  report(diagnostic('SW1022', syntax.place, { className: syntax.name, method: 'read' }, { hint }));
-  return false;
+  if (hasMethod(decorated, 'read')) return;
+  const signature = `read({ ${variables.join(', ')} })`;
+  report(withoutMethod(syntax, 'read', signature, 'the content of one address'));
 }
 
 type Address = Pick<ResourceDeclaration, 'uri' | 'uriPlace' | 'variables'>;

@@ -1,12 +1,12 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import type { StateDeclaration } from '../declarations.js';
-import type { DecoratedClass } from './collected.js';
+import { type DecoratedClass, UNNAMED } from './collected.js';
 import { checkName } from './names.js';
 import { readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
-/** Reads a class under @State; nothing when it has no name or no `value`, or one has a fault. */
+/** Reads a class under @State; nothing when it has no `value`. What else has a fault is reported, and left out. */
 export function readState({
   syntax,
   handle,
@@ -16,17 +16,17 @@ export function readState({
   const options = readOptions(decorator, 'State', syntax.name, report);
   const { name, scope } = textOptions(options, ['name', 'scope']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name === undefined || checkName('state', name, namePlace, report);
+  const isNamed = name !== undefined && checkName('state', name, namePlace, report);
   const value = syntax.fields.find((field) => field.name === 'value' && !field.isStatic);
   if (value === undefined) {
     const problem = 'the class has no field `value`, whose type says what is kept';
     const hint = 'add one: `value!: string`';
     report(diagnostic('SW1025', syntax.place, { state: name ?? syntax.name, problem }, { hint }));
   }
-  if (name === undefined || !isNamed || value === undefined) return undefined;
+  if (value === undefined) return undefined;
   return {
     ...handle,
-    name,
+    name: isNamed ? name : UNNAMED,
     namePlace,
     scope: scope === 'session' ? scope : 'run',
     scopePlace: placeOfOption(options, 'scope', namePlace),

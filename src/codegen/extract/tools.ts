@@ -2,31 +2,31 @@ import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { ToolDeclaration } from '../declarations.js';
 import { unwrap } from '../verbs.js';
 import { readClasses } from './class-lists.js';
-import type { DecoratedClass } from './collected.js';
+import { type DecoratedClass, UNNAMED } from './collected.js';
 import { readHints } from './hints.js';
+import { calledMethods, hasMethod, withoutMethod } from './methods.js';
 import { checkName } from './names.js';
 import { type ReadOptions, readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
-/** Reads a class under @Tool; nothing when its name or description is missing or has a fault. */
-export function readTool({ syntax, handle, decorator, report }: DecoratedClass): ToolDeclaration | undefined {
+/** Reads a class under @Tool. What has a fault is reported, and left out or stood in for. */
+export function readTool(decorated: DecoratedClass): ToolDeclaration {
+  const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Tool', syntax.name, report);
   const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name === undefined || checkName('tool', name, namePlace, report);
-  if (name === undefined || description === undefined || !isNamed) return undefined;
-  // Of overloads all but the last are signatures, and the last is what no caller sees.
-  const executes = syntax.methods.filter((method) => method.name === 'execute');
-  const overloads = executes.slice(0, -1);
-  const execute = overloads.at(-1) ?? executes[0];
+  const isNamed = name !== undefined && checkName('tool', name, namePlace, report);
+  const executes = calledMethods(decorated, 'execute');
+  if (!hasMethod(decorated, 'execute')) report(withoutMethod(syntax, 'execute', 'execute(input, context)'));
+  const execute = executes.at(-1);
   const parameter = execute?.parameters[0];
   const hints = readHints(options, report);
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
     ...handle,
-    name,
+    name: isNamed ? name : UNNAMED,
     namePlace,
-    description,
+    description: description ?? '',
     ...(title === undefined ? {} : { title }),
     // The rule of this option admits nothing else.
     ...('annotations' in options.values
@@ -38,7 +38,7 @@ export function readTool({ syntax, handle, decorator, report }: DecoratedClass):
     ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax,
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
-    ...(overloads.length < 2 ? {} : { overloads: overloads.map(({ place }) => place) }),
+    ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
   };
 }

@@ -3,36 +3,32 @@ import type { WorkflowDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { symbolOf } from '../verbs.js';
 import { readClasses } from './class-lists.js';
-import type { DecoratedClass } from './collected.js';
+import { type DecoratedClass, UNNAMED } from './collected.js';
 import { readFields } from './fields.js';
+import { inherits, refuseOthers } from './members.js';
 import { checkName } from './names.js';
 import { readOptions } from './read-options.js';
 import { placeOfOption, textOptions } from './texts.js';
 
-/** Reads a class under @Workflow; it is not sound when its name or description is missing or has a fault. */
-export function readWorkflow(decorated: DecoratedClass): {
-  readonly workflow: WorkflowDeclaration;
-  readonly isSound: boolean;
-} {
+/** Reads a class under @Workflow. What has a fault is reported, and left out or stood in for. */
+export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Workflow', syntax.name, report);
-  const { name, description } = textOptions(options, ['name', 'description']);
+  const { name } = textOptions(options, ['name']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name === undefined || checkName('workflow', name, namePlace, report);
-  if (syntax.base !== undefined) {
-    const hint = 'a workflow class stands alone: its arguments and steps are its own';
-    const params = { decorator: 'Workflow', what: 'a class that extends another' };
-    report(diagnostic('SW1016', syntax.base, params, { hint }));
-  }
+  const isNamed = name !== undefined && checkName('workflow', name, namePlace, report);
+  if (syntax.base !== undefined) report(inherits(syntax, syntax.base, 'workflow'));
   const instructions = readClasses('Workflow', 'instructions', options.syntax.instructions, report);
   const needsState = readClasses('Workflow', 'needsState', options.syntax.needsState, report);
-  const fields = readFields(syntax, report);
-  if (fields.steps.length === 0 && fields.faultyFields.length === 0) {
+  const { plainFields, plainMembers, ...fields } = readFields(syntax, report);
+  refuseOthers(syntax, plainFields, plainMembers, report);
+  const mayHaveSteps = fields.faultyFields.length > 0 || plainFields.length > 0 || syntax.base !== undefined;
+  if (fields.steps.length === 0 && !mayHaveSteps) {
     report(diagnostic('SW1009', syntax.place, { workflow: name ?? syntax.name }));
   }
-  const workflow: WorkflowDeclaration = {
+  return {
     ...handle,
-    name: name ?? '',
+    name: isNamed ? name : UNNAMED,
     namePlace,
     options: {
       ...options.values,
@@ -42,8 +38,12 @@ export function readWorkflow(decorated: DecoratedClass): {
     instructions: instructions ?? [],
     needsState: needsState ?? [],
     ...fields,
+    // Each has been reported once; naming it is no further fault.
+    faultyFields: [
+      ...fields.faultyFields,
+      ...[...plainFields, ...plainMembers, ...(syntax.base?.fields ?? [])].map((member) => member.name),
+    ],
   };
-  return { workflow, isSound: name !== undefined && description !== undefined && isNamed };
 }
 
 function classHandle(handle: ExpressionSyntax): { readonly $class: string } {

@@ -26,13 +26,11 @@ export interface Bindings {
 export class WorkflowBindings implements Bindings {
   readonly #bound = new Map<string, Binding>();
   readonly #places: ReadonlyMap<string, Place>;
-  readonly #plainFields: ReadonlySet<string>;
   readonly #report: (diagnostic: Diagnostic) => void;
   #current = '';
 
   constructor(workflow: WorkflowDeclaration, report: (diagnostic: Diagnostic) => void) {
     this.#places = new Map([...workflow.args, ...workflow.steps].map(({ name, place }) => [name, place]));
-    this.#plainFields = new Set(workflow.plainFields);
     for (const name of workflow.faultyFields) this.#bound.set(name, { kind: 'faulty' });
     this.#report = report;
   }
@@ -62,9 +60,7 @@ export class WorkflowBindings implements Bindings {
     const later = this.#places.get(name);
     if (later === undefined) {
       const suggestion = nearestName(name, this.#bound.keys());
-      const isPlain = this.#plainFields.has(name);
-      const hint = isPlain ? `\`${name}\` is no step yet: put @Step() before the field` : undefined;
-      this.#report(diagnostic('SW3001', at, { name, suggestion }, { hint }));
+      this.#report(diagnostic('SW3001', at, { name, suggestion }));
       return undefined;
     }
     const related = name === this.#current ? [] : [{ message: 'bound here', place: later }];

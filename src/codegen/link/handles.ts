@@ -32,8 +32,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const tools = indexByPlace(declarations.tools);
   const resources = indexByPlace(declarations.resources);
   const states = indexByPlace(declarations.states);
-  const runnable = indexByPlace(declarations.workflows);
-  const workflows = indexByPlace([...declarations.workflows, ...declarations.faultyWorkflows]);
+  const workflows = indexByPlace(declarations.workflows);
   const faulty = new Set(declarations.faulty.map(faultyKey));
   const files = new Set(declarations.files);
   const broken = declarations.brokenFiles;
@@ -85,7 +84,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     isExcused,
     tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
-    workflow: (syntax, verb, at) => find(runnable, 'workflow', syntax, verb, at),
+    workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
     state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
     text: (syntax) => {
       const known = [...tools.values(), ...workflows.values(), ...resources.values()];

@@ -63,7 +63,6 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
     return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
   const value = declarations.workflows.map(linkOne);
-  declarations.faultyWorkflows.forEach(linkOne);
   checkRecursion(value, report);
   return { value, diagnostics };
 }
@@ -134,7 +133,8 @@ class WorkflowLinker {
       graphVersion: GRAPH_VERSION,
       name,
       ...textProperty('title', options.title),
-      description: typeof options.description === 'string' ? options.description : '',
+      // One that is missing has been reported.
+      description: typeof options.description === 'string' ? options.description : name,
       ...textProperty('domain', options.domain),
       ...textProperty('version', options.version),
       inputs: this.#inputs,

@@ -1,10 +1,11 @@
 import { ts } from 'ts-morph';
-import type { ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax, MethodSyntax } from '../syntax.js';
+import type { BaseSyntax, ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
 import { type HostContext, placeBetween, placeOf } from './context.js';
 import { exportNames } from './exports.js';
 import { propertyName, readExpression } from './expressions.js';
+import { readMethods } from './methods.js';
 import { classPlace, resolveIdentifier, resolveMember } from './symbols.js';
-import { returnTypeOf, typeOfDeclaration } from './types.js';
+import { typeOfDeclaration } from './types.js';
 
 /** Every class of a file, nested ones included, in written order. */
 export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
@@ -36,7 +37,7 @@ function readClass(
     place: classPlace(context, node),
     exported: exportName !== undefined,
     ...(exportName === undefined ? {} : { exportName }),
-    ...(base === undefined ? {} : { base: placeOf(context, base) }),
+    ...(base === undefined ? {} : { base: readBase(context, base) }),
     ...readShape(context, node),
     decorators,
     fields: isDecorated
@@ -45,7 +46,7 @@ function readClass(
           .filter((field) => !isDecoratedAccessor(field))
           .map((field) => readField(context, field, isState))
       : [],
-    methods: isDecorated ? node.members.flatMap((member) => readMethod(context, member) ?? []) : [],
+    methods: isDecorated ? readMethods(context, node) : [],
     others: node.members.flatMap((member) => readOthers(context, member)),
   };
 }
@@ -66,27 +67,58 @@ function readShape(
   };
 }
 
-/** The member itself where it is no field, and its parameters; each where it carries a decorator. */
+/** The class that is extended, and what it has of arguments and steps, its own bases included. */
+function readBase(context: HostContext, base: ts.ExpressionWithTypeArguments): BaseSyntax {
+  const properties = context.checker.getPropertiesOfType(context.checker.getTypeAtLocation(base));
+  const fields = properties.flatMap(({ name, declarations = [] }) => {
+    const field = declarations.find(
+      (each) => ts.isPropertyDeclaration(each) && hasFieldDecorator(context, each),
+    );
+    return field === undefined
+      ? []
+      : { name, place: placeOf(context, ts.getNameOfDeclaration(field) ?? field) };
+  });
+  return { name: base.expression.getText(), place: placeOf(context, base), fields };
+}
+
+function hasFieldDecorator(context: HostContext, field: ts.PropertyDeclaration): boolean {
+  return readDecorators(context, field).some(
+    ({ callee }) => callee.kind === 'stepwright' && (callee.name === 'Arg' || callee.name === 'Step'),
+  );
+}
+
+/** The member itself where it is no field, and its parameters where they carry a decorator. */
 function readOthers(context: HostContext, member: ts.ClassElement): MemberSyntax[] {
-  const what = ts.isMethodDeclaration(member)
-    ? 'a method'
-    : ts.isAccessor(member) || isDecoratedAccessor(member)
-      ? 'an accessor'
-      : undefined;
+  const what = kindOf(member);
   const read = (
     node: ts.ClassElement | ts.ParameterDeclaration,
     kind: MemberSyntax['what'],
-  ): MemberSyntax[] => {
-    const decorators = readDecorators(context, node);
-    if (decorators.length === 0) return [];
-    const name = node.name === undefined ? '' : node.name.getText();
-    return [{ name, what: kind, decorators }];
-  };
-  const parameters = ts.isFunctionLike(member) ? member.parameters : [];
+  ): MemberSyntax => ({
+    name: kind === 'a constructor' ? 'constructor' : (node.name?.getText() ?? ''),
+    what: kind,
+    place: placeOf(context, node.name ?? startOf(node)),
+    decorators: readDecorators(context, node),
+  });
+  const parameters =
+    ts.isFunctionLike(member) && !ts.isIndexSignatureDeclaration(member) ? member.parameters : [];
   return [
-    ...(what === undefined ? [] : read(member, what)),
-    ...parameters.flatMap((parameter) => read(parameter, 'a parameter')),
+    ...(what === undefined ? [] : [read(member, what)]),
+    ...parameters.filter(hasDecorators).map((parameter) => read(parameter, 'a parameter')),
   ];
+}
+
+function kindOf(member: ts.ClassElement): MemberSyntax['what'] | undefined {
+  if (ts.isMethodDeclaration(member)) return 'a method';
+  if (ts.isAccessor(member) || isDecoratedAccessor(member)) return 'an accessor';
+  if (ts.isConstructorDeclaration(member)) return 'a constructor';
+  if (ts.isClassStaticBlockDeclaration(member)) return 'a static block';
+  return ts.isIndexSignatureDeclaration(member) ? 'an index signature' : undefined;
+}
+
+/** The word that a member without a name begins with, or else all of it. */
+function startOf(node: ts.Node): ts.Node {
+  const words = [ts.SyntaxKind.ConstructorKeyword, ts.SyntaxKind.StaticKeyword];
+  return node.getChildren().find(({ kind }) => words.includes(kind)) ?? node;
 }
 
 /** `@Step() accessor a = …`, which is a getter and a setter. */
@@ -133,23 +165,5 @@ function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState
     ...(isAsked ? { type: typeOfDeclaration(context, node) } : {}),
     ...(node.type === undefined ? {} : { isAnnotated: true }),
     ...(initializer === undefined ? {} : { initializer: readExpression(context, initializer) }),
-  };
-}
-
-function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax | undefined {
-  const held = ts.isPropertyDeclaration(node) ? node.initializer : node;
-  if (held === undefined || node.name === undefined) return undefined;
-  if (!ts.isMethodDeclaration(held) && !ts.isArrowFunction(held) && !ts.isFunctionExpression(held))
-    return undefined;
-  return {
-    name: propertyName(node.name) ?? node.name.getText(),
-    place: placeOf(context, node.name),
-    parameters: held.parameters.map((parameter, i) => ({
-      name: parameter.name.getText(),
-      place: placeOf(context, parameter),
-      ...(i > 0 ? {} : { type: typeOfDeclaration(context, parameter) }),
-    })),
-    returns: returnTypeOf(context, held),
-    returnsPlace: placeOf(context, held.type ?? node.name),
   };
 }

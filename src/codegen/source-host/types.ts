@@ -32,6 +32,37 @@ export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration
   return lowerRoot(context, checker.getAwaitedType(returned) ?? returned, node, node.type);
 }
 
+/** What a signature takes, types for the first parameter alone, and what it hands back, with promises unwrapped. */
+export interface SignatureTypes {
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly declaration: ts.Declaration | undefined;
+    readonly type?: TypeSyntax;
+  }[];
+  readonly returns: TypeSyntax;
+}
+
+/** @param written - where its type arguments are written, for the order of what comes in through them. */
+export function typeOfSignature(
+  context: HostContext,
+  signature: ts.Signature,
+  at: ts.Node,
+  written: ts.TypeNode | undefined,
+): SignatureTypes {
+  const { checker } = context;
+  const returned = signature.getReturnType();
+  return {
+    parameters: signature.getParameters().map((parameter, i) => {
+      const [declaration] = parameter.declarations ?? [];
+      const named = { name: parameter.name, declaration };
+      if (i > 0) return named;
+      const type = checker.getTypeOfSymbolAtLocation(parameter, at);
+      return { ...named, type: lowerRoot(context, type, at, written) };
+    }),
+    returns: lowerRoot(context, checker.getAwaitedType(returned) ?? returned, at, written),
+  };
+}
+
 function lowerRoot(
   context: HostContext,
   type: ts.Type,

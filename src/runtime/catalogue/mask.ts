@@ -1,95 +1,85 @@
+import { inlineText } from '../../graph/expression/inline.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { escapeUnprintable } from '../../graph/unprintable.js';
 import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { PrefixTree } from './prefix-tree.js';
 import { thrownText } from './thrown.js';
 
 /** What stands in place of a secret. */
 export const MASKED = '••••';
 
 /**
- * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they
- * are a whole value or text. See `CallMask` for what a call makes of them.
+ * Secrets with fewer UTF-16 code units are masked where they stand alone, as a whole value or text, and not inside other
+ * text: every text holds an `a`.
  */
 export const SHORT_SECRET = 4;
 
 /** Ends a text that was shortened. */
-const CUT = '…'.charCodeAt(0);
-
-/** A longer secret is searched for in pieces of this many code units, so that no text takes long to search. */
-const PIECE = 256;
+const CUT = '…';
 
 /**
  * Keeps certain values out of whatever is shown: traces, logs, messages of failures. A secret of at least
- * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone. Secrets may be added
- * at any time, each at the cost of its own size, and how many there are makes no difference to what masking costs.
+ * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone.
  */
 export class Mask {
-  readonly #long = new PrefixTree();
-  readonly #short = new Set<string>();
-  /** Values whose texts are known. */
-  readonly #added = new WeakSet<object>();
+  readonly #values: readonly string[];
 
-  /** @param secrets values to mask, as {@link add}. */
-  constructor(secrets: Iterable<Json> = []) {
-    for (const secret of secrets) this.add(secret);
+  /** @param secrets values to mask; of lists and objects every text and number they hold, and their JSON as a whole. */
+  constructor(secrets: Iterable<Json>) {
+    const texts = [...secrets].flatMap((value) => [...formsOf(value)]);
+    // Messages and values in guidance are brought onto one line before they get here; a tool may hand JSON on as text.
+    const forms = new Set(
+      texts
+        .flatMap((text) => [
+          text,
+          oneLine(text),
+          bodyText(text),
+          inlineText(text),
+          escaped(text),
+          encoded(text),
+        ])
+        .filter((text) => text !== ''),
+    );
+    // A secret that holds another one is replaced first.
+    this.#values = [...forms].sort((a, b) => b.length - a.length);
   }
 
   /** True where there is nothing to mask. */
   get isEmpty(): boolean {
-    return this.#short.size === 0 && this.#long.isEmpty;
+    return this.#values.length === 0;
   }
 
-  /**
-   * Masks a value from now on; of lists and objects every text and number they hold. `true`, `false` and `null` stand in
-   * too many places to be secrets.
-   */
-  add(value: Json): void {
-    if (typeof value === 'string') this.#addText(value);
-    else if (typeof value === 'number') this.#addText(String(value));
-    else if (typeof value === 'object' && value !== null) {
-      // Values never change.
-      if (this.#added.has(value)) return;
-      this.#added.add(value);
-      for (const member of Object.values(value)) this.add(member);
-    }
-  }
-
-  #addText(text: string): void {
-    for (const form of formsOf(text)) {
-      if (form.length >= SHORT_SECRET) for (const piece of piecesOf(form)) this.#long.add(piece);
-      else if (form !== '') this.#short.add(form);
-    }
-  }
-
-  /** A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts. */
+  /** A text with secrets masked. */
   text(text: string): string {
-    if (this.#short.has(text)) return MASKED;
-    if (this.#long.isEmpty) return text;
-    let shown = '';
-    let rest = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      let end = this.#endAt(text, at);
-      if (end === at) continue;
-      shown += `${text.slice(rest, at)}${MASKED}`;
-      // Secrets that overlap, or follow at once, are masked as one.
-      for (at += 1; at <= end; at += 1) end = Math.max(end, this.#endAt(text, at));
-      rest = end;
-      at = end;
+    let masked = text;
+    for (const value of this.#values) {
+      if (masked === value) return MASKED;
+      if (value.length >= SHORT_SECRET) masked = masked.replaceAll(value, MASKED);
     }
-    return rest === 0 ? text : shown + text.slice(rest);
+    return this.#cutSecrets(masked);
   }
 
-  #endAt(text: string, at: number): number {
-    return this.#long.endAt(text, at, CUT, SHORT_SECRET);
+  /** Texts are shortened before they get here: what is left of a secret in front of a `…` is masked as well. */
+  #cutSecrets(text: string): string {
+    if (!text.includes(CUT)) return text;
+    const parts = text.split(CUT);
+    const last = parts.pop() ?? '';
+    return [...parts.map((part) => this.#withoutCutEnd(part)), last].join(CUT);
+  }
+
+  #withoutCutEnd(part: string): string {
+    for (const value of this.#values) {
+      for (let length = Math.min(value.length - 1, part.length); length >= SHORT_SECRET; length--) {
+        if (part.endsWith(value.slice(0, length))) return `${part.slice(0, -length)}${MASKED}`;
+      }
+    }
+    return part;
   }
 
   /** A value with secrets masked, wherever in it they stand. */
   json(value: Json): Json {
     if (this.isEmpty) return value;
     if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : MASKED;
+    if (typeof value === 'number') return this.#values.includes(String(value)) ? MASKED : value;
     if (Array.isArray(value)) return value.map((item: Json) => this.json(item));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
@@ -134,19 +124,22 @@ export function maskMembers(object: JsonObject, names: readonly string[] = []): 
   );
 }
 
-/** Texts that every encoding leaves as they are. */
-const PLAIN = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
-
-/** The forms a text may be shown in. Tools hand JSON on as text, too. */
-function formsOf(text: string): Iterable<string> {
-  if (PLAIN.test(text)) return [text];
-  const inLine = oneLine(text, Number.POSITIVE_INFINITY);
-  const inJson = [JSON.stringify(text), jsonText(text)].map((json) => json.slice(1, -1));
-  return new Set([text, inLine, bodyText(text), escapeUnprintable(text), ...inJson]);
+/** A text as it stands in JSON, without the quotes. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
-/** Pieces that a text is made of, the last two of which may overlap: none is shorter than the others. */
-function* piecesOf(text: string): Generator<string> {
-  for (let at = 0; at + PIECE < text.length; at += PIECE) yield text.slice(at, at + PIECE);
-  yield text.slice(-PIECE);
+/** The same as an answer of ours holds it. */
+function encoded(text: string): string {
+  return jsonText(text).slice(1, -1);
+}
+
+/** The texts a value may turn up as. `true`, `false` and `null` stand in too many places to be secrets. */
+function* formsOf(value: Json): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'number') yield String(value);
+  else if (typeof value === 'object' && value !== null) {
+    yield JSON.stringify(value);
+    for (const member of Object.values(value)) yield* formsOf(member);
+  }
 }

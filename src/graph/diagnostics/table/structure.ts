@@ -110,4 +110,32 @@ export const structureFaults = {
     (p: { state: string }) => `state \`${p.state}\` is kept for one run: nothing keeps it for a session yet`,
     () => 'leave `scope` out, and let a tool keep what is to outlast the run',
   ),
+  SW1027: error(
+    (p: { className: string; method: string; what: string }) =>
+      `\`${p.method}\` of class \`${p.className}\` cannot be called by a server: it is ${p.what}`,
+  ),
+  SW1028: error(
+    (p: { className: string; what: string; member: string }) =>
+      `workflow class \`${p.className}\` has ${p.what}${p.member === '' ? '' : ` \`${p.member}\``}, which nothing reads: its members are arguments, steps and results`,
+  ),
+  SW1029: error(
+    (p: { className: string; member: string }) =>
+      `\`${p.member}\` of workflow class \`${p.className}\` is no result: \`done(…)\` makes one`,
+    (p) => `write \`${p.member} = done({ … })\``,
+  ),
+  SW1030: error(
+    (p: { className: string; kind: string; base: string; fields: readonly string[] }) =>
+      p.fields.length === 0
+        ? `${p.kind} class \`${p.className}\` extends \`${p.base}\`: it inherits nothing, since one class lists all of its arguments and steps, in their order`
+        : `${p.kind} class \`${p.className}\` extends \`${p.base}\`, whose ${p.fields.map((field) => `\`${field}\``).join(', ')} it does not inherit: one class lists all of its arguments and steps, in their order`,
+    (p) =>
+      p.kind === 'workflow' && p.fields.length > 0
+        ? `write them in \`${p.className}\`; or make \`${p.base}\` a workflow of its own and run it as a step: \`@Step() name = run(${p.base}, { … })\``
+        : `leave out \`extends ${p.base}\`, and write what is needed in \`${p.className}\``,
+  ),
+  SW1031: error(
+    (p: { verb: string; max: number; count: number }) =>
+      `\`${p.verb}\` takes at most ${p.max} argument${p.max === 1 ? '' : 's'}, and is given ${p.count}`,
+    () => 'leave out what is too much',
+  ),
 } as const;
