@@ -173,8 +173,10 @@ export interface LinkedWorkflow {
 
 /** A pure function the registry will import: its key there is `name`, which `FunctionRef` has as well. */
 export interface FunctionHandle {
-  /** Unique among the functions of a registry. */
+  /** Unique among the functions of a registry: its own name, or `module#name` where two modules export it. */
   readonly name: string;
+  /** The identifier it is declared or exported by. */
+  readonly ownName: string;
   /** sha256 of its source, 64 hexadecimal digits. */
   readonly hash: string;
   /** Source file relative to the project root. */

@@ -134,9 +134,9 @@ describe('emitRegistry', () => {
       },
     ],
     functions: [
-      { name: 'upper', file: 'src/text.ts', exportName: 'upper', hash: 'h2' },
-      { name: 'slugify', file: 'src/text.ts', exportName: 'default', hash: 'h1' },
-      { name: 'Add', file: 'src/math.ts', exportName: 'Add', hash: 'h3' },
+      { name: 'upper', ownName: 'upper', file: 'src/text.ts', exportName: 'upper', hash: 'h2' },
+      { name: 'slugify', ownName: 'slugify', file: 'src/text.ts', exportName: 'default', hash: 'h1' },
+      { name: 'Add', ownName: 'Add', file: 'src/math.ts', exportName: 'Add', hash: 'h3' },
     ],
   };
 
@@ -151,6 +151,22 @@ describe('emitRegistry', () => {
     expect(text).toMatch(/prompts: \{ review: \{ class: Review, description: 'Reviews', arguments: \[\], /);
     expect(text).toContain("export type PromptName = 'review';");
     expect(text).not.toContain('import.meta.url');
+  });
+
+  test('imports functions of one name from two modules', () => {
+    const two = ['a', 'b'].map((module) => ({
+      name: `src/${module}.ts#trim`,
+      ownName: 'trim',
+      file: `src/${module}.ts`,
+      exportName: 'trim',
+      hash: module,
+    }));
+    const text = emitRegistry({ ...content, functions: two }, 'generated/registry.ts');
+    expect(text).toContain("import { trim } from '../src/a.js';\n");
+    expect(text).toContain("import { trim as trim2 } from '../src/b.js';\n");
+    expect(text).toMatch(
+      /functions: \{\s*'src\/a\.ts#trim': \{ function: trim, hash: 'a' \},\s*'src\/b\.ts#trim': \{ function: trim2, hash: 'b' \}/,
+    );
   });
 
   test('has their data in its checksum, and nothing of them where there are none', () => {

@@ -132,8 +132,8 @@ function promptName(prompts: readonly EntryContent[]): readonly string[] {
   ];
 }
 
-function exportOf({ name, file, exportName }: FunctionContent): ExportHandle {
-  return { className: name, file, exportName };
+function exportOf({ ownName, file, exportName }: FunctionContent): ExportHandle {
+  return { className: ownName, file, exportName };
 }
 
 /** Files are found from the place of the registry. */

@@ -1,17 +1,28 @@
 import { sha256Hex } from '../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { FunctionRef } from '../../graph/model.js';
-import { formatPlace, type Place } from '../../graph/place.js';
-import type { FunctionHandle } from '../declarations.js';
-import type { FunctionSymbol } from '../syntax.js';
+import type { Place } from '../../graph/place.js';
+import type { FunctionHandle, WorkflowDeclaration } from '../declarations.js';
+import type { ExpressionSyntax, FunctionSymbol } from '../syntax.js';
+import { allPartsOf, symbolOf } from '../verbs.js';
 
 /** The functions that workflows name, over all of a registry. */
 export class Functions {
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #handles = new Map<string, FunctionHandle>();
+  /** By the name it is exported by, the modules of the functions that a workflow mentions. */
+  readonly #modules = new Map<string, Set<string>>();
 
-  constructor(report: (diagnostic: Diagnostic) => void) {
+  constructor(workflows: readonly WorkflowDeclaration[], report: (diagnostic: Diagnostic) => void) {
     this.#report = report;
+    for (const { steps } of workflows) {
+      for (const { initializer } of steps) {
+        for (const symbol of functionsIn(initializer)) {
+          const name = exportedName(symbol);
+          this.#modules.set(name, (this.#modules.get(name) ?? new Set()).add(symbol.file));
+        }
+      }
+    }
   }
 
   /** The function as a graph names it; nothing where a registry cannot import it, which is reported. */
@@ -23,19 +34,17 @@ export class Functions {
       this.#report(diagnostic('SW2004', at, params, { hint: hintFor(symbol) }));
       return undefined;
     }
-    const name = exportName === 'default' ? symbol.name : exportName;
-    const known = this.#handles.get(name);
-    if (known !== undefined && formatPlace(known.place) !== formatPlace(place)) {
-      const related = [
-        { message: 'one of them', place: known.place },
-        { message: 'the other one', place },
-      ];
-      this.#report(diagnostic('SW1004', at, { kind: 'function', name }, { related }));
-      return undefined;
-    }
+    const name = this.#nameOf(symbol);
     const hash = sha256Hex(symbol.source);
-    this.#handles.set(name, { name, hash, file, exportName, place });
+    this.#handles.set(name, { name, ownName: exportedName(symbol), hash, file, exportName, place });
     return { name, hash };
+  }
+
+  /** Its own name where no other function of the registry has it, else with its module before it. */
+  #nameOf(symbol: FunctionSymbol): string {
+    const name = exportedName(symbol);
+    const isShared = (this.#modules.get(name)?.size ?? 0) > 1;
+    return isShared ? `${symbol.file.replace(/[#%\s]/g, encodeURIComponent)}#${name}` : name;
   }
 
   /** The functions of these names. */
@@ -54,6 +63,19 @@ export function callsVerb(
   const related = [{ message: `\`${verb.name}\` is called here`, place: verb.place }];
   report(diagnostic('SW2007', at, { name, verb: verb.name }, { related }));
   return true;
+}
+
+/** The functions that an expression mentions, called there or handed on. */
+function* functionsIn(syntax: ExpressionSyntax): Generator<FunctionSymbol> {
+  for (const part of allPartsOf(syntax)) {
+    const symbol = symbolOf(part);
+    if (symbol?.kind === 'function' && symbol.exportName !== undefined) yield symbol;
+  }
+}
+
+/** A default export goes by the name it is declared by. */
+function exportedName({ exportName, name }: FunctionSymbol): string {
+  return exportName === undefined || exportName === 'default' ? name : exportName;
 }
 
 /** Nothing where the table's own advice, to export it, is the repair. */

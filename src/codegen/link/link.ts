@@ -45,7 +45,7 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
   const diagnostics: Diagnostic[] = [];
   const report = (fault: Diagnostic): void => void diagnostics.push(fault);
   const handles = handlesOf(declarations, report);
-  const functions = new Functions(report);
+  const functions = new Functions(declarations.workflows, report);
   const states = linkStates(declarations.states, report);
   for (const { needsState = [] } of declarations.tools)
     for (const syntax of needsState) handles.state(syntax, 'needsState', syntax.place);
