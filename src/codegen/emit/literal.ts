@@ -1,4 +1,5 @@
 import type { Json } from '../../graph/json.js';
+import { escapeUnprintable } from '../../graph/unprintable.js';
 
 /** A name in the emitted code, printed as it is. */
 export class Identifier {
@@ -46,16 +47,10 @@ export function printLiteral(value: Literal, indent = 0, column = indent): strin
 
 /** A string literal that no editor, linter or terminal reads as something else. */
 export function printString(text: string): string {
-  const double = JSON.stringify(text).replace(
-    INVISIBLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const double = escapeUnprintable(JSON.stringify(text));
   if (text.includes("'")) return double;
   return `'${double.slice(1, -1).replace(/\\./g, (part) => (part === '\\"' ? '"' : part))}'`;
 }
-
-/** Control characters, line separators, marks that turn text around, and the byte order mark. */
-const INVISIBLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function printFlat(value: Literal): string {
   if (value instanceof Identifier) return value.name;

@@ -1,3 +1,5 @@
+import { escapeUnprintable } from '../unprintable.js';
+
 /** Columns a tab takes in a frame. */
 const TAB = '    ';
 
@@ -22,16 +24,11 @@ const WIDE: readonly (readonly [number, number])[] = [
 ];
 
 /** Marks that stand on the character before them, and joiners. */
-const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\u200d]$/u;
+const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\u200c\u200d]$/u;
 
-/** Control and formatting characters could move the cursor or turn the text around: they are shown as U+FFFD. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-/** Source text as it is printed: tabs as spaces, nothing that a terminal would act on. */
+/** Source text as it is printed: tabs as spaces, nothing that a terminal would act on, or that hides or reorders text. */
 export function printable(text: string): string {
-  return text
-    .replaceAll('\t', TAB)
-    .replace(UNPRINTABLE, (character) => (character === '\u200d' ? character : '\ufffd'));
+  return escapeUnprintable(text.replaceAll('\t', TAB));
 }
 
 /** How many columns a terminal gives to printable text. */

@@ -1,4 +1,5 @@
 import { formatPlace } from '../place.js';
+import { escapeUnprintable, singleLine } from '../unprintable.js';
 import type { Diagnostic } from './diagnostic.js';
 import { sortDiagnostics } from './order.js';
 
@@ -30,14 +31,16 @@ function textOf({ message, related, hint }: Diagnostic): string {
     message,
     ...related.map((other) => `${other.message}: ${formatPlace(other.place)}`),
     ...(hint === undefined ? [] : [`hint: ${hint}`]),
-  ].join('\n');
+  ]
+    .map(singleLine)
+    .join('\n');
 }
 
 /** As the toolkit of GitHub Actions escapes the text of a command. */
 function escapeData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return text.replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return escapeData(escapeUnprintable(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Place } from '../place.js';
+import { forbiddenIn, hostileText } from '../unprintable.fixture.js';
 import { type Diagnostic, diagnostic } from './diagnostic.js';
+import { formatDiagnostics } from './format.js';
 import { formatGithub } from './format-github.js';
 import { formatJson } from './format-json.js';
 
@@ -60,8 +63,29 @@ describe('formatGithub', () => {
 
   test('escapes what would end a property or a command', () => {
     expect(formatGithub([hostile])).toBe(
-      '::error file=a%2Cb%3Ac%25.ts,line=1,col=1,endColumn=2,title=SW1001::syntax error: 100%25%0D%0A::error::"x"\u2028 ü\n',
+      '::error file=a%2Cb%3Ac%25.ts,line=1,col=1,endColumn=2,title=SW1001::syntax error: 100%25 ::error::"x" ü\n',
     );
     expect(formatGithub([])).toBe('');
   });
+});
+
+test('nothing in a diagnostic hides, reorders or erases what is printed, in any format', () => {
+  fc.assert(
+    fc.property(hostileText, hostileText, (name, source) => {
+      const place: Place = { file: `${name}.ts`, span: [1, 2, 1, 4] };
+      const related = [{ message: name, place }];
+      const found = [diagnostic('SW1001', place, { message: name }, { related, hint: name })];
+      const pretty = formatDiagnostics(found, () => source);
+      expect(forbiddenIn(pretty, true)).toEqual([]);
+      expect(pretty.replaceAll('\n', '')).not.toMatch(/[\r\t]/);
+      // Title, frame, related place, hint; a blank line and the count.
+      expect([5, 8]).toContain(pretty.trimEnd().split('\n').length);
+      const [line, ...rest] = formatJson(found).split('\n');
+      expect(forbiddenIn(line ?? '')).toEqual([]);
+      expect(JSON.parse(line ?? '')).toMatchObject({ file: place.file, message: found[0]?.message });
+      const [command, ...more] = formatGithub(found).split('\n');
+      expect(forbiddenIn(command ?? '')).toEqual([]);
+      expect([rest, more]).toEqual([[''], ['']]);
+    }),
+  );
 });

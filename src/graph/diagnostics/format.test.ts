@@ -125,7 +125,7 @@ describe('formatDiagnostics', () => {
 
   test('keeps texts with line breaks on their line', () => {
     const found = print([diagnostic('SW1001', undefined, { message: 'a\n\u001b[2Jb' })]);
-    expect(found).toBe('error SW1001: syntax error: a [2Jb\n\nFound 1 error.\n');
+    expect(found).toBe('error SW1001: syntax error: a \\u001b[2Jb\n\nFound 1 error.\n');
   });
 });
 
@@ -159,7 +159,11 @@ describe('the frame', () => {
   });
 
   test('shows nothing a terminal would act on', () => {
-    expect(frame('a\u001b[31m\u202e ⟦b⟧')).toEqual(['  |', '1 | a\ufffd[31m\ufffd b', '  |         ^']);
+    expect(frame('a\u001b[31m\u202e ⟦b⟧')).toEqual([
+      '  |',
+      '1 | a\\u001b[31m\\u202e b',
+      '  |                   ^',
+    ]);
   });
 
   test('cuts long lines around the place', () => {

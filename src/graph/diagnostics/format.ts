@@ -1,4 +1,5 @@
-import { formatPlace } from '../place.js';
+import { formatPlace, type Place } from '../place.js';
+import { escapeUnprintable, singleLine } from '../unprintable.js';
 import type { Diagnostic, Severity } from './diagnostic.js';
 import { type Frame, frameOf } from './frame.js';
 import { sortDiagnostics } from './order.js';
@@ -52,17 +53,17 @@ function formatDiagnostic(
   sourceOf: (file: string) => string | undefined,
   paint: Paint,
 ): string {
-  const title = `${paint(severity, severity)} ${paint(`${code}:`, 'quiet')} ${oneLine(message)}`;
-  const lines = [place === undefined ? title : `${paint(formatPlace(place), 'file')} - ${title}`];
+  const title = `${paint(severity, severity)} ${paint(`${code}:`, 'quiet')} ${singleLine(message)}`;
+  const lines = [place === undefined ? title : `${paint(shownPlace(place), 'file')} - ${title}`];
   const lineNumber = place === undefined ? '' : String(place.span[0]);
   const gutter = ' '.repeat(lineNumber.length + 1);
   const source = place === undefined ? undefined : sourceOf(place.file);
   const frame = place === undefined || source === undefined ? undefined : frameOf(source, place.span);
   if (frame !== undefined) lines.push(...frameLines(frame, lineNumber, gutter, severity, paint));
   for (const other of related) {
-    lines.push(`${gutter}${paint('=', 'quiet')} ${oneLine(other.message)}: ${formatPlace(other.place)}`);
+    lines.push(`${gutter}${paint('=', 'quiet')} ${singleLine(other.message)}: ${shownPlace(other.place)}`);
   }
-  if (hint !== undefined) lines.push(`${gutter}${paint('=', 'quiet')} hint: ${oneLine(hint)}`);
+  if (hint !== undefined) lines.push(`${gutter}${paint('=', 'quiet')} hint: ${singleLine(hint)}`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -81,9 +82,9 @@ function frameLines(
   ];
 }
 
-/** A name with a line break in it must not break the format. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+/** Names of files may hold anything. */
+function shownPlace(place: Place): string {
+  return escapeUnprintable(formatPlace(place));
 }
 
 function summary(diagnostics: readonly Diagnostic[]): string {
