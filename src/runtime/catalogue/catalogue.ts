@@ -11,6 +11,7 @@ import { checkInput } from './check-input.js';
 import { evaluateFunction } from './evaluate-function.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { Instances } from './instances.js';
+import { callerOf, encodedLog, type Log } from './log.js';
 import { Mask, maskedFailure, valuesOf } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import { type NormalResult, normalizeResult } from './normalize-result.js';
@@ -26,7 +27,7 @@ import { issueProblems, schemaProblems } from './problems.js';
 import type { AnyClass, Registry, ToolEntry } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
 import { message, texts } from './texts.js';
-import { thrownFailure, thrownText } from './thrown.js';
+import { isAbort, thrownFailure, thrownText } from './thrown.js';
 
 /** What observers say about a tool. */
 export interface ToolDescription {
@@ -40,7 +41,7 @@ export interface ToolDescription {
 export interface CatalogueSettings {
   /** Stands around every tool call, the first one outermost. Default: none. */
   readonly middleware?: readonly Middleware[];
-  /** Told what middleware threw where that changes nothing. Default: writes to stderr. */
+  /** Told what tools, resources, functions and middleware threw, stacks and all. Default: writes to stderr. */
   readonly log?: (text: string) => void;
   /** Compiles the schemas of the tools. Default: one of its own. */
   readonly schemas?: SchemaCompiler;
@@ -78,23 +79,31 @@ export function createCatalogue<R extends Registry>(
   ...[options]: WithFactories<R, CatalogueSettings>
 ): Catalogue {
   const given: UntypedFactories & CatalogueSettings = options ?? {};
-  const resources = new Resources(registry, given.resources ?? {});
+  const log = encodedLog(given.log);
+  const resources = new Resources(registry, given.resources ?? {}, log);
   const problems = [...factoryProblems(registry, given), ...resources.problems];
   if (problems.length > 0) throw new FactoriesError(problems);
-  return new RegistryCatalogue(registry, resources, given);
+  return new RegistryCatalogue(registry, resources, { ...given, log });
 }
 
 class RegistryCatalogue implements Catalogue {
   readonly #tools: Instances<'execute'>;
   readonly #middleware: MiddlewareChain;
   readonly #schemas: SchemaCompiler;
+  readonly #log: Log;
 
   constructor(
     readonly registry: Registry,
     readonly resources: Resources,
-    { tools = {}, middleware = [], log = writeToStderr, schemas }: UntypedFactories & CatalogueSettings,
+    {
+      tools = {},
+      middleware = [],
+      log,
+      schemas,
+    }: UntypedFactories & CatalogueSettings & { readonly log: Log },
   ) {
     this.#tools = new Instances('tool', 'execute', tools);
+    this.#log = log;
     this.#middleware = new MiddlewareChain(middleware, log);
     this.#schemas = schemas ?? new SchemaCompiler();
   }
@@ -121,9 +130,14 @@ class RegistryCatalogue implements Catalogue {
     const toolContext = toolContextOf(context);
     return this.#middleware.around(
       { tool: name, input, secret, context, toolContext, maskOf },
-      async (given) => {
+      async (given, onThrown) => {
         const mask = maskOf(given);
-        return masked(await this.#call(name, entry, given, discreet(toolContext, mask)), mask);
+        const report = (error: unknown): void => {
+          onThrown(error);
+          if (isAbort(error, context.signal)) return;
+          this.#log(texts.threw('tool', name, callerOf(context.origin), mask.thrown(error)));
+        };
+        return masked(await this.#call(name, entry, given, discreet(toolContext, mask), report), mask);
       },
     );
   }
@@ -145,10 +159,16 @@ class RegistryCatalogue implements Catalogue {
     args: readonly Json[],
     context: CallContext,
   ): Promise<EvaluationOutcome> {
-    return evaluateFunction(this.registry, reference, args, context);
+    return evaluateFunction(this.registry, reference, args, context, this.#log);
   }
 
-  async #call(name: string, entry: ToolEntry, input: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+  async #call(
+    name: string,
+    entry: ToolEntry,
+    input: JsonObject,
+    context: ToolContext,
+    onThrown: (error: unknown) => void,
+  ): Promise<ToolOutcome> {
     const standard = standardSchema(entry.class, 'input');
     const checked = await checkInput(
       input,
@@ -157,13 +177,17 @@ class RegistryCatalogue implements Catalogue {
     );
     if (!checked.ok) return { ok: false, attempted: false, failure: checked.failure };
     const made = this.#tools.get(name, entry.class);
-    if (!made.ok) return { ok: false, attempted: false, failure: made.failure };
+    if (!made.ok) {
+      if (made.thrown !== undefined) onThrown(made.thrown);
+      return { ok: false, attempted: false, failure: made.failure };
+    }
     if (context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
 
     let raw: unknown;
     try {
       raw = await made.instance.execute(checked.input, context);
     } catch (error) {
+      onThrown(error);
       return { ok: false, attempted: true, failure: thrownFailure(error, 'E_TOOL_ERROR') };
     }
     return await this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
@@ -235,10 +259,6 @@ function masked(outcome: ToolOutcome, mask: Mask): ToolOutcome {
       ? {}
       : { callResult: mask.json(callResult as unknown as Json) as unknown as CallResult }),
   };
-}
-
-function writeToStderr(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 /** A schema in the tool's decorator: JSON Schema alone has no transforms and no checks of the author's own. */

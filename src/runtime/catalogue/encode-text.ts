@@ -40,7 +40,7 @@ export function jsonText(value: Json, indent?: number): string {
   return escapeUnprintable(JSON.stringify(value, null, indent), 'keep');
 }
 
-/** A text for a log: lines after the first are indented, so that none of them looks like an entry of its own. */
+/** A text for a log: lines after the first are indented, if they are not yet, so that none looks like an entry of its own. */
 export function logText(text: string): string {
-  return bodyText(text).replaceAll('\n', '\n  ');
+  return bodyText(text).replaceAll(/\n(?![ \t])/g, '\n  ');
 }

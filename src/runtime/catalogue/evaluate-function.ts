@@ -1,5 +1,6 @@
 import { type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
+import { callerOf, type Log } from './log.js';
 import { Mask, maskedFailure } from './mask.js';
 import { keptJson } from './normalize-result.js';
 import type { CallContext, EvaluationOutcome, FunctionReference } from './port.js';
@@ -8,14 +9,15 @@ import { message, texts } from './texts.js';
 import { thrownFailure } from './thrown.js';
 
 /**
- * Evaluates a pure function of a registry, on copies of its arguments. It never rejects. Codes: see
+ * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown. Codes: see
  * {@link CallPort.evaluate}.
  */
 export async function evaluateFunction(
   { functions = {} }: Registry,
   { name, hash }: FunctionReference,
   args: readonly Json[],
-  { signal, secrets = [] }: CallContext,
+  { signal, secrets = [], origin }: CallContext,
+  log: Log,
 ): Promise<EvaluationOutcome> {
   const entry = ownProperty(functions, name);
   if (entry === undefined) {
@@ -26,15 +28,22 @@ export async function evaluateFunction(
   }
   if (entry.hash !== hash) return failed('E_FUNCTION_STALE', texts.functionStale(name));
   if (signal.aborted) return failed('E_CANCELLED', texts.functionCancelled(name));
-  const outcome = evaluated(entry, args);
+  const outcome = evaluated(entry, args, (error) => {
+    log(texts.threw('function', name, callerOf(origin), new Mask(secrets).thrown(error)));
+  });
   return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, new Mask(secrets)) };
 }
 
-function evaluated(entry: FunctionEntry, args: readonly Json[]): EvaluationOutcome {
+function evaluated(
+  entry: FunctionEntry,
+  args: readonly Json[],
+  onThrown: (error: unknown) => void,
+): EvaluationOutcome {
   let result: unknown;
   try {
     result = entry.function(...structuredClone(args));
   } catch (error) {
+    onThrown(error);
     return { ok: false, failure: thrownFailure(error, 'E_FUNCTION') };
   }
   if (result === undefined) return { ok: true };

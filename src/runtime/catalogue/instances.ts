@@ -6,7 +6,8 @@ import { thrownText } from './thrown.js';
 
 export type Made<N extends string> =
   | { readonly ok: true; readonly instance: { readonly [P in N]: (...args: readonly unknown[]) => unknown } }
-  | { readonly ok: false; readonly failure: Failure };
+  /** `thrown` is what the factory or the constructor threw. */
+  | { readonly ok: false; readonly failure: Failure; readonly thrown?: unknown };
 
 const FACTORY_CODES = {
   tool: 'E_TOOL_FACTORY',
@@ -38,7 +39,8 @@ export class Instances<N extends string> {
       instance = factory === undefined ? Reflect.construct(cls, []) : factory();
     } catch (error) {
       const text = factory === undefined ? texts.constructorThrew : texts.factoryThrew;
-      return { ok: false, failure: { code, message: message(text(this.kind, name, thrownText(error))) } };
+      const failure = { code, message: message(text(this.kind, name, thrownText(error))) };
+      return { ok: false, failure, thrown: error };
     }
     if (!hasMethod(instance, this.method)) {
       return {

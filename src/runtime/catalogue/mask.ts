@@ -2,7 +2,7 @@ import { inlineText } from '../../graph/expression/inline.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { thrownText } from './thrown.js';
+import { thrownReport } from './thrown.js';
 
 /** What stands in place of a secret. */
 export const MASKED = '••••';
@@ -87,9 +87,9 @@ export class Mask {
     );
   }
 
-  /** What was thrown, for a log: the stack, where there is one. */
+  /** What was thrown, for a log: the stack, and those of its causes. */
   thrown(thrown: unknown): string {
-    return this.text(thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrownText(thrown));
+    return this.text(thrownReport(thrown));
   }
 }
 
@@ -104,11 +104,10 @@ export function maskedFailure(failure: Failure, mask: Mask): Failure {
   };
 }
 
-/** An error without secrets in its message and stack, for whoever logs it. */
+/** An error without secrets in its message and stack, for whoever logs it. The stack holds those of its causes. */
 export function maskedError(error: unknown, mask: Mask): unknown {
   if (mask.isEmpty || !(error instanceof Error)) return error;
-  const { message, stack } = error;
-  return Object.assign(new Error(mask.text(message)), { stack: mask.text(stack ?? message) });
+  return Object.assign(new Error(mask.text(error.message)), { stack: mask.thrown(error) });
 }
 
 /** The values of these members, for a {@link Mask}. */

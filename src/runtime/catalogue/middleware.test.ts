@@ -236,6 +236,7 @@ describe('onResponse and onError', () => {
       expect.stringMatching(
         /^middleware `broken`: onResponse of a call of `go` failed: Error: the disk is full\n/,
       ),
+      expect.stringMatching(/^tool `go` threw \(called by a client\): Error: no\n/),
       expect.stringMatching(
         /^middleware `broken`: onError of a call of `go` failed: Error: the disk is full\n/,
       ),

@@ -61,8 +61,12 @@ export interface Middleware {
   onRequest?(call: MiddlewareCall, context: ToolContext): Answer | Promise<Answer>;
   /** Told that the tool succeeded. What it throws is logged and changes nothing. */
   onResponse?(call: MiddlewareCall, response: MiddlewareResponse, context: ToolContext): Nothing;
-  /** Told that the call failed, refused inputs among it. What it throws is logged and changes nothing. */
-  onError?(call: MiddlewareCall, failure: Failure, context: ToolContext): Nothing;
+  /**
+   * Told that the call failed, refused inputs among it. What it throws is logged and changes nothing.
+   * @param error what the tool or a middleware threw, as it is: it may hold secrets and is never shown to clients.
+   *   Undefined where nothing was thrown.
+   */
+  onError?(call: MiddlewareCall, failure: Failure, context: ToolContext, error: unknown): Nothing;
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing lets the call pass
@@ -93,20 +97,30 @@ export class MiddlewareChain {
     this.#log = log;
   }
 
-  /** Makes a call by `work`, with the input that is left when all middleware has seen it. */
-  async around(request: Request, work: (input: JsonObject) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+  /**
+   * Makes a call by `work`, with the input that is left when all middleware has seen it. `work` reports what was thrown.
+   */
+  async around(
+    request: Request,
+    work: (input: JsonObject, onThrown: (error: unknown) => void) => Promise<ToolOutcome>,
+  ): Promise<ToolOutcome> {
+    let thrown: unknown;
+    const onThrown = (error: unknown): void => {
+      thrown = error;
+    };
     const copy = this.#all.length === 0 ? undefined : toJson(request.input);
     // What is no JSON is refused by the check that comes next; no middleware can have a say in it.
-    if (copy?.ok !== true || !isJsonObject(copy.value)) return work(request.input);
+    if (copy?.ok !== true || !isJsonObject(copy.value)) return work(request.input, onThrown);
     let call = this.#callOf(request, copy.value);
     const passed: Middleware[] = [];
     for (const middleware of this.#all) {
-      const answer = await ask(middleware, call, request);
-      if (!answer.ok) return this.#tell(passed, call, request, answer);
+      const answer = await ask(middleware, call, request, onThrown);
+      if (!answer.ok) return this.#tell(passed, call, request, answer, thrown);
       if (answer.input !== undefined) call = this.#callOf(request, answer.input);
       passed.push(middleware);
     }
-    return this.#tell(passed, call, request, await work(call.input));
+    const outcome = await work(call.input, onThrown);
+    return this.#tell(passed, call, request, outcome, thrown);
   }
 
   async #tell(
@@ -114,10 +128,12 @@ export class MiddlewareChain {
     call: MiddlewareCall,
     { toolContext, maskOf }: Request,
     outcome: ToolOutcome,
+    thrown: unknown,
   ): Promise<ToolOutcome> {
     for (const middleware of passed.toReversed()) {
       try {
-        if (!outcome.ok) await middleware.onError?.(call, structuredClone(outcome.failure), toolContext);
+        if (!outcome.ok)
+          await middleware.onError?.(call, structuredClone(outcome.failure), toolContext, thrown);
         else if (middleware.onResponse !== undefined)
           await middleware.onResponse(call, responseOf(outcome.value, maskOf(call.input)), toolContext);
       } catch (error) {
@@ -154,7 +170,12 @@ type Asked =
   | { readonly ok: true; readonly input?: JsonObject }
   | Extract<ToolOutcome, { readonly ok: false }>;
 
-async function ask(middleware: Middleware, call: MiddlewareCall, request: Request): Promise<Asked> {
+async function ask(
+  middleware: Middleware,
+  call: MiddlewareCall,
+  request: Request,
+  onThrown: (error: unknown) => void,
+): Promise<Asked> {
   try {
     const answer: unknown = await middleware.onRequest?.(call, request.toolContext);
     if (answer === undefined) return { ok: true };
@@ -163,6 +184,7 @@ async function ask(middleware: Middleware, call: MiddlewareCall, request: Reques
     const text = texts.middlewareAnswer(middleware.name);
     return { ok: false, attempted: false, failure: { code: 'E_MIDDLEWARE', message: message(text) } };
   } catch (error) {
+    onThrown(error);
     const failure = maskedFailure(thrownFailure(error, 'E_REFUSED'), request.maskOf(call.input));
     return { ok: false, attempted: false, failure };
   }

@@ -17,6 +17,7 @@ export async function readContent(
   entry: ResourceEntry,
   uri: string,
   read: () => unknown,
+  onThrown: (error: unknown) => void,
 ): Promise<ResourceOutcome> {
   try {
     const content = await read();
@@ -25,6 +26,7 @@ export async function readContent(
     const size = jsonSize(value, RESULT_LIMIT_BYTES);
     return size > RESULT_LIMIT_BYTES ? tooLarge(size) : { ok: true, value };
   } catch (error) {
+    onThrown(error);
     return failed(thrownText(error));
   }
 }

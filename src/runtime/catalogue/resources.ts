@@ -4,12 +4,14 @@ import { nearestName } from '../../graph/suggest.js';
 import { type Address, addressOf, readVariables } from './address.js';
 import { hasMethod } from './factories.js';
 import { Instances } from './instances.js';
+import { callerOf, type Log } from './log.js';
 import { Mask, maskedFailure } from './mask.js';
 import { hasFile, packageRoot, readPackageFile } from './package-files.js';
 import type { CallContext, ResourceOutcome } from './port.js';
 import { readContent, resourceContext } from './read-resource.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { message, texts } from './texts.js';
+import { isAbort } from './thrown.js';
 import type { Variables } from './uri-template.js';
 
 /** A template of addresses, and who knows what its variables may be. */
@@ -29,8 +31,10 @@ export class Resources {
   readonly #addresses: ReadonlyMap<string, Address>;
   readonly #fixed: ReadonlyMap<string, string>;
   readonly #root: string;
+  readonly #log: Log;
 
-  constructor(registry: Registry, factories: Readonly<Record<string, () => object>>) {
+  constructor(registry: Registry, factories: Readonly<Record<string, () => object>>, log: Log) {
+    this.#log = log;
     this.#entries = registry.resources;
     this.#instances = new Instances('resource', 'read', factories);
     const entries = Object.entries(this.#entries);
@@ -109,12 +113,30 @@ export class Resources {
     context: CallContext,
   ): Promise<ResourceOutcome> {
     const { text, file, mimeType } = entry;
-    if (text !== undefined) return readContent(entry, uri, () => text);
+    const onThrown = (error: unknown): void => {
+      if (isAbort(error, context.signal)) return;
+      const shown = new Mask(context.secrets ?? []).thrown(error);
+      this.#log(texts.threw('resource', name, callerOf(context.origin), shown));
+    };
+    if (text !== undefined) return readContent(entry, uri, () => text, onThrown);
     if (file !== undefined)
-      return readContent(entry, uri, () => readPackageFile(this.#root, file, mimeType, context.signal));
+      return readContent(
+        entry,
+        uri,
+        () => readPackageFile(this.#root, file, mimeType, context.signal),
+        onThrown,
+      );
     const made = this.#instances.get(name, entry.class);
-    if (!made.ok) return made;
-    return readContent(entry, uri, () => made.instance.read(variables, resourceContext(uri, context)));
+    if (!made.ok) {
+      if (made.thrown !== undefined) onThrown(made.thrown);
+      return { ok: false, failure: made.failure };
+    }
+    return readContent(
+      entry,
+      uri,
+      () => made.instance.read(variables, resourceContext(uri, context)),
+      onThrown,
+    );
   }
 }
 

@@ -34,6 +34,13 @@ export const texts = {
   middlewareThrew: (name: string, hook: string, tool: string, shown: string) =>
     `middleware ${quoted(name)}: ${hook} of a call of ${quoted(tool)} failed: ${shown}`,
 
+  /** `caller` says who asked, `shown` is the stack. */
+  threw: (kind: string, name: string, caller: string, shown: string) =>
+    `${kind} ${quoted(name)} threw (${caller}): ${shown}`,
+  calledByClient: () => 'called by a client',
+  calledByStep: (workflow: string, run: string, step: string) =>
+    `run ${run} of workflow ${quoted(workflow)}, step ${quoted(step)}`,
+
   functionUnknown: (name: string, suggestion: string | undefined) =>
     `the registry has no function ${quoted(name)}${didYouMean(suggestion)}`,
   functionStale: (name: string) =>

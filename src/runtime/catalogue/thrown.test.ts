@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { thrownFailure } from './thrown.js';
+import { thrownFailure, thrownReport } from './thrown.js';
 
 const failure = (thrown: unknown) => thrownFailure(thrown, 'E_TOOL_ERROR');
 
@@ -57,5 +57,40 @@ describe('thrownFailure', () => {
       code: 'E_TOOL_ERROR',
       message: 'it threw an object without a message',
     });
+  });
+});
+
+describe('thrownReport', () => {
+  const stackless = (message: string, more: object = {}) =>
+    Object.assign(new Error(message), { stack: `Error: ${message}` }, more);
+
+  test('shows the causes and the errors that one gathers, each once', () => {
+    const inner = stackless('inner');
+    const first = stackless('first', { cause: inner });
+    const both = stackless('both', { errors: [first, 'second'], cause: inner });
+    expect(thrownReport(both)).toBe(
+      'Error: both\none of its errors: Error: first\ncaused by: Error: inner\none of its errors: second',
+    );
+  });
+
+  test('ends where causes go round, and after ten errors', () => {
+    const round = stackless('round');
+    Object.assign(round, { cause: round });
+    expect(thrownReport(round)).toBe('Error: round');
+    let long = stackless('0');
+    for (let count = 1; count < 50; count += 1) long = stackless(String(count), { cause: long });
+    expect(thrownReport(long).split('\n')).toHaveLength(10);
+  });
+
+  test('shows a message that was written after the stack', () => {
+    expect(thrownReport(Object.assign(stackless('old'), { message: 'new' }))).toBe('new\nError: old');
+  });
+
+  test.each<[unknown, string]>([
+    [undefined, 'it threw undefined'],
+    ['no', 'no'],
+    [{ stack: 7 }, 'it threw an object without a message'],
+  ])('%j', (thrown, report) => {
+    expect(thrownReport(thrown)).toBe(report);
   });
 });

@@ -20,6 +20,11 @@ export function thrownFailure(thrown: unknown, fallback: string): Failure {
   };
 }
 
+/** Whether work threw because it was aborted: that says nothing an operator does not know. */
+export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && (thrown === signal.reason || member(thrown, 'name') === 'AbortError');
+}
+
 /** What was thrown, in words. */
 export function thrownText(thrown: unknown): string {
   if (typeof thrown === 'string')
@@ -35,6 +40,33 @@ export function thrownText(thrown: unknown): string {
   return texts.thrownNothing(
     typeof thrown === 'symbol' ? 'a symbol' : typeof thrown === 'function' ? 'a function' : String(thrown),
   );
+}
+
+/** So many errors are reported of what was thrown. */
+const REPORTED = 10;
+
+/** What was thrown, for an operator: its stack, and those of its causes and of the errors it gathers. */
+export function thrownReport(thrown: unknown): string {
+  const seen = new Set<unknown>();
+  const lines: string[] = [];
+  const report = (error: unknown, label: string): void => {
+    if (error === undefined || seen.has(error) || seen.size === REPORTED) return;
+    seen.add(error);
+    lines.push(`${label}${stackOf(error)}`);
+    const errors = member(error, 'errors');
+    if (Array.isArray(errors)) for (const each of errors) report(each, 'one of its errors: ');
+    report(member(error, 'cause'), 'caused by: ');
+  };
+  report(thrown, '');
+  return lines.length === 0 ? thrownText(thrown) : lines.join('\n');
+}
+
+/** Both the stack and the message of an error may have been written to, apart from each other. */
+function stackOf(thrown: unknown): string {
+  const stack = member(thrown, 'stack');
+  const message = member(thrown, 'message');
+  if (typeof stack !== 'string' || stack === '') return thrownText(thrown);
+  return typeof message !== 'string' || stack.includes(message) ? stack : `${message}\n${stack}`;
 }
 
 function member(thrown: unknown, key: string): unknown {

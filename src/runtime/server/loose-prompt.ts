@@ -3,7 +3,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { Instances } from '../catalogue/instances.js';
 import type { Mask } from '../catalogue/mask.js';
 import type { Registry } from '../catalogue/registry.js';
-import { thrownFailure } from '../catalogue/thrown.js';
+import { isAbort, thrownFailure } from '../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
 import type { PromptOffer } from './offers.js';
@@ -50,9 +50,14 @@ export class LoosePrompts {
     const { name, description } = offer;
     const { promptTimeoutMs, log } = this.#settings;
     try {
-      const rendered = await limited(promptTimeoutMs, request.signal, async (signal) =>
-        this.#render(name, content, input, { ...contextOf(request), signal }),
-      );
+      const rendered = await limited(promptTimeoutMs, request.signal, async (signal) => {
+        try {
+          return await this.#render(name, content, input, { ...contextOf(request), signal });
+        } catch (error) {
+          if (!isAbort(error, signal)) log(texts.promptThrew(name, mask.thrown(error)));
+          throw error;
+        }
+      });
       if (rendered.kind !== 'done') {
         const code = rendered.kind === 'timedOut' ? 'E_TIMEOUT' : 'E_CANCELLED';
         const why = rendered.kind === 'timedOut' ? texts.noAnswer(promptTimeoutMs) : texts.requestCancelled();
@@ -76,7 +81,10 @@ export class LoosePrompts {
       return content.prompt.handler(input as Readonly<Record<string, string>>, context);
     }
     const made = this.#instances.get(name, content.entry.class);
-    if (!made.ok) throw Object.assign(new Error(made.failure.message), { code: made.failure.code });
+    if (!made.ok) {
+      const { code, message } = made.failure;
+      throw Object.assign(new Error(message, { cause: made.thrown }), { code });
+    }
     return made.instance.render(input, context);
   }
 }

@@ -1,5 +1,6 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import type { WithFactories } from '../catalogue/factories.js';
+import { encodedLog } from '../catalogue/log.js';
 import type { Middleware } from '../catalogue/middleware.js';
 import type { Registry } from '../catalogue/registry.js';
 import type { Journal } from '../hosts/journal.js';
@@ -42,7 +43,11 @@ export interface ServerSettings {
   readonly workflows?: readonly BuiltWorkflow[];
   /** Prompts without a class, offered beside those of the registry. Default: none. */
   readonly prompts?: readonly SimplePrompt[];
-  /** Told what clients must not see: errors in middleware, warnings at the start. Default: writes to stderr. */
+  /**
+   * Told what clients must not see, an entry at a time: what tools, resources, functions and prompts threw, with its
+   * stack, its causes and the run; errors in middleware; warnings at the start. Secrets are masked. Default: writes to
+   * stderr.
+   */
   readonly log?: (text: string) => void;
 }
 
@@ -89,7 +94,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
-    log: settings.log ?? writeToStderr,
+    log: encodedLog(settings.log),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };
@@ -97,8 +102,4 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 
 function randomId(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
-}
-
-function writeToStderr(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -31,7 +31,9 @@ export const texts = {
   systemMessage: (prompt: string) =>
     `prompt \`${clip(prompt)}\` has a system message, which MCP does not know: it is sent as the user's. ` +
     'Write `user(...)`, or keep such text in the description of a tool or in a resource.',
-  promptFailed: (prompt: string, why: string) => `Prompt '${prompt}' failed: ${why}`,
+  /** `shown` is the stack. */
+  promptThrew: (prompt: string, shown: string) => `prompt \`${clip(prompt)}\` threw: ${shown}`,
+  promptFailed: (prompt: string, why: string) => `Prompt '${prompt}' failed: ${oneLine(why)}`,
   noSuchTool: (tool: string, near: string | undefined) =>
     `it names the tool '${clip(tool)}', which this server does not have${didYouMean(near)}`,
   noSuchResource: (uri: string, near: string | undefined) =>
@@ -54,22 +56,24 @@ export const texts = {
   workflowHandle: (name: string, description: string) => `Workflow: ${name}\nDescription: ${description}`,
 
   unknownTemplate: (uri: string) => `Unknown resource template '${clip(uri)}'`,
-  notCompleted: (argument: string, why: string) => `Argument '${clip(argument)}' cannot be completed: ${why}`,
+  notCompleted: (argument: string, why: string) =>
+    `Argument '${clip(argument)}' cannot be completed: ${oneLine(why)}`,
   badCompletion: () => '`complete` gave something else than a list of texts',
 
   unknownTool: (name: string, near: string | undefined) => `Unknown tool '${clip(name)}'${didYouMean(near)}`,
   unknownPrompt: (name: string, near: string | undefined) =>
     `Unknown prompt '${clip(name)}'${didYouMean(near)}`,
   unknownResource: (uri: string) => `Resource not found: ${clip(uri)}`,
-  unreadableResource: (uri: string, why: string) => `Resource ${clip(uri)} cannot be read: ${why}`,
-  instructionUnreadable: (uri: string, why: string) => `Its instruction ${clip(uri)} cannot be read: ${why}`,
+  unreadableResource: (uri: string, why: string) => `Resource ${clip(uri)} cannot be read: ${oneLine(why)}`,
+  instructionUnreadable: (uri: string, why: string) =>
+    `Its instruction ${clip(uri)} cannot be read: ${oneLine(why)}`,
   requestCancelled: () => 'the request was cancelled',
   badCursor: () => 'Invalid cursor: it is not one this list handed out',
-  badParams: (method: string, problems: string) => `Invalid params of ${method}: ${problems}`,
+  badParams: (method: string, problems: string) => `Invalid params of ${method}: ${oneLine(problems)}`,
   unknownMethod: (method: string) => `Method not found: ${clip(method)}`,
-  internal: (method: string) => `Internal error in ${method}; the server's log has the details`,
+  internal: (method: string) => `Internal error in ${clip(method)}; the server's log has the details`,
   /** One refusal for all problems of a request's arguments. */
-  badArguments: (problems: readonly string[]) => problems.join('; '),
+  badArguments: (problems: readonly string[]) => problems.map((problem) => oneLine(problem)).join('; '),
   missingArgument: (name: string) => `Missing required argument '${name}'`,
   unknownArgument: (name: string, near: string | undefined) =>
     `Unknown argument '${clip(name)}'${didYouMean(near)}`,

@@ -4,6 +4,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
 import type { Json } from '../../../graph/json.js';
+import { oneLine } from '../../catalogue/encode-text.js';
+import { encodedLog } from '../../catalogue/log.js';
+import { thrownReport } from '../../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from '../../server/fault.js';
 import type { RequestContext } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/server.js';
@@ -50,7 +53,7 @@ export async function connect(
   transport: ServerTransport,
   options: ConnectOptions = {},
 ): Promise<Connection> {
-  const log = options.log ?? ((text: string) => void process.stderr.write(`${text}\n`));
+  const log = encodedLog(options.log);
   const protocol = new ProtocolServer(server.info, {
     capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
@@ -67,7 +70,7 @@ export async function connect(
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;
-      log(`${method}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
       throw new ProtocolFault(faultCodes.internal, texts.internal(method));
     } finally {
       await end();
@@ -171,7 +174,7 @@ function openContext(
         progressToken,
         progress,
         ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-        ...(message === undefined ? {} : { message: String(message) }),
+        ...(message === undefined ? {} : { message: oneLine(String(message)) }),
       };
       sent.push(
         extra

@@ -1,5 +1,7 @@
 import { FactoriesError } from '../../catalogue/factories.js';
+import { encodedLog } from '../../catalogue/log.js';
 import type { Registry } from '../../catalogue/registry.js';
+import { thrownReport } from '../../catalogue/thrown.js';
 import { StaleRegistryError } from '../../catalogue/verify-registry.js';
 import type { ServerOptions } from '../../server/options.js';
 import { RegistrationError } from '../../server/registration.js';
@@ -70,8 +72,9 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
  * own answer, and no other run shares state with it.
  */
 function reportStrayErrors(): () => void {
+  const log = encodedLog();
   const report = (error: unknown): void => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    log(thrownReport(error));
   };
   // Unhandled rejections arrive here as well.
   process.on('uncaughtException', report);

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { createCatalogue } from './catalogue.js';
+import { MASKED } from './mask.js';
+import type { Middleware } from './middleware.js';
+import type { CallContext, CallOrigin } from './port.js';
+import type { Registry, ResourceEntry, ToolEntry } from './registry.js';
+
+const cause = new TypeError('socket hunter22 closed');
+const broken = new Error('could not save\nrow 7', { cause });
+const origin: CallOrigin = { source: 'workflow', workflow: 'book', run: '3fa9c01b22de', node: 'pay' };
+
+function throws(): never {
+  throw broken;
+}
+class Throws {
+  execute() {
+    throws();
+  }
+
+  read() {
+    throws();
+  }
+}
+const tool: ToolEntry = { class: Throws, description: 'Throws', inputSchema: {}, fingerprint: '' };
+const resource: ResourceEntry = { class: Throws, uri: 'res://x', fingerprint: '' };
+const registry: Registry = {
+  registryVersion: 1,
+  checksum: '',
+  tools: { pay: tool },
+  resources: { doc: resource },
+  workflows: {},
+  functions: { sum: { hash: 'h', function: throws } },
+};
+
+function catalogueWith(middleware: readonly Middleware[] = []) {
+  const log: string[] = [];
+  const catalogue = createCatalogue<Registry>(registry, { middleware, log: (text) => log.push(text) });
+  const calls = {
+    tool: (given: CallContext) => catalogue.callTool('pay', {}, given),
+    resource: (given: CallContext) => catalogue.readResource('doc', 'res://x', given),
+    function: (given: CallContext) => catalogue.evaluate({ name: 'sum', hash: 'h' }, [], given),
+  };
+  return { calls, log };
+}
+
+const contextWith = (more: Partial<CallContext> = {}): CallContext => ({
+  signal: new AbortController().signal,
+  requestId: 'r1',
+  progress() {},
+  ...more,
+});
+
+describe.each([
+  ['tool', 'pay'],
+  ['resource', 'doc'],
+  ['function', 'sum'],
+] as const)('a %s that throws', (kind, name) => {
+  test('gives the caller one line, and the operator the stack, the causes and the run', async () => {
+    const { calls, log } = catalogueWith();
+    const outcome = await calls[kind](contextWith({ origin, secrets: ['hunter22'] }));
+    expect(outcome).toMatchObject({ ok: false, failure: { message: 'could not save row 7' } });
+    expect(log).toHaveLength(1);
+    const [entry = ''] = log;
+    expect(entry.split('\n')[0]).toBe(
+      `${kind} \`${name}\` threw (run 3fa9c01b22de of workflow \`book\`, step \`pay\`): Error: could not save`,
+    );
+    expect(entry).toMatch(/\n {2}row 7\n {4}at /);
+    expect(entry).toContain(`\n  caused by: TypeError: socket ${MASKED} closed\n    at `);
+    expect(entry).not.toContain('hunter22');
+  });
+
+  test('is named with the client that called it', async () => {
+    const { calls, log } = catalogueWith();
+    await calls[kind](contextWith());
+    expect(log[0]).toContain(`${kind} \`${name}\` threw (called by a client): Error: could not save`);
+  });
+});
+
+test('middleware is given the original error, and nothing where none was thrown', async () => {
+  const seen: unknown[] = [];
+  const watching: Middleware = { name: 'watching', onError: (...[, , , error]) => void seen.push(error) };
+  const refusal = new Error('not now');
+  const refusing: Middleware = {
+    name: 'refusing',
+    onRequest() {
+      throw refusal;
+    },
+  };
+  await catalogueWith([watching]).calls.tool(contextWith());
+  await catalogueWith([watching, refusing]).calls.tool(contextWith());
+  await catalogueWith([watching]).calls.tool(contextWith({ signal: AbortSignal.abort() }));
+  expect(seen).toHaveLength(3);
+  expect(seen[0]).toBe(broken);
+  expect(seen[1]).toBe(refusal);
+  expect(seen[2]).toBeUndefined();
+});
+
+test('what a tool throws because it was aborted is no news', async () => {
+  const controller = new AbortController();
+  class Waits {
+    execute() {
+      controller.abort();
+      controller.signal.throwIfAborted();
+    }
+  }
+  const log: string[] = [];
+  const catalogue = createCatalogue<Registry>(
+    { ...registry, tools: { wait: { ...tool, class: Waits } } },
+    { log: (text) => log.push(text) },
+  );
+  await catalogue.callTool('wait', {}, contextWith({ signal: controller.signal }));
+  expect(log).toEqual([]);
+});
