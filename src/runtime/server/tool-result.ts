@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from '../../graph/json.js';
 import type { CallResult } from '../catalogue/call-result.js';
+import { bodyText, jsonText, oneLine } from '../catalogue/encode-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { ContentBlock, ToolResult } from './wire.js';
 
@@ -8,19 +9,19 @@ export const FAILURE_META = 'stepwright/failure';
 
 /**
  * A tool's value as the answer to `tools/call`: text as it is, anything else as JSON, objects as structured content
- * as well. A tool that speaks MCP itself keeps its own content.
+ * as well. A tool that speaks MCP itself keeps its own content. Texts are encoded, structured content is as it was.
  */
 export function successResult(value: Json, callResult: CallResult | undefined): ToolResult {
   if (callResult !== undefined) {
     const { content, structuredContent, _meta } = callResult;
     return {
-      content: content as readonly JsonContent[],
+      content: content.map(shownBlock),
       ...(structuredContent === undefined ? {} : { structuredContent }),
       ...(_meta === undefined ? {} : { _meta }),
     };
   }
   return {
-    content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
+    content: [{ type: 'text', text: typeof value === 'string' ? bodyText(value) : jsonText(value) }],
     ...(isJsonObject(value) ? { structuredContent: value } : {}),
   };
 }
@@ -33,8 +34,8 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
   const { code, message, outcomeUnknown, retryAfterMs, details } = failure;
   return {
     content: callResult?.content.length
-      ? (callResult.content as readonly JsonContent[])
-      : [{ type: 'text', text: message }],
+      ? callResult.content.map(shownBlock)
+      : [{ type: 'text', text: oneLine(message, Number.POSITIVE_INFINITY) }],
     ...(callResult?.structuredContent === undefined
       ? {}
       : { structuredContent: callResult.structuredContent }),
@@ -52,5 +53,9 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
   };
 }
 
-/** What the catalogue has recognised as content blocks. */
-type JsonContent = ContentBlock & CallResult['content'][number];
+/** A block the catalogue has recognised as content. Its text is encoded: a tool may hand on what others wrote. */
+function shownBlock(block: CallResult['content'][number]): ContentBlock {
+  const { type, text } = block;
+  const shown = type === 'text' && typeof text === 'string' ? { ...block, text: bodyText(text) } : block;
+  return shown as CallResult['content'][number] & ContentBlock;
+}

@@ -60,7 +60,7 @@ describe('a workflow that asks', () => {
     expect(desk.booked).toEqual(['Rome']);
     const end = await submit({ result: 'Holiday' });
     expect(end.structuredContent).toMatchObject({ workflow_id, status: 'completed', result: 'Holiday' });
-    expect(textIn(end)).toContain('Result: Holiday');
+    expect(textIn(end)).toContain('Result: "Holiday"');
     const status = await callOf(client, 'get_workflow_status', { run_id: workflow_id });
     expect(status.structuredContent).toMatchObject({ status: 'completed', definition_changed: false });
     const { definition_hash, definition } = status.structuredContent ?? {};

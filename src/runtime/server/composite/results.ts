@@ -1,5 +1,6 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { bodyText, jsonText } from '../../catalogue/encode-text.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, PendingAction } from '../runs/envelope.js';
 import type { EnvelopeError, LooseEnds } from '../runs/envelope-error.js';
@@ -133,9 +134,7 @@ function textOf(envelope: Envelope): string {
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');
     case 'completed':
-      return [texts.completed(name, id), ...(result === undefined ? [] : [texts.result(shown(result))])].join(
-        '\n',
-      );
+      return [texts.completed(name, id), ...(result === undefined ? [] : [texts.result(result)])].join('\n');
     case 'failed':
     case 'cancelled': {
       const { code, message, node } = error ?? UNTOLD;
@@ -166,7 +165,7 @@ function actionText(
 }
 
 function shown(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? bodyText(value) : jsonText(value);
 }
 
 /** Envelopes are plain JSON; interfaces have no index signature. */

@@ -1,9 +1,10 @@
-import { oneLine } from '../../catalogue/encode-text.js';
+import type { Json } from '../../../graph/json.js';
+import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 
 const clip = (text: string): string => oneLine(text, 200);
 const listed = (parts: readonly string[], more: number): string =>
   `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
-const json = (value: unknown): string => JSON.stringify(value);
+const json = (value: unknown): string => jsonText(value as Json);
 
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
 export const texts = {
@@ -51,10 +52,10 @@ export const texts = {
     `Workflow '${clip(workflow)}' was cancelled; undoing is under way. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
   completed: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is completed. workflow_id: ${id}`,
-  result: (text: string) => `Result: ${text}`,
+  result: (value: Json) => `Result: ${json(value)}`,
   ended: (workflow: string, status: string, at: string | undefined, code: string, message: string) =>
     `Workflow '${clip(workflow)}' ${status === 'cancelled' ? 'was cancelled' : 'failed'}` +
-    `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${message} (${code})`,
+    `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${oneLine(message)} (${code})`,
   failedItem: (index: number, finished: number) =>
     `In the loop, item ${index} failed (the first is 0); ${finished} ${finished === 1 ? 'item' : 'items'} had finished.`,
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
@@ -73,7 +74,7 @@ export const texts = {
   outcomeUnknown: (calls: readonly string[], more: number) =>
     `Without an answer, but may have taken effect all the same: ${listed(calls, more)}. Check before repeating.`,
   question: (action: string, step: string, message: string) =>
-    `Action '${action}' of step '${clip(step)}' asks:\n${message}`,
+    `Action '${action}' of step '${clip(step)}' asks: ${json(message)}`,
   time: (action: string, message: string) => `Action '${action}': ${message}`,
   schema: (schema: unknown) => `The answer's schema: ${json(schema)}`,
   expires: (time: string) => `It expires at ${time}.`,

@@ -2,6 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { canonicalJson } from '../../../graph/canonical.js';
 import type { Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import { bodyText } from '../../catalogue/encode-text.js';
 import { Mask, valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
@@ -228,7 +229,7 @@ export class StoredRun implements Attended {
   }
 
   shown({ action }: Question): string {
-    return this.#mask().text(action.message);
+    return bodyText(this.#mask().text(action.message));
   }
 
   claim({ id }: Question): boolean {

@@ -1,4 +1,4 @@
-import { oneLine } from '../../catalogue/encode-text.js';
+import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 
 const clip = (text: string): string => oneLine(text, 200);
 const listed = (ids: readonly string[]): string =>
@@ -16,7 +16,7 @@ export const texts = {
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
   cancelled: (id: string, why: string) =>
-    `Run '${clip(id)}' was cancelled: nothing can be submitted any more.${why === '' ? '' : ` ${why}`}`,
+    `Run '${clip(id)}' was cancelled: nothing can be submitted any more.${why === '' ? '' : ` ${clip(why)}`}`,
   notUsed: (action: string | undefined) =>
     `The run was over when this answer${action === undefined ? '' : ` to '${clip(action)}'`} came: it was not used.`,
   nothingUndone: 'The run was over when it was to be cancelled: nothing was undone.',
@@ -35,7 +35,7 @@ export const texts = {
     `'${clip(action)}' waits for a time and is not answered: ${ms} ms are left. Ask for the status then.`,
 
   shape: (problems: readonly string[], how: string) =>
-    `The answer does not fit: ${problems.join('; ')}. ${how} The action is still open.`,
+    `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} The action is still open.`,
   oneOfTwo: 'send either `result` or `error`, one of them',
   errorShape: '`error` must be an object { code?, message } with a message in text',
   protoKey: 'the key `__proto__` is not allowed',
@@ -49,7 +49,7 @@ export const texts = {
     confirm: 'Send true or false, or {"confirmed": true}.',
     text: 'Send the text, or {"input": "the text"}.',
     choice: (options: readonly string[]) =>
-      `Send one of ${options.map((option) => JSON.stringify(option)).join(', ')}, or {"selected": "that one"}.`,
+      `Send one of ${options.map((option) => jsonText(option)).join(', ')}, or {"selected": "that one"}.`,
     yield: 'Send a result that fits the schema of the action.',
   },
 
