@@ -96,10 +96,11 @@ describe('names', () => {
     expect(symbolIn({ 'a.ts': "import { call } from 'other';" }, 'call')).toMatchObject({
       kind: 'unresolved',
     });
-    expect(symbolIn({ 'a.ts': 'const call = 1;' }, 'call')).toEqual({
+    expect(symbolIn({ 'a.ts': 'let call = 1;' }, 'call')).toEqual({
       kind: 'other',
       name: 'call',
       file: 'a.ts',
+      instead: expect.stringContaining('`const`'),
     });
     expect(symbolIn({}, 'call')).toEqual({ kind: 'unresolved', name: 'call' });
   });

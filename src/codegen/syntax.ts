@@ -199,6 +199,8 @@ export type SymbolSyntax =
       readonly name: string;
       /** The module that declares it, relative to the project root; missing outside of the project. */
       readonly file?: string;
+      /** What to write instead, where it was meant as a constant and is none. */
+      readonly instead?: string;
     }
   | { readonly kind: 'unresolved'; readonly name: string; readonly from?: ImportedModule };
 
@@ -246,6 +248,17 @@ export interface Unsupported {
   readonly instead?: string;
 }
 
+/** The name of a parameter that is taken apart, which is no name of an author. */
+export const PATTERN = '(item)';
+
+/** A name that a pattern binds: of `({ id: key = 'none' })` it is `key`. */
+export interface PatternName {
+  readonly name: string;
+  readonly place: Place;
+  /** What it stands for, read from {@link PATTERN}. */
+  readonly value: ExpressionSyntax;
+}
+
 interface ExpressionBase {
   readonly place: Place;
   /** Set for a condition whose value is a list or an object wherever it is there: it counts as true then. */
@@ -259,6 +272,8 @@ export type ExpressionSyntax = ExpressionBase &
         readonly value: Json;
         /** Set for text that stands in the source as it is, without escapes: offsets in it are offsets in the source. */
         readonly verbatim?: true;
+        /** The name of the constant it was written by: `LIMIT`, `Color.Red`. Where a literal is asked for, it is none. */
+        readonly constant?: string;
       }
     | { readonly kind: 'undefined' }
     | { readonly kind: 'template'; readonly parts: readonly (string | ExpressionSyntax)[] }
@@ -321,8 +336,10 @@ export type ExpressionSyntax = ExpressionBase &
     | {
         readonly kind: 'arrow';
         readonly parameters: readonly ({
+          /** {@link PATTERN} for one that is taken apart. */
           readonly name: string;
           readonly place: Place;
+          readonly pattern?: readonly PatternName[];
         } & Partial<Unsupported>)[];
         /** Missing for a body of statements. */
         readonly body?: ExpressionSyntax;

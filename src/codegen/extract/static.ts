@@ -15,6 +15,7 @@ export function readStatic(syntax: ExpressionSyntax): StaticRead {
 function read(syntax: ExpressionSyntax, path: readonly (string | number)[]): StaticRead {
   switch (syntax.kind) {
     case 'literal':
+      if (syntax.constant !== undefined) return { ok: false, place: syntax.place, path };
       return { ok: true, value: syntax.value };
     case 'undefined':
       return { ok: true, value: undefined };

@@ -43,7 +43,9 @@ export function describe(syntax: ExpressionSyntax): string {
     case 'parenthesized':
       return describe(syntax.inner);
     case 'literal':
-      return describeLiteral(syntax.value);
+      return syntax.constant === undefined
+        ? describeLiteral(syntax.value)
+        : `the name \`${syntax.constant}\``;
     case 'undefined':
       return '`undefined`';
     case 'template':
@@ -87,6 +89,7 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
       if (syntax.symbol.kind === 'function') return functionHint(syntax.symbol, syntax.name);
       if (syntax.symbol.kind === 'unresolved' && syntax.symbol.from !== undefined)
         return importHint(syntax.symbol.from);
+      if (syntax.symbol.kind === 'other' && syntax.symbol.instead !== undefined) return syntax.symbol.instead;
       return 'write the value here, or make it an @Arg with a default';
     case 'call': {
       const symbol = symbolOf(syntax.callee);
@@ -161,7 +164,7 @@ export function print(syntax: ExpressionSyntax): string {
     case 'property':
       return `${print(syntax.object)}${syntax.optional ? '?' : ''}.${syntax.name}`;
     case 'literal':
-      return JSON.stringify(syntax.value);
+      return syntax.constant ?? JSON.stringify(syntax.value);
     case 'element':
       return `${print(syntax.object)}[${print(syntax.index)}]`;
     case 'call':

@@ -24,7 +24,7 @@ import {
   stepVerbOf,
   unwrap,
 } from '../verbs.js';
-import type { Arrow } from './arrows.js';
+import { type Arrow, localsOf } from './arrows.js';
 import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
 import { lowerCondition, lowerExpression } from './expressions.js';
 import { idPart } from './node-ids.js';
@@ -235,16 +235,14 @@ class StepLinker implements Linker {
     return lowerExpression(syntax, this.arguments);
   }
 
-  inside({ names, body }: Arrow, ...parameters: readonly Local[]): Expr | undefined {
-    return lowerExpression(body, { ...this.values, locals: this.withLocals(names, ...parameters) });
+  inside(arrow: Arrow, ...parameters: readonly Local[]): Expr | undefined {
+    return lowerExpression(arrow.body, { ...this.values, locals: this.withLocals(arrow, ...parameters) });
   }
 
-  withLocals(names: readonly string[], ...locals: readonly Local[]): ReadonlyMap<string, Local> {
-    const bound = names.flatMap((name, index) => {
-      const local = locals[index];
-      return local === undefined ? [] : [[name, local] as const];
-    });
-    return new Map([...(this.scope.locals ?? []), ...bound]);
+  withLocals(arrow: Omit<Arrow, 'body'>, ...parameters: readonly Local[]): ReadonlyMap<string, Local> {
+    return localsOf(arrow, parameters, this.scope.locals, (value, locals) =>
+      lowerExpression(value, { ...this.values, locals }),
+    );
   }
 
   part(syntax: ExpressionSyntax, { id, prefix, locals, inside }: PartOptions): StepOutcome | undefined {

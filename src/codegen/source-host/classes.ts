@@ -140,7 +140,7 @@ function readDecorators(context: HostContext, node: ts.Node): DecoratorSyntax[] 
       callee: calleeSymbol(context, callee),
       place: placeOf(context, callee),
       called: call !== undefined,
-      args: call?.arguments.map((arg) => readExpression(context, arg)) ?? [],
+      args: call?.arguments.map((arg) => readExpression({ ...context, keepsNames: true }, arg)) ?? [],
     };
   });
 }

@@ -8,6 +8,8 @@ export interface HostContext {
   readonly root: string;
   readonly checker: ts.TypeChecker;
   readonly program: ts.Program;
+  /** Set where the names of constants stay names: in the arguments of decorators, which run when the class is made. */
+  readonly keepsNames?: true;
 }
 
 /** The path that places name: relative to the root, with `/`. */

@@ -1,7 +1,9 @@
 import { ts } from 'ts-morph';
 import type { Place } from '../../graph/place.js';
-import type { ExpressionSyntax, Unsupported } from '../syntax.js';
+import { type ExpressionSyntax, PATTERN, type Unsupported } from '../syntax.js';
+import { constantKeyOf, constantOf } from './constants.js';
 import { type HostContext, placeOf } from './context.js';
+import { readPattern } from './patterns.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth } from './truth.js';
 
@@ -36,10 +38,13 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   }
   if (ts.isIdentifier(node)) {
     if (node.text === 'undefined') return { kind: 'undefined', place };
-    return { kind: 'identifier', place, name: node.text, symbol: resolveIdentifier(context, node) };
+    return identifierSyntax(context, node);
   }
   if (ts.isPropertyAccessExpression(node)) {
     const symbol = resolveMember(context, node);
+    const constant =
+      symbol === undefined || symbol.kind === 'other' ? constantSyntax(context, node) : undefined;
+    if (constant !== undefined) return constant;
     return {
       kind: 'property',
       place,
@@ -51,6 +56,8 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     };
   }
   if (ts.isElementAccessExpression(node)) {
+    const constant = constantSyntax(context, node);
+    if (constant !== undefined) return constant;
     return {
       kind: 'element',
       place,
@@ -135,6 +142,30 @@ function readCondition(context: HostContext, node: ts.Expression): ExpressionSyn
   return truth === undefined ? syntax : { ...syntax, truth };
 }
 
+function identifierSyntax(context: HostContext, node: ts.Identifier): ExpressionSyntax {
+  const place = placeOf(context, node);
+  const symbol = resolveIdentifier(context, node);
+  const constant = symbol.kind === 'other' ? constantOf(context, node) : undefined;
+  if (constant?.kind === 'value')
+    return { kind: 'literal', place, value: constant.value, constant: node.text };
+  const instead = constant === undefined ? {} : { instead: constant.instead };
+  return { kind: 'identifier', place, name: node.text, symbol: { ...symbol, ...instead } };
+}
+
+/** An access that stands for a constant: the member of an enum, a part of an `as const` object. */
+function constantSyntax(
+  context: HostContext,
+  node: ts.PropertyAccessExpression | ts.ElementAccessExpression,
+): ExpressionSyntax | undefined {
+  const constant = constantOf(context, node);
+  if (constant === undefined) return undefined;
+  const place = placeOf(context, node);
+  const name = node.getText();
+  if (constant.kind === 'value') return { kind: 'literal', place, value: constant.value, constant: name };
+  const { instead } = constant;
+  return { kind: 'unsupported', place, ...shortText(node), unsupported: `the name \`${name}\``, instead };
+}
+
 function callSyntax(context: HostContext, node: ts.CallExpression, optional: boolean): ExpressionSyntax {
   const place = placeOf(context, node);
   if (node.expression.kind === ts.SyntaxKind.ImportKeyword) {
@@ -187,9 +218,11 @@ function readParameter(
   { name, initializer, dotDotDotToken }: ts.ParameterDeclaration,
 ): ArrowParameter {
   const base = { name: name.getText(), place: placeOf(context, name) };
-  if (!ts.isIdentifier(name)) return { ...base, ...parameterFaults.pattern };
   if (dotDotDotToken !== undefined) return { ...base, ...parameterFaults.rest };
-  return initializer === undefined ? base : { ...base, ...parameterFaults.initializer };
+  if (initializer !== undefined) return { ...base, ...parameterFaults.initializer };
+  if (ts.isIdentifier(name)) return base;
+  const pattern = readPattern(context, name, (node) => readExpression(context, node));
+  return 'unsupported' in pattern ? { ...base, ...pattern } : { ...base, name: PATTERN, pattern };
 }
 
 function templateParts(context: HostContext, node: ts.TemplateExpression): (string | ExpressionSyntax)[] {
@@ -211,8 +244,14 @@ function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike):
     const name = propertyName(property.name);
     return { unsupported: 'a method', place, ...(name === undefined ? {} : { key: name }) };
   }
-  const key = propertyName(property.name);
-  if (key === undefined) return { unsupported: 'a computed key', place: placeOf(context, property.name) };
+  const { name } = property;
+  const key =
+    propertyName(name) ??
+    (ts.isComputedPropertyName(name) ? constantKeyOf(context, name.expression) : undefined);
+  if (key === undefined) {
+    const instead = 'write the key itself, or the name of a `const` with a literal';
+    return { unsupported: 'a computed key', place: placeOf(context, name), instead };
+  }
   return {
     key,
     keyPlace: placeOf(context, property.name),
@@ -274,12 +313,8 @@ const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([
   [ts.SyntaxKind.JsxFragment, { unsupported: 'JSX' }],
 ]);
 
-/** Parameters other than a plain name. */
+/** Parameters that are neither a plain name nor a pattern. */
 const parameterFaults = {
-  pattern: {
-    unsupported: 'a parameter that is taken apart',
-    instead: 'name the parameter, and read from it: `(item) => item.name`',
-  },
   rest: { unsupported: 'a rest parameter', instead: 'name the parameters one by one' },
   initializer: {
     unsupported: 'a default of a parameter',

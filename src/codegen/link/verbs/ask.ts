@@ -1,5 +1,5 @@
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { ExpressionSyntax } from '../../syntax.js';
+import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import type { CallSyntax } from '../../verbs.js';
 import { readArrow } from '../arrows.js';
 import { lowerExpression } from '../expressions.js';
@@ -72,7 +72,7 @@ function linkPick(
   }
   const items = lowerExpression(list, linker.arguments);
   const arrow = readArrow(given, 'ask.pick', 1, linker.scope.report);
-  const as = arrow?.names[0] ?? '(item)';
+  const as = arrow?.names[0] ?? PATTERN;
   const label =
     arrow && linker.inside(arrow, { kind: 'value', expr: { kind: 'ref', root: 'local', path: [as] } });
   if (message === undefined || items === undefined || label === undefined) return undefined;

@@ -101,7 +101,7 @@ function takeOver(linker: Linker, arrow: Arrow): TakeOver | undefined {
   const { scope, prefix } = linker;
   const id = scope.ids.next(`${prefix}.fallback`);
   const part = (error: Local) =>
-    ({ id, prefix: `${prefix}.fallback`, locals: linker.withLocals(arrow.names, error) }) as const;
+    ({ id, prefix: `${prefix}.fallback`, locals: linker.withLocals(arrow, error) }) as const;
   if (isPlain(arrow.body)) {
     const outcome = linker.part(arrow.body, part({ kind: 'error' }));
     const [node] = outcome?.nodes ?? [];

@@ -52,5 +52,5 @@ function linkNext(
     return value.kind === 'value' ? called : undefined;
   }
   const arrow = readArrow(syntax, 'chain', 1, linker.scope.report);
-  return arrow && linker.part(arrow.body, { ...part, locals: linker.withLocals(arrow.names, value) });
+  return arrow && linker.part(arrow.body, { ...part, locals: linker.withLocals(arrow, value) });
 }

@@ -25,7 +25,7 @@ export function linkCompensation(
   }
   const [handle, given, options] = undo.args;
   const tool = handles.tool(handle, 'call', undo.callee.place);
-  const locals = linker.withLocals(arrow.names, { kind: 'value', expr: nodeValue(id) });
+  const locals = linker.withLocals(arrow, { kind: 'value', expr: nodeValue(id) });
   const nothing: DictExpr = { kind: 'dict', at: undo.place.span, entries: [] };
   const input = given === undefined ? nothing : lowerDict(given, { ...linker.values, locals });
   const read = readCallOptions('call', options, report);

@@ -1,5 +1,5 @@
 import type { ForeachNode, Scope } from '../../../graph/model.js';
-import type { ExpressionSyntax } from '../../syntax.js';
+import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
 import { readArrow } from '../arrows.js';
 import { readOptionsOf } from '../call-options.js';
@@ -50,11 +50,12 @@ function readLoop(linker: Linker, syntax: ExpressionSyntax): Loop | undefined {
     ? { names: ['item', 'index'], body: calling(syntax) }
     : readArrow(syntax, 'forEach', 2, linker.scope.report);
   if (arrow === undefined) return undefined;
-  const [item = 'item', index] = arrow.names;
+  const [first = PATTERN, index] = arrow.names;
+  const item = first === PATTERN ? 'item' : first;
   const as = freeName(item, linker.scope.loopNames ?? []);
   const indexAs = index && freeName(index, [...(linker.scope.loopNames ?? []), as]);
   const locals = linker.withLocals(
-    arrow.names,
+    arrow,
     { kind: 'value', expr: { kind: 'ref', root: 'item', path: [as] } },
     { kind: 'value', expr: { kind: 'ref', root: 'index', path: [indexAs ?? ''] } },
   );

@@ -47,7 +47,7 @@ export interface Linker {
   /** The body of an arrow as a value, its parameters bound. */
   inside(arrow: Arrow, ...parameters: readonly Local[]): Expr | undefined;
   /** The names known here, and those of an arrow. */
-  withLocals(names: readonly string[], ...locals: readonly Local[]): Locals;
+  withLocals(arrow: Omit<Arrow, 'body'>, ...parameters: readonly Local[]): Locals;
   /** A part of the step, in the same list of nodes. */
   part(syntax: ExpressionSyntax, options: PartOptions): StepOutcome | undefined;
   /** A part of the step with a list of nodes of its own. */

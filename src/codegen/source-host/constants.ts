@@ -1,0 +1,305 @@
+import { ts } from 'ts-morph';
+import type { Json } from '../../graph/json.js';
+import { followAliases } from './aliases.js';
+import { type HostContext, isOfProject } from './context.js';
+
+/** What an expression is before anything runs. */
+export type Constant =
+  | { readonly kind: 'value'; readonly value: Json }
+  /** It names something of a module that is no constant; `instead` is what to write. */
+  | { readonly kind: 'refused'; readonly instead: string };
+
+/** Constants that name each other further than this, or are nested deeper, are not followed. */
+const MAX_DEPTH = 200;
+
+/**
+ * The value of a name or an access that is known when the workflow is built: a `const` with a literal, a part of an
+ * `as const` list or object, a member of an enum. Nothing for what is no name of a module's own.
+ */
+export function constantOf(
+  context: HostContext,
+  node: ts.Identifier | ts.PropertyAccessExpression | ts.ElementAccessExpression,
+): Constant | undefined {
+  return context.keepsNames !== true && startsInModule(context, node)
+    ? new Evaluation(context).name(node, 0)
+    : undefined;
+}
+
+/** The key that a computed name stands for. */
+export function constantKeyOf(context: HostContext, node: ts.Expression): string | undefined {
+  if (context.keepsNames) return undefined;
+  const constant = new Evaluation(context).value(node, 0);
+  if (constant?.kind !== 'value') return undefined;
+  const { value } = constant;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+class Evaluation {
+  readonly #context: HostContext;
+  /** The declarations whose values are being asked for. */
+  readonly #open = new Set<ts.Declaration>();
+
+  constructor(context: HostContext) {
+    this.#context = context;
+  }
+
+  name(node: ts.Expression, depth: number): Constant | undefined {
+    if (depth > MAX_DEPTH) return undefined;
+    const declared = this.#declared(node, depth);
+    if (declared !== undefined) return declared;
+    if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return undefined;
+    const object = isAccess(node.expression) ? this.name(node.expression, depth + 1) : undefined;
+    if (object?.kind !== 'value') return undefined;
+    const key = ts.isPropertyAccessExpression(node) ? node.name.text : this.#key(node, depth);
+    return key === undefined ? undefined : memberOf(object.value, key);
+  }
+
+  /** The value of an expression of literals and of names of constants. */
+  value(node: ts.Expression, depth: number): Constant | undefined {
+    if (depth > MAX_DEPTH) return undefined;
+    if (isTyped(node)) return this.value(node.expression, depth + 1);
+    if (ts.isStringLiteralLike(node)) return found(node.text);
+    if (ts.isNumericLiteral(node)) return numberOf(Number(node.text));
+    switch (node.kind) {
+      case ts.SyntaxKind.NullKeyword:
+        return found(null);
+      case ts.SyntaxKind.TrueKeyword:
+        return found(true);
+      case ts.SyntaxKind.FalseKeyword:
+        return found(false);
+    }
+    if (isAccess(node)) return this.name(node, depth + 1);
+    if (ts.isTemplateExpression(node)) return this.#template(node, depth);
+    if (ts.isPrefixUnaryExpression(node)) return this.#prefix(node, depth);
+    if (ts.isBinaryExpression(node)) return this.#binary(node, depth);
+    if (ts.isArrayLiteralExpression(node)) return this.#list(node, depth);
+    return ts.isObjectLiteralExpression(node) ? this.#object(node, depth) : undefined;
+  }
+
+  #key({ argumentExpression }: ts.ElementAccessExpression, depth: number): string | undefined {
+    const key = this.value(argumentExpression, depth + 1);
+    const value = key?.kind === 'value' ? key.value : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  }
+
+  #declared(node: ts.Expression, depth: number): Constant | undefined {
+    const named = nameOf(node);
+    const symbol = named && symbolOf(this.#context, named);
+    const declaration = symbol?.valueDeclaration;
+    if (symbol === undefined || declaration === undefined) return undefined;
+    if (ts.isEnumMember(declaration)) {
+      const value = this.#context.checker.getConstantValue(declaration);
+      return value === undefined ? refused('give the member of the enum a literal value') : found(value);
+    }
+    if (ts.isEnumDeclaration(declaration)) return refused(`name one of its members: \`${symbol.name}.…\``);
+    if (!ts.isVariableDeclaration(declaration) || !isOfModule(declaration)) return undefined;
+    return this.#variable(declaration, depth);
+  }
+
+  #variable(declaration: ts.VariableDeclaration, depth: number): Constant | undefined {
+    const { checker } = this.#context;
+    if (!isOfProject(this.#context, declaration.getSourceFile())) {
+      const value = literalOf(checker.getTypeAtLocation(declaration));
+      return value === undefined ? undefined : found(value);
+    }
+    if (!(ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const))
+      return refused('declare it with `const`: what may change is not known when the workflow is built');
+    if (this.#open.has(declaration)) return refused('its value follows from itself: write a literal');
+    if (declaration.initializer === undefined) return refused(NOT_KNOWN);
+    const { initializer } = declaration;
+    if (mayChange(initializer))
+      return refused('write `as const` behind its value: a list or an object that may change is not stored');
+    this.#open.add(declaration);
+    const value = this.value(initializer, depth + 1);
+    this.#open.delete(declaration);
+    return value ?? refused(NOT_KNOWN);
+  }
+
+  #template({ head, templateSpans }: ts.TemplateExpression, depth: number): Constant | undefined {
+    let text = head.text;
+    for (const { expression, literal } of templateSpans) {
+      const part = this.value(expression, depth + 1);
+      if (part?.kind !== 'value') return part;
+      if (typeof part.value === 'object' && part.value !== null) return undefined;
+      text += `${String(part.value)}${literal.text}`;
+    }
+    return found(text);
+  }
+
+  #prefix({ operator, operand }: ts.PrefixUnaryExpression, depth: number): Constant | undefined {
+    const of = this.value(operand, depth + 1);
+    if (of?.kind !== 'value') return of;
+    if (operator === ts.SyntaxKind.ExclamationToken) return found(!of.value);
+    if (typeof of.value !== 'number') return undefined;
+    if (operator === ts.SyntaxKind.MinusToken) return numberOf(0 - of.value);
+    return operator === ts.SyntaxKind.PlusToken ? of : undefined;
+  }
+
+  #binary({ left, operatorToken, right }: ts.BinaryExpression, depth: number): Constant | undefined {
+    const first = this.value(left, depth + 1);
+    if (first?.kind !== 'value') return first;
+    const second = this.value(right, depth + 1);
+    if (second?.kind !== 'value') return second;
+    return calculate(operatorToken.kind, first.value, second.value);
+  }
+
+  #list({ elements }: ts.ArrayLiteralExpression, depth: number): Constant | undefined {
+    const items: Json[] = [];
+    for (const element of elements) {
+      const isSpread = ts.isSpreadElement(element);
+      const item = this.value(isSpread ? element.expression : element, depth + 1);
+      if (item?.kind !== 'value') return item;
+      if (!isSpread) items.push(item.value);
+      else if (Array.isArray(item.value)) items.push(...item.value);
+      else return undefined;
+    }
+    return found(items);
+  }
+
+  #object({ properties }: ts.ObjectLiteralExpression, depth: number): Constant | undefined {
+    const entries = new Map<string, Json>();
+    for (const property of properties) {
+      if (ts.isSpreadAssignment(property)) {
+        const poured = this.value(property.expression, depth + 1);
+        if (poured?.kind !== 'value') return poured;
+        if (typeof poured.value !== 'object' || poured.value === null || Array.isArray(poured.value))
+          return undefined;
+        for (const [key, value] of Object.entries(poured.value)) entries.set(key, value);
+        continue;
+      }
+      const key = property.name === undefined ? undefined : this.#propertyName(property.name, depth);
+      const held = ts.isPropertyAssignment(property)
+        ? this.value(property.initializer, depth + 1)
+        : ts.isShorthandPropertyAssignment(property)
+          ? this.name(property.name, depth + 1)
+          : undefined;
+      if (key === undefined || key === '__proto__' || held?.kind !== 'value')
+        return held?.kind === 'value' ? undefined : held;
+      entries.set(key, held.value);
+    }
+    return found(Object.fromEntries(entries));
+  }
+
+  #propertyName(name: ts.PropertyName, depth: number): string | undefined {
+    if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text;
+    if (!ts.isComputedPropertyName(name)) return undefined;
+    const key = this.value(name.expression, depth + 1);
+    const value = key?.kind === 'value' ? key.value : undefined;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  }
+}
+
+const NOT_KNOWN =
+  'its value is not known without running code: write a literal, or let an exported function compute it in a step';
+
+function found(value: Json): Constant {
+  return { kind: 'value', value };
+}
+
+function refused(instead: string): Constant {
+  return { kind: 'refused', instead };
+}
+
+function numberOf(value: number): Constant | undefined {
+  // JSON has one zero.
+  return Number.isFinite(value) ? found(value === 0 ? 0 : value) : undefined;
+}
+
+function calculate(operator: ts.SyntaxKind, left: Json, right: Json): Constant | undefined {
+  if (operator === ts.SyntaxKind.PlusToken && (typeof left === 'string' || typeof right === 'string')) {
+    const areScalars = [left, right].every((each) => typeof each !== 'object' || each === null);
+    return areScalars ? found(`${String(left)}${String(right)}`) : undefined;
+  }
+  if (typeof left !== 'number' || typeof right !== 'number') return undefined;
+  switch (operator) {
+    case ts.SyntaxKind.PlusToken:
+      return numberOf(left + right);
+    case ts.SyntaxKind.MinusToken:
+      return numberOf(left - right);
+    case ts.SyntaxKind.AsteriskToken:
+      return numberOf(left * right);
+    case ts.SyntaxKind.SlashToken:
+      return numberOf(left / right);
+    case ts.SyntaxKind.PercentToken:
+      return numberOf(left % right);
+    case ts.SyntaxKind.AsteriskAsteriskToken:
+      return numberOf(left ** right);
+    default:
+      return undefined;
+  }
+}
+
+/** A part of a list or of an object, and the length of a list or a text. */
+function memberOf(value: Json, key: string): Constant | undefined {
+  if (typeof value === 'string') return key === 'length' ? found(value.length) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value) && key === 'length') return found(value.length);
+  const members = value as Readonly<Record<string, Json>>;
+  const member = Object.hasOwn(members, key) ? members[key] : undefined;
+  return member === undefined ? undefined : found(member);
+}
+
+/** Whether a value is a list or an object without `as const`. */
+function mayChange(node: ts.Expression): boolean {
+  if (ts.isAsExpression(node) && ts.isConstTypeReference(node.type)) return false;
+  if (isTyped(node)) return mayChange(node.expression);
+  return ts.isArrayLiteralExpression(node) || ts.isObjectLiteralExpression(node);
+}
+
+function isTyped(
+  node: ts.Expression,
+): node is ts.AsExpression | ts.SatisfiesExpression | ts.NonNullExpression | ts.ParenthesizedExpression {
+  return (
+    ts.isAsExpression(node) ||
+    ts.isSatisfiesExpression(node) ||
+    ts.isNonNullExpression(node) ||
+    ts.isParenthesizedExpression(node)
+  );
+}
+
+function isAccess(
+  node: ts.Expression,
+): node is ts.Identifier | ts.PropertyAccessExpression | ts.ElementAccessExpression {
+  return ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
+}
+
+/** Whether an access starts from a name that is no parameter, nor a variable of a function: most start elsewhere. */
+function startsInModule(context: HostContext, node: ts.Expression): boolean {
+  let start = node;
+  while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))
+    start = start.expression;
+  if (!ts.isIdentifier(start)) return false;
+  const declaration = symbolOf(context, start)?.valueDeclaration;
+  return declaration !== undefined && !ts.isParameter(declaration) && !ts.isBindingElement(declaration);
+}
+
+function nameOf(node: ts.Expression): ts.Identifier | ts.StringLiteralLike | undefined {
+  if (ts.isIdentifier(node)) return node;
+  if (ts.isPropertyAccessExpression(node)) return ts.isIdentifier(node.name) ? node.name : undefined;
+  const key = ts.isElementAccessExpression(node) ? node.argumentExpression : undefined;
+  return key !== undefined && ts.isStringLiteralLike(key) ? key : undefined;
+}
+
+function symbolOf(context: HostContext, name: ts.Identifier | ts.StringLiteralLike): ts.Symbol | undefined {
+  const { checker } = context;
+  const { parent } = name;
+  const start =
+    ts.isShorthandPropertyAssignment(parent) && parent.name === name
+      ? checker.getShorthandAssignmentValueSymbol(parent)
+      : checker.getSymbolAtLocation(name);
+  const end = start && followAliases(context, start);
+  return end === undefined || 'lost' in end ? undefined : end.symbol;
+}
+
+/** Whether a variable is one of a module, and not of a function in it. */
+function isOfModule(declaration: ts.VariableDeclaration): boolean {
+  const statement = declaration.parent.parent;
+  if (!ts.isIdentifier(declaration.name) || !ts.isVariableStatement(statement)) return false;
+  return ts.isSourceFile(statement.parent) || ts.isModuleBlock(statement.parent);
+}
+
+function literalOf(type: ts.Type): Json | undefined {
+  if (type.isStringLiteral() || type.isNumberLiteral()) return type.value;
+  if ((type.flags & ts.TypeFlags.BooleanLiteral) === 0) return undefined;
+  return 'intrinsicName' in type ? type.intrinsicName === 'true' : undefined;
+}
