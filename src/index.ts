@@ -6,6 +6,8 @@ export { type Ask, ask } from './decorators/ask.js';
 export type {
   AuthInfo,
   CompletionContext,
+  Owner,
+  Principal,
   RequestContext,
   ResourceContext,
   ToolContext,

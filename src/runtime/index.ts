@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-export type { AuthInfo, ToolContext } from '../decorators/context.js';
+export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/context.js';
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export {
   type Factories,
@@ -31,6 +31,7 @@ export { StaleRegistryError } from './catalogue/verify-registry.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export type { Journal, JournalEntry } from './hosts/journal.js';
 export { type JournaledRun, MemoryJournal } from './hosts/memory-journal.js';
+export { runRef } from './hosts/run-ref.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';
 export {
   type Connection,
@@ -43,6 +44,13 @@ export { faultCodes, ProtocolFault } from './server/fault.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
 export type { Elicit, Elicited, RequestContext } from './server/request.js';
+export {
+  type Caller,
+  type OwnerRule,
+  ownerKey,
+  ownerOf,
+  UnidentifiedCallerError,
+} from './server/runs/owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
 export { type CompletionSubject, createServer, type StepwrightServer } from './server/server.js';
 export type {

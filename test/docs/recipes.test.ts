@@ -264,10 +264,10 @@ describe('the recipes do what they say', () => {
       overHttp(server: Server, whoBrings: (token: string) => Promise<object | undefined>): HttpServer;
     };
     const served = await serve();
-    const known = new Set(['ada', 'eve', 'ada bob']);
+    const known = new Set(['ada', 'eve', 'ada bob', 'odd']);
     const http = overHttp(served.server, async (token) => {
       if (!known.has(token)) return undefined;
-      const [clientId, sub] = token.split(' ');
+      const [clientId, sub] = token === 'odd' ? ['odd', {}] : token.split(' ');
       return { token, clientId, scopes: [], ...(sub === undefined ? {} : { extra: { sub } }) };
     });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -323,6 +323,7 @@ describe('the recipes do what they say', () => {
     expect(await asking('eve', id)).toBe(404);
     expect(await asking('ada bob', id)).toBe(404);
     expect(await asking('ada')).toBe(400);
+    expect(await asking('odd')).toBe(403);
     await ofAda?.terminateSession();
     expect(await asking('ada', id)).toBe(404);
   });

@@ -226,12 +226,13 @@ class RegistryCatalogue implements Catalogue {
 
 /** What a tool sees of the context of its call. */
 function toolContextOf(context: CallContext): ToolContext {
-  const { signal, requestId, idempotencyKey, auth } = context;
+  const { signal, requestId, idempotencyKey, auth, principal } = context;
   return {
     signal,
     requestId,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(auth === undefined ? {} : { auth }),
+    ...(principal === undefined ? {} : { principal }),
     progress: (...report) => context.progress(...report),
   };
 }

@@ -46,7 +46,7 @@ export type CallOrigin =
   | {
       readonly source: 'workflow';
       readonly workflow: string;
-      /** Id of the run. */
+      /** Names the run in logs; see `runRef`. It is not the id, which reaches the run. */
       readonly run: string;
       /** Id of the node that calls. */
       readonly node: string;

@@ -32,8 +32,17 @@ export async function readContent(
 }
 
 /** What `read()` of a class is given beside the variables of its address. */
-export function resourceContext(uri: string, { signal, requestId, auth }: CallContext): ResourceContext {
-  return { signal, requestId, ...(auth === undefined ? {} : { auth }), uri };
+export function resourceContext(
+  uri: string,
+  { signal, requestId, auth, principal }: CallContext,
+): ResourceContext {
+  return {
+    signal,
+    requestId,
+    ...(auth === undefined ? {} : { auth }),
+    ...(principal === undefined ? {} : { principal }),
+    uri,
+  };
 }
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`; nothing where `content` is neither text nor bytes. */

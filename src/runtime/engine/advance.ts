@@ -43,7 +43,7 @@ export function advance(graph: Graph, state: RunState, event: Event): Advance {
 
 /** Applies an event. False when nothing was waiting for it. */
 function take(turn: Turn, event: Event): boolean {
-  if (event.kind === 'cancelled') return cancelRun(turn, event.reason, event.compensate ?? false);
+  if (event.kind === 'cancelled') return cancelRun(turn, event);
   const command = turn.recorder.tables.commands.get(event.command);
   if (command === undefined) return false;
   switch (event.kind) {

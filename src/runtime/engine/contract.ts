@@ -135,6 +135,8 @@ export type Event =
       readonly at: number;
       readonly reason: string;
       readonly compensate?: boolean;
+      /** The code of the run's failure. Default: `E_CANCELLED`. */
+      readonly code?: string;
     };
 
 /** What somebody outside is asked for. */

@@ -42,8 +42,8 @@ export const failures = {
     message: `${failure.message} (its fallback has no value either: ${fault.message})`,
   }),
   /** The run was cancelled from outside. */
-  cancelled: (reason: string, report?: CompensationReport): Failure => ({
-    code: 'E_CANCELLED',
+  cancelled: (reason: string, report?: CompensationReport, code = 'E_CANCELLED'): Failure => ({
+    code,
     message: `The run was cancelled: ${reason}`,
     ...(report === undefined ? {} : { details: { compensation: reportAsJson(report) } }),
   }),

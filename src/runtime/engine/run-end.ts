@@ -1,5 +1,5 @@
 import type { Graph } from '../../graph/model.js';
-import type { CompensationReport, NodeFailure, RunRow } from './contract.js';
+import type { CompensationReport, Event, NodeFailure, RunRow } from './contract.js';
 import { failures } from './failures.js';
 import type { ScopeInstance } from './instances.js';
 import type { GraphFault } from './plan.js';
@@ -26,10 +26,14 @@ export function endWithFault(turn: Turn, graph: Graph, { failure, node }: GraphF
 }
 
 /** Gives up everything at once: calls in flight are aborted, and what they did stays unknown. [L16] */
-export function cancelRun(turn: Turn, reason: string, compensate: boolean): boolean {
+export function cancelRun(
+  turn: Turn,
+  { reason, compensate = false, code }: Extract<Event, { kind: 'cancelled' }>,
+): boolean {
   const { recorder, instances } = turn;
   if (recorder.run.cancelling !== undefined) return false;
-  recorder.putRun({ ...recorder.run, cancelling: { reason, compensate } });
+  const cancelling = { reason, compensate, ...(code === undefined ? {} : { code }) };
+  recorder.putRun({ ...recorder.run, cancelling });
   const failure = failures.cancelledInFlight(reason);
   stopScope(turn, instances.root, { how: 'cancel', reason: 'run_ended', failure });
   return true;
@@ -74,7 +78,7 @@ function finishByOutcome(turn: Turn): void {
 
 function finishCancelled(turn: Turn, report?: CompensationReport): void {
   const { cancelling, ...run } = turn.recorder.run;
-  const failure = failures.cancelled(cancelling?.reason ?? '', report);
+  const failure = failures.cancelled(cancelling?.reason ?? '', report, cancelling?.code);
   finish(turn, { ...run, status: 'cancelled', failure, ...failuresOf(turn) });
 }
 

@@ -78,7 +78,7 @@ export interface RunRow {
   readonly readyHead?: string;
   readonly readyTail?: string;
   /** The run was cancelled, and what it did is being undone. */
-  readonly cancelling?: { readonly reason: string; readonly compensate: boolean };
+  readonly cancelling?: { readonly reason: string; readonly compensate: boolean; readonly code?: string };
   /** The node after which nothing new started at the top: the `return`, the `error`, or the failure that failed fast. Known at the end. */
   readonly endedBy?: string;
   /** Missing for a value that is absent. */

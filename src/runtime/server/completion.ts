@@ -6,7 +6,7 @@ import { choicesOf } from './coerce.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
 import type { Completer, PromptOffer } from './offers.js';
-import type { RequestContext } from './request.js';
+import type { IdentifiedRequest } from './request.js';
 import { texts } from './texts.js';
 import type { CompletionResult } from './wire.js';
 
@@ -31,7 +31,7 @@ export interface CompletionRequest {
 export async function completeArgument(
   offer: PromptOffer,
   asked: CompletionRequest,
-  request: RequestContext,
+  request: IdentifiedRequest,
   limitMs: number,
 ): Promise<CompletionResult> {
   const { argument, value } = asked;
@@ -58,7 +58,7 @@ export async function completeArgument(
 export async function completeVariable(
   { names, complete }: TemplateInfo,
   asked: CompletionRequest,
-  request: RequestContext,
+  request: IdentifiedRequest,
   limitMs: number,
 ): Promise<CompletionResult> {
   const { argument } = asked;
@@ -77,7 +77,7 @@ export async function completeVariable(
 async function completeWith(
   completer: Completer,
   { argument, value, given }: CompletionRequest,
-  { signal, requestId, auth }: RequestContext,
+  { signal, requestId, auth, principal }: IdentifiedRequest,
   limitMs: number,
 ): Promise<CompletionResult> {
   try {
@@ -86,6 +86,7 @@ async function completeWith(
         signal: limitedSignal,
         requestId,
         ...(auth === undefined ? {} : { auth }),
+        principal,
         arguments: given,
       };
       return completer(value, context);

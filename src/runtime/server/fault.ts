@@ -6,6 +6,8 @@ export const faultCodes = {
   invalidParams: -32602,
   internal: -32603,
   resourceNotFound: -32002,
+  /** The authenticated caller cannot be told from others; of the codes that JSON-RPC leaves to servers. */
+  unidentified: -32003,
   /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
   exhausted: -32005,
 } as const;

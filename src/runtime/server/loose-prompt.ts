@@ -9,7 +9,7 @@ import { limited } from './limit.js';
 import type { PromptOffer } from './offers.js';
 import type { ResolvedSettings } from './options.js';
 import { convertPrompt } from './prompt-content.js';
-import type { RequestContext } from './request.js';
+import type { IdentifiedRequest } from './request.js';
 import { texts } from './texts.js';
 import type { PromptResult } from './wire.js';
 
@@ -44,7 +44,7 @@ export class LoosePrompts {
     offer: PromptOffer,
     content: LooseContent,
     input: JsonObject,
-    request: RequestContext,
+    request: IdentifiedRequest,
     mask: Mask,
   ): Promise<PromptResult> {
     const { name, description } = offer;
@@ -89,6 +89,6 @@ export class LoosePrompts {
   }
 }
 
-function contextOf({ signal, requestId, auth }: RequestContext): PromptContext {
-  return { signal, requestId, ...(auth === undefined ? {} : { auth }) };
+function contextOf({ signal, requestId, auth, principal }: IdentifiedRequest): PromptContext {
+  return { signal, requestId, ...(auth === undefined ? {} : { auth }), principal };
 }

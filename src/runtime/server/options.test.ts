@@ -12,7 +12,15 @@ describe('resolveSettings', () => {
       promptTimeoutMs: 45_000,
       toolTimeoutMs: 60_000,
       toolAnswerMs: 45_000,
-      runs: { maxOpenRuns: 50, maxPendingActions: 50, maxFinishedRuns: 1_000, finishedRunMs: 3_600_000 },
+      runs: {
+        maxOpenRuns: 50,
+        maxPendingActions: 50,
+        maxAnonymousRuns: 1_000,
+        idleMs: 86_400_000,
+        maxFinishedRuns: 1_000,
+        finishedRunMs: 3_600_000,
+      },
+      ownerRule: {},
       middleware: [],
       workflows: [],
       prompts: [],
@@ -20,6 +28,13 @@ describe('resolveSettings', () => {
     expect(log).toBeTypeOf('function');
     expect(newRunId()).toMatch(/^[0-9a-f]{32}$/);
     expect(newRunId()).not.toBe(newRunId());
+  });
+
+  test('refuses another rule of owners than there is', () => {
+    expect(() => resolveSettings({ owner: 'client' as never })).toThrow(
+      "must be 'subject' or 'client+subject'",
+    );
+    expect(() => resolveSettings({ subjectClaim: '' })).toThrow('subjectClaim must name a claim');
   });
 
   test('keeps what is given', () => {
@@ -33,6 +48,8 @@ describe('resolveSettings', () => {
       toolAnswerMs: 4,
     };
     expect(resolveSettings(given)).toMatchObject(given);
+    const ownerRule = { owner: 'client+subject', subjectClaim: 'oid' } as const;
+    expect(resolveSettings(ownerRule)).toMatchObject({ ownerRule });
     const journal = new MemoryJournal();
     expect(resolveSettings({ journal }).journal).toBe(journal);
   });

@@ -5,10 +5,11 @@ import type { Middleware } from '../catalogue/middleware.js';
 import type { Registry } from '../catalogue/registry.js';
 import type { Journal } from '../hosts/journal.js';
 import type { BuiltWorkflow } from './registration.js';
+import type { OwnerRule } from './runs/owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
 /** Options of a server beside the factories of its classes. */
-export interface ServerSettings {
+export interface ServerSettings extends OwnerRule {
   /** What the server calls itself. Default: `stepwright`. */
   readonly name?: string;
   /** Default: `0.0.0`. */
@@ -53,7 +54,8 @@ export interface ServerSettings {
 
 /** Settings with their defaults. */
 export interface ResolvedSettings
-  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal'>> {
+  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal' | keyof OwnerRule>> {
+  readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
   readonly instructions?: string;
@@ -88,6 +90,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   return {
     ...limits,
     runs,
+    ownerRule: ownerRuleOf(settings),
     name: settings.name ?? 'stepwright',
     version: settings.version ?? '0.0.0',
     newRunId: settings.newRunId ?? randomId,
@@ -97,6 +100,17 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     log: encodedLog(settings.log),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
+  };
+}
+
+function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
+  if (owner !== undefined && owner !== 'subject' && owner !== 'client+subject') {
+    throw new RangeError(`owner must be 'subject' or 'client+subject', not ${JSON.stringify(owner)}`);
+  }
+  if (subjectClaim === '') throw new RangeError('subjectClaim must name a claim, and is empty');
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(subjectClaim === undefined ? {} : { subjectClaim }),
   };
 }
 

@@ -14,8 +14,7 @@ import type { ServedWorkflow } from './composite/workflows.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
 import type { ResolvedSettings } from './options.js';
-import type { RequestContext } from './request.js';
-import { ownerOf } from './runs/owner.js';
+import type { IdentifiedRequest } from './request.js';
 import type { Attendant, RunStore } from './runs/run-store.js';
 import { texts } from './texts.js';
 
@@ -29,7 +28,7 @@ export interface PromptRun {
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
   readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
-  readonly request: RequestContext;
+  readonly request: IdentifiedRequest;
 }
 
 /**
@@ -88,8 +87,7 @@ async function runKept(
 ): Promise<PromptTrace> {
   let told: PromptTrace | undefined;
   const answer = await runs.start(
-    // Whoever asked for it may have read its question and gone on to something else.
-    { owner: ownerOf(request), graph, input, givesWay: true },
+    { owner: request.principal, graph, input },
     {
       // A prompt is shown as it stands: its questions are part of the conversation.
       request: withoutElicitation(request),
@@ -108,7 +106,7 @@ async function runKept(
   return told;
 }
 
-function withoutElicitation({ elicit: _, ...request }: RequestContext): RequestContext {
+function withoutElicitation({ elicit: _, ...request }: IdentifiedRequest): IdentifiedRequest {
   return request;
 }
 

@@ -1,12 +1,27 @@
-import type { ToolContext } from '../../decorators/context.js';
+import type { Owner, ToolContext } from '../../decorators/context.js';
 import type { JsonSchema } from '../../graph/json.js';
 
 /** What a server needs to know about one request beside its params; an adapter fills it in. */
 export interface RequestContext extends Pick<ToolContext, 'signal' | 'requestId' | 'auth' | 'progress'> {
-  /** The session the request belongs to: runs of a client that nobody authenticated are its session's. */
-  readonly session?: string;
+  /** The caller is the user who started this process: it speaks over stdio. Default: false. */
+  readonly local?: boolean;
+  /** The network address that the request came from. Runs that nobody is authenticated for are limited by it. */
+  readonly remoteAddress?: string;
   /** Puts a question to the user of the client, where the client can. */
   readonly elicit?: Elicit;
+}
+
+/** A request whose caller is known; see `ownerOf`. */
+export interface IdentifiedRequest extends RequestContext {
+  readonly principal: Owner;
+}
+
+/**
+ * Why the signal of a request is aborted whose connection has ended. Nobody asked for the request to be cancelled: a run
+ * that it started goes on.
+ */
+export class ConnectionClosed extends Error {
+  override readonly name = 'ConnectionClosed';
 }
 
 /**

@@ -21,9 +21,9 @@ import { pageOf } from './page.js';
 import { readArguments } from './prompt-arguments.js';
 import { runPrompt } from './prompt-run.js';
 import { RegistrationError, register } from './registration.js';
-import type { RequestContext } from './request.js';
+import type { IdentifiedRequest, RequestContext } from './request.js';
 import { MemoryRunStore } from './runs/memory-store.js';
-import { sessionOwner } from './runs/owner.js';
+import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
 import type { RunStore } from './runs/run-store.js';
 import { texts } from './texts.js';
 import { failureResult, successResult } from './tool-result.js';
@@ -88,8 +88,11 @@ export interface StepwrightServer {
     asked: CompletionRequest,
     request: RequestContext,
   ): Promise<CompletionResult>;
-  /** The session is over for good: runs that only it could see are cancelled and forgotten. */
-  endSession(session: string): void;
+  /**
+   * The process ends: cancels every run that is not over, since runs are kept in memory.
+   * @param reason why, in one sentence; the runs tell it.
+   */
+  endRuns(reason: string): void;
 }
 
 /** What somebody is filling in. */
@@ -192,8 +195,9 @@ class RegistryServer implements StepwrightServer {
   async callTool(
     name: string,
     input: Readonly<Record<string, unknown>>,
-    request: RequestContext,
+    context: RequestContext,
   ): Promise<ToolResult> {
+    const request = this.#identified(context);
     if (this.#composite.has(name)) return this.#composite.call(name, input, request);
     if (!Object.hasOwn(this.registry.tools, name)) {
       const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#composite.names]);
@@ -229,8 +233,9 @@ class RegistryServer implements StepwrightServer {
   async getPrompt(
     name: string,
     given: Readonly<Record<string, unknown>>,
-    request: RequestContext,
+    context: RequestContext,
   ): Promise<PromptTrace | PromptResult> {
+    const request = this.#identified(context);
     const offer = this.#offer(name);
     const read = readArguments(offer.inputs, given, this.#schemas);
     if (!read.ok) {
@@ -268,7 +273,8 @@ class RegistryServer implements StepwrightServer {
     }
   }
 
-  async readResource(uri: string, request: RequestContext) {
+  async readResource(uri: string, context: RequestContext) {
+    const request = this.#identified(context);
     const name = this.catalogue.resourceAt(uri);
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, texts.unknownResource(uri), { uri });
@@ -290,8 +296,9 @@ class RegistryServer implements StepwrightServer {
   async complete(
     of: CompletionSubject,
     asked: CompletionRequest,
-    request: RequestContext,
+    context: RequestContext,
   ): Promise<CompletionResult> {
+    const request = this.#identified(context);
     const { toolTimeoutMs } = this.settings;
     if (of.kind === 'prompt') return completeArgument(this.#offer(of.name), asked, request, toolTimeoutMs);
     const template = this.catalogue.template(of.uriTemplate);
@@ -301,8 +308,22 @@ class RegistryServer implements StepwrightServer {
     return completeVariable(template, asked, request, toolTimeoutMs);
   }
 
-  endSession(session: string): void {
-    this.#runs.release(sessionOwner(session));
+  endRuns(reason: string): void {
+    this.#runs.endAll(reason);
+  }
+
+  /** A request with its caller. One whose caller cannot be told from others is refused before anything is done. */
+  #identified(request: RequestContext): IdentifiedRequest {
+    try {
+      const principal = ownerOf(request, this.settings.ownerRule);
+      const { auth } = request;
+      if (auth === undefined || principal.kind !== 'principal' || principal.subject === undefined)
+        return { ...request, principal };
+      return { ...request, principal, auth: { ...auth, subject: principal.subject } };
+    } catch (error) {
+      if (!(error instanceof UnidentifiedCallerError)) throw error;
+      throw new ProtocolFault(faultCodes.unidentified, error.message);
+    }
   }
 
   #served(name: string): ServedWorkflow {

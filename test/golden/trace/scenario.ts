@@ -97,7 +97,7 @@ function answered(options: LiveRunOptions, { answers = {}, cancel }: Scenario): 
         if (standing === 'busy') return;
         if (cancel && !isCancelled) {
           isCancelled = true;
-          run.cancel('not wanted any more', true);
+          run.cancel('not wanted any more', { compensate: true });
         } else resolve(state);
       },
       broken: reject,

@@ -9,7 +9,7 @@ import type { Clock } from './clock.js';
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
-export interface SharedContext extends Pick<CallContext, 'requestId'> {
+export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
   readonly progress: (progress: number, total?: number, message?: string, node?: string) => void;
   readonly auth?: CallContext['auth'] | undefined;
@@ -17,7 +17,8 @@ export interface SharedContext extends Pick<CallContext, 'requestId'> {
 
 /** The run the calls belong to. */
 export interface CallingRun {
-  readonly id: string;
+  /** See `runRef`. */
+  readonly ref: string;
   readonly workflow: string;
   /** Values of its secret inputs, and what derives from them so far. */
   readonly secrets: () => readonly Json[];
@@ -122,14 +123,15 @@ export class CallsInFlight {
   }
 
   #context(call: Call, signal: AbortSignal): CallContext {
-    const { requestId, auth, progress } = this.#shared;
-    const { id: run, workflow } = this.#run;
+    const { requestId, auth, principal, progress } = this.#shared;
+    const { ref: run, workflow } = this.#run;
     const secrets = this.#run.secrets();
     return {
       signal,
       requestId,
       ...(call.kind === 'callTool' ? { idempotencyKey: call.idempotencyKey } : {}),
       ...(auth === undefined ? {} : { auth }),
+      ...(principal === undefined ? {} : { principal }),
       origin: { source: 'workflow', workflow, run, node: call.node },
       ...(secrets.length === 0 ? {} : { secrets }),
       progress: (value, total, message) => {

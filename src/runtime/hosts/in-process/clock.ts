@@ -4,8 +4,11 @@ import { Turns } from './turns.js';
 export interface Clock {
   /** Ms since the epoch. */
   now(): number;
-  /** Calls back once, after about `delayMs` ms, and returns how to call that off. */
-  setTimer(callback: () => void, delayMs: number): () => void;
+  /**
+   * Calls back once, after about `delayMs` ms, and returns how to call that off.
+   * @param options.keepsProcess whether the process goes on for as long. Default: true.
+   */
+  setTimer(callback: () => void, delayMs: number, options?: { readonly keepsProcess?: boolean }): () => void;
   /** When runs pause for whatever else goes on in the process. Without it they never do. */
   readonly turns?: Turns;
 }
@@ -16,8 +19,9 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
 /** The process's own clock. It never steps back, whatever happens to the system's time. */
 export const processClock: Clock = {
   now: () => Math.trunc(performance.timeOrigin + performance.now()),
-  setTimer(callback, delayMs) {
+  setTimer(callback, delayMs, { keepsProcess = true } = {}) {
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS));
+    if (!keepsProcess) timer.unref();
     return () => clearTimeout(timer);
   },
   turns: new Turns(() => performance.now()),

@@ -10,6 +10,7 @@ import type { Advance, Command, Event, Fact, Failure, RunState } from '../../eng
 import { start } from '../../engine/start.js';
 import { DerivedSecrets } from '../derived-secrets.js';
 import type { Journal } from '../journal.js';
+import { runRef } from '../run-ref.js';
 import { type Undone, undoneIn } from '../undone.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, callAt, processClock } from './clock.js';
@@ -87,7 +88,7 @@ export class LiveRun {
     const secret = new Set(graph.inputs.filter((each) => each.secret === true).map(({ name }) => name));
     this.#derived = new DerivedSecrets(graph, (name) => secret.has(name));
     this.#secrets = valuesOf(input, [...secret]);
-    const calling = { id: runId, workflow: graph.name, secrets: () => this.#secrets };
+    const calling = { ref: runRef(runId), workflow: graph.name, secrets: () => this.#secrets };
     this.#calls = new CallsInFlight(options.calls, calling, options.context, this.#clock);
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
@@ -153,12 +154,13 @@ export class LiveRun {
   }
 
   /** Gives the run up; see the `cancelled` event of the engine. */
-  cancel(reason: string, compensate = false): void {
+  cancel(reason: string, { compensate = false, code }: { compensate?: boolean; code?: string } = {}): void {
     this.#feedAtOnce({
       kind: 'cancelled',
       at: this.#clock.now(),
       reason,
       ...(compensate ? { compensate } : {}),
+      ...(code === undefined ? {} : { code }),
     });
   }
 

@@ -15,6 +15,7 @@ import {
   read,
   step,
 } from '../../engine/graph.fixture.js';
+import { runRef } from '../run-ref.js';
 import type { InProcessRun } from './run-in-process.js';
 import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 import { TURN_MS, Turns } from './turns.js';
@@ -109,7 +110,7 @@ describe('a run', () => {
       { input: { token: 't0ken', pin: 1234, login: { user: 'ada', keys: ['k3y-1'] }, plain: 'text' } },
     );
     expect(seen[0]).toMatchObject({
-      origin: { source: 'workflow', workflow: 'sample', run: 'run-1', node: 'a' },
+      origin: { source: 'workflow', workflow: 'sample', run: runRef('run-1'), node: 'a' },
       secrets: ['t0ken', 1234, { user: 'ada', keys: ['k3y-1'] }],
     });
   });

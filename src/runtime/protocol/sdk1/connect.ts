@@ -3,12 +3,11 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
-import type { Json } from '../../../graph/json.js';
 import { oneLine } from '../../catalogue/encode-text.js';
 import { encodedLog } from '../../catalogue/log.js';
 import { thrownReport } from '../../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from '../../server/fault.js';
-import type { RequestContext } from '../../server/request.js';
+import { ConnectionClosed, type RequestContext } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/server.js';
 import { texts } from '../../server/texts.js';
 import { elicitWith } from './elicit.js';
@@ -29,6 +28,13 @@ export interface ServerTransport {
 export interface ConnectOptions {
   /** Receives what clients must not see: stacks of unexpected errors. Default: writes to stderr. */
   readonly log?: (text: string) => void;
+  /** The client is the user who started this process, as over stdio: it may list its runs. Default: false. */
+  readonly local?: boolean;
+  /**
+   * The network address of the client. Runs that nobody is authenticated for are limited by it; clients without one
+   * count as one.
+   */
+  readonly remoteAddress?: string;
 }
 
 /** A server that talks to one client. */
@@ -54,17 +60,22 @@ export async function connect(
   options: ConnectOptions = {},
 ): Promise<Connection> {
   const log = encodedLog(options.log);
+  const { local, remoteAddress } = options;
+  const caller = {
+    ...(local === undefined ? {} : { local }),
+    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+  };
+  let hasEnded = false;
   const protocol = new ProtocolServer(server.info, {
     capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   const inFlight = new InFlight();
-  const session = crypto.randomUUID();
   protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
     inFlight.begin();
     const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
-    const { context, end } = openContext(extra, { session, asks, log });
+    const { context, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
     try {
       return (await answer(server, method, params, context)) as Result;
     } catch (error) {
@@ -80,12 +91,18 @@ export async function connect(
   protocol.onerror = (error) => log(adapterTexts.strayMessage(reasonOf(error)));
   const closed = new Promise<void>((resolve) => {
     protocol.onclose = () => {
-      server.endSession(session);
       resolve();
     };
   });
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
-  await protocol.connect(transport as Transport);
+  const sdkTransport = transport as Transport;
+  const onclose = sdkTransport.onclose;
+  // The SDK calls it before it aborts the requests under way.
+  sdkTransport.onclose = () => {
+    onclose?.();
+    hasEnded = true;
+  };
+  await protocol.connect(sdkTransport);
   const close: Connection['close'] = async ({ graceMs = 0 } = {}) => {
     if (graceMs > 0) {
       // A request just received reaches its handler, and an answer just given its transport, within one turn.
@@ -154,18 +171,24 @@ async function answer(
   }
 }
 
+/** What a connection knows about each of its requests. */
+interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress'> {
+  /** Whether the client can put questions to its user. */
+  readonly asks: boolean;
+  readonly log: (text: string) => void;
+  /** Whether the connection has ended. */
+  readonly hasEnded: () => boolean;
+}
+
 /** The context of one request, and what ends it: a tool that was given up on must not send progress any more. */
-function openContext(
-  extra: Extra,
-  { session, asks, log }: { session: string; asks: boolean; log: (text: string) => void },
-) {
+function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenRequest) {
   const progressToken = extra._meta?.progressToken;
   let open = progressToken !== undefined;
   const sent: Promise<void>[] = [];
   const context: RequestContext = {
-    signal: extra.signal,
+    signal: withReason(extra.signal, hasEnded),
     requestId: String(extra.requestId),
-    session,
+    ...caller,
     ...(asks ? { elicit: elicitWith(extra) } : {}),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
     progress(progress, total, message) {
@@ -193,16 +216,28 @@ function openContext(
   return { context, end };
 }
 
+/** The signal of a request, which says whether it was cancelled or lost its connection. */
+function withReason(signal: AbortSignal, hasEnded: () => boolean): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void =>
+    controller.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return controller.signal;
+}
+
 /** The token itself is left behind: tools need to know who calls, not how it was proved. */
-function authOf(info: NonNullable<Extra['authInfo']>): AuthInfo {
-  const { clientId, scopes, extra } = info;
-  const subject = extra?.sub ?? extra?.subject;
+function authOf({ clientId, scopes, extra }: NonNullable<Extra['authInfo']>): AuthInfo {
   return {
     clientId,
     scopes,
-    ...(typeof subject === 'string' ? { subject } : {}),
-    ...(extra === undefined ? {} : { extra: JSON.parse(JSON.stringify(extra)) as Record<string, Json> }),
+    ...(extra === undefined ? {} : { extra: JSON.parse(JSON.stringify(extra, jsonOrNull)) }),
   };
+}
+
+/** A claim that JSON cannot hold must not look like one that is missing. */
+function jsonOrNull(_key: string, value: unknown): unknown {
+  return ['function', 'symbol', 'bigint'].includes(typeof value) ? null : value;
 }
 
 function unreachable(method: never): never {

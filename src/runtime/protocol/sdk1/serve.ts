@@ -43,7 +43,7 @@ export async function serve<R extends Registry>(
 ): Promise<RunningServer> {
   const server = await createOrExit(registry, options);
   const stdio = claimStdio();
-  const connection = await connect(server, stdio.transport);
+  const connection = await connect(server, stdio.transport, { local: true });
   const stopReporting = reportStrayErrors();
   const stop = (): void => void connection.close();
   for (const signal of SIGNALS) process.once(signal, stop);
@@ -54,6 +54,7 @@ export async function serve<R extends Registry>(
   const closed = connection.closed.then(() => {
     for (const signal of SIGNALS) process.off(signal, stop);
     stopReporting();
+    server.endRuns('the server was stopped');
     stdio.release();
     if (!keepProcess) endProcess();
   });

@@ -13,6 +13,7 @@ export const texts = {
 
   refused: (why: string) => `a message of the client was refused: ${why}`,
   strayMessage: (why: string) => `a message of the client was ignored: ${oneLine(why, 200)}`,
+  connectionClosed: () => 'the connection was closed',
   aborted: (count: number) =>
     `the client hung up: ${count === 1 ? '1 request was' : `${count} requests were`} still under way and had to be aborted`,
 } as const;

@@ -1,9 +1,9 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { Mask, maskedError, valuesOf } from '../../catalogue/mask.js';
+import { runRef } from '../../hosts/run-ref.js';
 import { createProgress } from '../../observers/progress.js';
-import type { RequestContext } from '../request.js';
-import { ownerOf } from '../runs/owner.js';
+import type { IdentifiedRequest } from '../request.js';
 import type { Attendant, RunStore, RunSummary, Submission } from '../runs/run-store.js';
 import { failureResult } from '../tool-result.js';
 import type { ToolListing, ToolResult } from '../wire.js';
@@ -60,7 +60,7 @@ export class CompositeTools {
   async call(
     name: string,
     given: Readonly<Record<string, unknown>>,
-    request: RequestContext,
+    request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const workflow = this.#byTool.get(name);
     if (workflow === undefined) return this.#callRunTool(name as RunTool, given as JsonObject, request);
@@ -76,22 +76,22 @@ export class CompositeTools {
     { graph, tool }: ServedWorkflow & { readonly tool: WorkflowTool },
     given: JsonObject,
     secret: readonly string[],
-    request: RequestContext,
+    request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const { runs, schemas, log } = this.#options;
     const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
     if (!checked.ok) return failureResult(checked.failure);
     const input = withDefaults(graph, checked.input);
     const attendant = { ...this.#attendant(graph.name, request), cancels: true };
-    const answer = await runs.start({ owner: ownerOf(request), graph, input }, attendant);
+    const answer = await runs.start({ owner: request.principal, graph, input }, attendant);
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
     return toolResult(envelope, tool.output, schemas, () =>
-      log(texts.unfitResult(graph.name, envelope.workflow_id)),
+      log(texts.unfitResult(graph.name, runRef(envelope.workflow_id))),
     );
   }
 
-  async #callRunTool(name: RunTool, given: JsonObject, request: RequestContext): Promise<ToolResult> {
+  async #callRunTool(name: RunTool, given: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { inputSchema } = runTools[name];
     const named = withWorkflowId(given);
     if (named === undefined) return failureResult({ code: 'E_INPUT_INVALID', message: texts.twoIds });
@@ -112,9 +112,10 @@ export class CompositeTools {
     }
   }
 
-  async #submit(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+  async #submit(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { runs } = this.#options;
-    const [owner, id] = [ownerOf(request), textIn(input, 'workflow_id') ?? ''];
+    const { principal } = request;
+    const id = textIn(input, 'workflow_id') ?? '';
     const [actionId, result, error] = [
       textIn(input, 'action_id'),
       ownProperty(input, 'result'),
@@ -125,23 +126,23 @@ export class CompositeTools {
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error }),
     };
-    const now = await runs.get(owner, id);
+    const now = await runs.get(principal, id);
     if (!now.ok) return failureResult(now.failure);
     const attendant = this.#attendant(now.envelope.definition.name, request);
-    const answer = await runs.submit(owner, id, submission, attendant);
+    const answer = await runs.submit(principal, id, submission, attendant);
     return answer.ok ? movedResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
-  async #status(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+  async #status(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { runs, workflows } = this.#options;
-    const answer = await runs.get(ownerOf(request), textIn(input, 'workflow_id') ?? '');
+    const answer = await runs.get(request.principal, textIn(input, 'workflow_id') ?? '');
     if (!answer.ok) return failureResult(answer.failure);
     const { name, hash } = answer.envelope.definition;
     const changed = workflows.get(name)?.hash !== hash;
     return envelopeResult(answer.envelope, [], { definition_hash: hash, definition_changed: changed });
   }
 
-  async #cancel(input: JsonObject, request: RequestContext): Promise<ToolResult> {
+  async #cancel(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { runs } = this.#options;
     const reason = textIn(input, 'reason');
     const how = {
@@ -149,12 +150,12 @@ export class CompositeTools {
       compensate: ownProperty(input, 'compensate') === true,
     };
     const id = textIn(input, 'workflow_id') ?? '';
-    const answer = await runs.cancel(ownerOf(request), id, how, this.#plainAttendant(request));
+    const answer = await runs.cancel(request.principal, id, how, this.#plainAttendant(request));
     return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
-  async #list(status: string | undefined, request: RequestContext): Promise<ToolResult> {
-    const all = await this.#options.runs.list(ownerOf(request));
+  async #list(status: string | undefined, request: IdentifiedRequest): Promise<ToolResult> {
+    const all = await this.#options.runs.list(request.principal);
     const runs = status === undefined ? all : all.filter((run) => run.status === status);
     const workflows = [...this.#options.workflows.values()].map(({ graph, hash, tool }) => ({
       name: graph.name,
@@ -174,7 +175,7 @@ export class CompositeTools {
     };
   }
 
-  #attendant(workflow: string, request: RequestContext): Attendant {
+  #attendant(workflow: string, request: IdentifiedRequest): Attendant {
     const graph = this.#options.workflows.get(workflow)?.graph;
     if (graph === undefined) return this.#plainAttendant(request);
     const progress = createProgress(graph, request.progress);
@@ -185,7 +186,7 @@ export class CompositeTools {
     };
   }
 
-  #plainAttendant(request: RequestContext): Attendant {
+  #plainAttendant(request: IdentifiedRequest): Attendant {
     return { request, answerMs: this.#options.answerMs };
   }
 }

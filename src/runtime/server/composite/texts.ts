@@ -89,8 +89,8 @@ export const texts = {
   workflowLine: (name: string, description: string, tool: string | undefined) =>
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
   twoIds: 'workflow_id and run_id name two runs: send one of them',
-  unfitResult: (workflow: string, id: string) =>
-    `run ${id} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was handed out in an envelope`,
+  unfitResult: (workflow: string, ref: string) =>
+    `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was handed out in an envelope`,
 
   tools: {
     submitResult: {

@@ -4,6 +4,7 @@ import { timerId } from '../../engine/commands.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
+import { ConnectionClosed } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { Interview, type Question } from './interview.js';
 import type { Attendant, Submission } from './run-store.js';
@@ -78,8 +79,10 @@ export function attend(run: Attended, attendant: Attendant, move: () => void): P
     }
     end();
   };
+  // A connection that is lost is no cancellation: the run can be found from another one.
+  const endsRun = (): boolean => cancels && !(request.signal.reason instanceof ConnectionClosed);
   const onAbort = (): void => {
-    if (cancels) run.giveUp(reasonOf(request.signal));
+    if (endsRun()) run.giveUp(reasonOf(request.signal));
     else if (isOpen) end();
   };
   const stopTimer = run.clock.setTimer(() => {
@@ -91,7 +94,7 @@ export function attend(run: Attended, attendant: Attendant, move: () => void): P
   if (request.signal.aborted) onAbort();
   move();
   isOpen = true;
-  if (request.signal.aborted && !cancels) end();
+  if (request.signal.aborted && !endsRun()) end();
   else look();
   return answer;
 }

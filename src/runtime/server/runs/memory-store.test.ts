@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import type { CallContext } from '../../catalogue/port.js';
 import { ask, body, parallel, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, text } from '../../engine/graph.fixture.js';
 import { MemoryJournal } from '../../hosts/memory-journal.js';
-import { broken, codeOf, envelopeIn, never, ok, Store, settle } from './store.fixture.js';
+import {
+  ada,
+  bob,
+  broken,
+  codeOf,
+  envelopeIn,
+  eve,
+  never,
+  ok,
+  Store,
+  settle,
+  type Tool,
+} from './store.fixture.js';
 
 const sure = graph(chain(ask('sure'), done('out', step('sure', 'confirmed'))));
 const both = graph([
@@ -196,7 +209,7 @@ describe('an answer that comes again', () => {
   test('after a cancellation is refused', async () => {
     const store = new Store();
     await store.start(sure);
-    const cancelled = await store.store.cancel('ada', 'run-1', { reason: 'enough' }, store.attendant());
+    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.attendant());
     expect(envelopeIn(cancelled)).toMatchObject({
       status: 'cancelled',
       actions: [],
@@ -205,7 +218,7 @@ describe('an answer that comes again', () => {
     expect(codeOf(await store.submit('run-1', { actionId: 'sure#1', result: true }))).toBe(
       'WORKFLOW_CANCELLED',
     );
-    expect(await store.store.cancel('ada', 'run-1', {}, store.attendant())).toStrictEqual(cancelled);
+    expect(await store.store.cancel(ada, 'run-1', {}, store.attendant())).toStrictEqual(cancelled);
   });
 });
 
@@ -290,7 +303,7 @@ describe('the request that waits for a run', () => {
     await store.start(graph(chain(ask('sure'), call('slow'))));
     const abort = new AbortController();
     const going = store.store.submit(
-      'ada',
+      ada,
       'run-1',
       { result: true },
       store.attendant({ request: { signal: abort.signal } }),
@@ -307,24 +320,115 @@ describe('whose run it is', () => {
     await store.start(sure);
     const { store: runs } = store;
     const attendant = store.attendant();
-    const unknown = await runs.get('ada', 'run-7');
+    const unknown = await runs.get(ada, 'run-7');
     expect(codeOf(unknown)).toBe('WORKFLOW_NOT_FOUND');
     const same = JSON.parse(JSON.stringify(unknown).replaceAll('run-7', 'run-1'));
-    expect(await runs.get('eve', 'run-1')).toStrictEqual(same);
-    expect(await runs.submit('eve', 'run-1', { result: true }, attendant)).toStrictEqual(same);
-    expect(await runs.cancel('eve', 'run-1', {}, attendant)).toStrictEqual(same);
-    expect(await runs.list('eve')).toEqual([]);
+    expect(await runs.get(eve, 'run-1')).toStrictEqual(same);
+    expect(await runs.submit(eve, 'run-1', { result: true }, attendant)).toStrictEqual(same);
+    expect(await runs.cancel(eve, 'run-1', {}, attendant)).toStrictEqual(same);
+    expect(await runs.list(eve)).toEqual([]);
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
   });
 
-  test('an owner that is gone leaves nothing behind', async () => {
-    const store = new Store();
+  test('a run that nobody was authenticated for is reached by its id, and only without authentication', async () => {
+    const made = new Store();
+    const [anonymous, local] = [{ kind: 'anonymous' }, { kind: 'local' }] as const;
+    for (const owner of [anonymous, local]) {
+      await made.store.start({ owner, graph: sure, input: {} }, made.attendant());
+    }
+    for (const id of ['run-1', 'run-2']) {
+      expect(codeOf(await made.store.get(anonymous, id))).toBe('accepted');
+      expect(codeOf(await made.store.get(local, id))).toBe('accepted');
+      expect(codeOf(await made.store.get(ada, id))).toBe('WORKFLOW_NOT_FOUND');
+    }
+    expect(await made.store.list(anonymous)).toEqual([]);
+    expect(await made.store.list(local)).toMatchObject([{ workflow_id: 'run-2' }]);
+  });
+
+  test('a run acts as its owner, whichever request moves it on', async () => {
+    const contexts: CallContext[] = [];
+    const record: Tool = (_input, context) => {
+      contexts.push(context);
+      return ok(contexts.length);
+    };
+    const store = new Store({ 'tool-a': record, 'tool-b': record });
+    const auth = (token: string) => ({ clientId: 'desktop', scopes: [token], extra: { token } });
+    await store.start(
+      graph(chain(call('a'), ask('sure'), call('b'))),
+      {},
+      { request: { auth: auth('one'), requestId: '1' } },
+    );
+    const answering = store.attendant({ request: { auth: auth('two'), requestId: '2' } });
+    await store.store.submit(ada, 'run-1', { result: true }, answering);
+    expect(contexts).toMatchObject([
+      { principal: ada, requestId: '1', auth: auth('one') },
+      { principal: ada, requestId: '2' },
+    ]);
+    // What came with the token is gone once the run has waited.
+    expect(contexts[1]?.auth).toEqual({ clientId: 'desktop', scopes: ['one'] });
+  });
+
+  test('the end of the process cancels what is not over', async () => {
+    const store = new Store({ 'tool-a': never });
     await store.start(graph([ask('sure', 'confirm', { timeoutMs: 1_000 })]));
     await store.start(graph([done('out', lit(1))]));
-    store.store.release('ada');
-    expect(await store.store.list('ada')).toEqual([]);
-    expect(codeOf(await store.submit('run-1', { result: true }))).toBe('WORKFLOW_NOT_FOUND');
+    const started = store.start(graph([call('a')]));
+    store.store.endAll('the server was stopped');
+    expect(await started).toMatchObject({ status: 'cancelled' });
+    expect(await store.get('run-1')).toMatchObject({
+      status: 'cancelled',
+      error: { message: expect.stringContaining('the server was stopped') },
+    });
+    expect(await store.get('run-2')).toMatchObject({ status: 'completed' });
     expect(store.clock.pending).toBe(0);
+  });
+});
+
+describe('a run that nobody answers', () => {
+  const DAY = 86_400_000;
+
+  test('is cancelled after a day, with its report', async () => {
+    const store = new Store({ 'tool-a': () => ok('kept') });
+    await store.start(graph(chain(call('a'), ask('sure'))));
+    store.clock.pass(DAY - 1);
+    expect(await store.store.list(ada)).toMatchObject([{ status: 'waiting' }]);
+    store.clock.pass(1);
+    expect(await store.get('run-1')).toMatchObject({
+      status: 'cancelled',
+      actions: [],
+      error: { code: 'E_IDLE', message: expect.stringContaining(`${DAY} ms`), partial: { a: 'kept' } },
+    });
+    expect(codeOf(await store.submit('run-1', { result: true }))).toBe('WORKFLOW_CANCELLED');
+  });
+
+  test('is kept for as long as somebody asks for it', async () => {
+    const store = new Store({}, { idleMs: 1_000 });
+    await store.start(graph(chain(ask('one'), ask('two'))));
+    store.clock.pass(999);
+    expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
+    store.clock.pass(999);
+    await store.submit('run-1', { result: true });
+    store.clock.pass(999);
+    expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
+    // Somebody else does not count.
+    store.clock.pass(500);
+    await store.store.get(eve, 'run-1');
+    store.clock.pass(500);
+    expect(await store.get('run-1')).toMatchObject({ error: { code: 'E_IDLE' } });
+  });
+
+  test('is not idle while it goes on by itself, or is attended', async () => {
+    const store = new Store({ 'tool-a': never }, { idleMs: 1_000 });
+    void store.start(graph([call('a', {}, { timeoutMs: 60_000 })]));
+    await store.start(graph([wait('nap', { durationMs: lit(60_000) })]));
+    const elicit = { elicit: never };
+    void store.start(sure, {}, { request: elicit });
+    store.clock.pass(2_000);
+    expect((await store.store.list(ada)).map(({ status }) => status)).toEqual([
+      'waiting',
+      'waiting',
+      'running',
+    ]);
   });
 });
 
@@ -333,11 +437,11 @@ describe('limits', () => {
     const store = new Store({}, { maxOpenRuns: 2 });
     await store.start(sure);
     await store.start(sure);
-    const refused = await store.store.start({ owner: 'ada', graph: sure, input: {} }, store.attendant());
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
     expect(refused).toMatchObject({
       failure: { code: 'RESOURCE_EXHAUSTED', message: expect.stringContaining('2') },
     });
-    expect((await store.store.start({ owner: 'bob', graph: sure, input: {} }, store.attendant())).ok).toBe(
+    expect((await store.store.start({ owner: bob, graph: sure, input: {} }, store.attendant())).ok).toBe(
       true,
     );
     await store.submit('run-1', { result: true });
@@ -347,10 +451,35 @@ describe('limits', () => {
   test('open actions of one owner', async () => {
     const store = new Store({}, { maxPendingActions: 2 });
     await store.start(both);
-    const refused = await store.store.start({ owner: 'ada', graph: sure, input: {} }, store.attendant());
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
     expect(codeOf(refused)).toBe('RESOURCE_EXHAUSTED');
     await store.submit('run-1', { actionId: 'left#1', result: true });
     expect((await store.start(sure)).status).toBe('waiting');
+  });
+
+  test('no run is cancelled to make room for another one', async () => {
+    const store = new Store({}, { maxOpenRuns: 1 });
+    await store.start(sure);
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
+    expect(codeOf(refused)).toBe('RESOURCE_EXHAUSTED');
+    expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
+  });
+
+  test('open runs that nobody is authenticated for, by address and in total', async () => {
+    const store = new Store({}, { maxOpenRuns: 2, maxAnonymousRuns: 3 });
+    const owner = { kind: 'anonymous' } as const;
+    const start = async (remoteAddress?: string) => {
+      const request = remoteAddress === undefined ? {} : { remoteAddress };
+      return codeOf(await store.store.start({ owner, graph: sure, input: {} }, store.attendant({ request })));
+    };
+    expect([await start('a'), await start('a'), await start('a')]).toEqual([
+      'accepted',
+      'accepted',
+      'RESOURCE_EXHAUSTED',
+    ]);
+    expect([await start(), await start()]).toEqual(['accepted', 'RESOURCE_EXHAUSTED']);
+    await store.store.cancel(owner, 'run-1', {}, store.attendant());
+    expect(await start('a')).toBe('accepted');
   });
 
   test('finished runs by number, and by age', async () => {
@@ -358,15 +487,15 @@ describe('limits', () => {
     const quick = graph([done('out', lit(1))]);
     for (let run = 0; run < 3; run += 1) await store.start(quick);
     await store.start(sure);
-    expect((await store.store.list('ada')).map(({ workflow_id, status }) => [workflow_id, status])).toEqual([
+    expect((await store.store.list(ada)).map(({ workflow_id, status }) => [workflow_id, status])).toEqual([
       ['run-4', 'waiting'],
       ['run-3', 'completed'],
       ['run-2', 'completed'],
     ]);
     store.clock.pass(999);
-    expect((await store.store.list('ada')).length).toBe(3);
+    expect((await store.store.list(ada)).length).toBe(3);
     store.clock.pass(1);
-    expect((await store.store.list('ada')).map(({ workflow_id }) => workflow_id)).toEqual(['run-4']);
+    expect((await store.store.list(ada)).map(({ workflow_id }) => workflow_id)).toEqual(['run-4']);
   });
 });
 
@@ -403,7 +532,8 @@ describe('the journal', () => {
       kind: 'actionSubmitted',
       value: { confirmed: true },
     });
-    store.store.release('ada');
+    store.clock.pass(3_600_000);
+    await store.store.list(ada);
     expect(journal.runs).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
+import type { Owner } from '../../../decorators/context.js';
 import type { Failure } from '../../engine/contract.js';
+import { runRef } from '../../hosts/run-ref.js';
+import { accessKey, ownerKey } from './owner.js';
 import {
   type Attendant,
   type Cancellation,
@@ -13,7 +16,7 @@ import {
 import { StoredRun, type StoreParts } from './stored-run.js';
 import { texts } from './texts.js';
 
-export interface MemoryStoreOptions extends StoreParts {
+export interface MemoryStoreOptions extends Omit<StoreParts, 'idleMs'> {
   /** Makes the id of a run: nobody can guess it, and none comes twice. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
@@ -24,10 +27,11 @@ export class MemoryRunStore implements RunStore {
   readonly #options: MemoryStoreOptions;
   readonly #limits: RunLimits;
   readonly #runs = new Map<string, StoredRun>();
-  /** In the order they began. */
-  readonly #byOwner = new Map<string, Set<StoredRun>>();
+  /** In the order they began, by what `maxOpenRuns` limits. */
+  readonly #byQuota = new Map<string, Set<StoredRun>>();
   /** In the order they ended. */
   readonly #finished = new Set<StoredRun>();
+  #openAnonymous = 0;
 
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
@@ -36,77 +40,72 @@ export class MemoryRunStore implements RunStore {
 
   async start(run: NewRun, attendant: Attendant): Promise<RunAnswer> {
     this.#forget();
-    const failure = this.#makeRoom(run.owner);
+    const isAnonymous = run.owner.kind === 'anonymous';
+    const quota = quotaOf(run.owner, attendant.request.remoteAddress);
+    const failure = this.#excess(quota, isAnonymous);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
-    if (this.#runs.has(id)) throw new Error(texts.sameId(id));
-    const stored = new StoredRun(id, run, this.#options, attendant, (ended) => {
+    if (this.#runs.has(id)) throw new Error(texts.sameId(runRef(id)));
+    const parts = { ...this.#options, idleMs: this.#limits.idleMs };
+    const stored = new StoredRun(id, { ...run, quota }, parts, attendant, (ended) => {
+      if (isAnonymous) this.#openAnonymous -= 1;
       this.#finished.add(ended);
       this.#forget();
     });
+    if (isAnonymous) this.#openAnonymous += 1;
     this.#runs.set(id, stored);
-    const own = this.#byOwner.get(run.owner) ?? new Set();
-    this.#byOwner.set(run.owner, own.add(stored));
+    const counted = this.#byQuota.get(quota) ?? new Set();
+    this.#byQuota.set(quota, counted.add(stored));
     return { ok: true, envelope: await stored.begin(attendant) };
   }
 
-  async get(owner: string, id: string): Promise<RunAnswer> {
-    const run = this.#find(owner, id);
-    return run === undefined ? unknown(id) : { ok: true, envelope: run.envelope };
+  async get(caller: Owner, id: string): Promise<RunAnswer> {
+    const run = this.#find(caller, id);
+    if (run === undefined) return unknown(id);
+    run.touch();
+    return { ok: true, envelope: run.envelope };
   }
 
-  async submit(owner: string, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
-    const run = this.#find(owner, id);
+  async submit(caller: Owner, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+    const run = this.#find(caller, id);
     return run === undefined ? unknown(id) : run.submit(submission, attendant);
   }
 
-  async cancel(owner: string, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
-    const run = this.#find(owner, id);
+  async cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
+    const run = this.#find(caller, id);
     return run === undefined ? unknown(id) : run.cancel(how, attendant);
   }
 
-  async list(owner: string): Promise<readonly RunSummary[]> {
+  async list(caller: Owner): Promise<readonly RunSummary[]> {
     this.#forget();
-    return [...(this.#byOwner.get(owner) ?? [])].map(({ summary }) => summary).reverse();
+    if (caller.kind === 'anonymous') return [];
+    return [...(this.#byQuota.get(quotaOf(caller)) ?? [])].map(({ summary }) => summary).reverse();
   }
 
-  release(owner: string): void {
-    for (const run of [...(this.#byOwner.get(owner) ?? [])]) {
-      run.giveUp(texts.ownerGone);
-      this.#drop(run);
-    }
+  endAll(reason: string): void {
+    for (const run of [...this.#runs.values()]) if (run.endedAt === undefined) run.giveUp(reason);
   }
 
-  #find(owner: string, id: string): StoredRun | undefined {
+  /** Does the same work for a run that does not exist as for one that the caller may not reach. */
+  #find(caller: Owner, id: string): StoredRun | undefined {
     this.#forget();
+    const access = accessKey(caller);
     const run = this.#runs.get(id);
-    return run?.owner === owner ? run : undefined;
+    return run?.access === access ? run : undefined;
   }
 
-  /** Cancels runs that may give way, as many as it takes. Gives what still keeps the owner from another run. */
-  #makeRoom(owner: string): Failure | undefined {
-    for (;;) {
-      const failure = this.#excess(owner);
-      if (failure === undefined) return undefined;
-      const idle = [...(this.#byOwner.get(owner) ?? [])].filter((run) => run.mayGiveWay);
-      const [first, ...others] = idle;
-      if (first === undefined) return failure;
-      const eldest = others.reduce((one, other) => (other.attendedAt < one.attendedAt ? other : one), first);
-      eldest.giveUp(texts.madeWay);
-      if (eldest.mayGiveWay) throw new Error(texts.stillThere(eldest.id));
-    }
-  }
-
-  /** What keeps an owner from beginning another run. */
-  #excess(owner: string): Failure | undefined {
-    const open = [...(this.#byOwner.get(owner) ?? [])].filter(({ endedAt }) => endedAt === undefined);
-    const { maxOpenRuns, maxPendingActions } = this.#limits;
-    if (open.length >= maxOpenRuns) {
-      return { code: 'RESOURCE_EXHAUSTED', message: texts.tooManyRuns(open.length, maxOpenRuns) };
+  /** What keeps a caller from starting another run. No run is cancelled to make room for it. */
+  #excess(quota: string, isAnonymous: boolean): Failure | undefined {
+    const open = [...(this.#byQuota.get(quota) ?? [])].filter(({ endedAt }) => endedAt === undefined);
+    const { maxOpenRuns, maxPendingActions, maxAnonymousRuns } = this.#limits;
+    if (open.length >= maxOpenRuns) return exhausted(texts.tooManyRuns(open.length, maxOpenRuns));
+    if (isAnonymous && this.#openAnonymous >= maxAnonymousRuns) {
+      return exhausted(texts.tooManyAnonymousRuns(maxAnonymousRuns));
     }
     const pending = open.reduce((count, run) => count + run.questions().length, 0);
-    if (pending < maxPendingActions) return undefined;
-    return { code: 'RESOURCE_EXHAUSTED', message: texts.tooManyActions(pending, maxPendingActions) };
+    return pending < maxPendingActions
+      ? undefined
+      : exhausted(texts.tooManyActions(pending, maxPendingActions));
   }
 
   /** Forgets finished runs that are too old or too many. */
@@ -123,10 +122,19 @@ export class MemoryRunStore implements RunStore {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
     this.#options.journal?.forget(run.id);
-    const own = this.#byOwner.get(run.owner);
-    own?.delete(run);
-    if (own?.size === 0) this.#byOwner.delete(run.owner);
+    const counted = this.#byQuota.get(run.quota);
+    counted?.delete(run);
+    if (counted?.size === 0) this.#byQuota.delete(run.quota);
   }
+}
+
+/** Equal for runs that are counted together. Anonymous callers are told apart by nothing but their address. */
+function quotaOf(owner: Owner, remoteAddress?: string): string {
+  return owner.kind === 'anonymous' ? `anonymous ${remoteAddress ?? ''}` : ownerKey(owner);
+}
+
+function exhausted(message: string): Failure {
+  return { code: 'RESOURCE_EXHAUSTED', message };
 }
 
 function unknown(id: string): RunAnswer {

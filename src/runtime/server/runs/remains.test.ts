@@ -11,14 +11,14 @@ import {
   withTasks,
 } from '../../engine/constructs.fixture.js';
 import { call, chain, graph, input, lit, step } from '../../engine/graph.fixture.js';
-import { broken, never, ok, Store, settle } from './store.fixture.js';
+import { ada, broken, never, ok, Store, settle } from './store.fixture.js';
 
 const made = (id: string) =>
   call(id, {}, { compensate: undo('tool-undo', { id: step(id, 'id'), pin: lit('0000') }) });
 const makes = (id: string) => () => ok({ id });
 const tools = { 'tool-a': makes('A'), 'tool-b': makes('B'), 'tool-c': makes('C') };
 const cancel = (store: Store, compensate: boolean) =>
-  store.store.cancel('ada', 'run-1', { compensate }, store.attendant());
+  store.store.cancel(ada, 'run-1', { compensate }, store.attendant());
 
 /** Fails for the thing of this id. */
 const undoes = (bad?: string) => (given: { readonly id?: unknown }) =>
@@ -177,11 +177,11 @@ describe('an undoing without an answer', () => {
     void cancel(store, true);
     await settle();
     expect(await store.get('run-1')).toMatchObject({ status: 'running', cancelling: true });
-    expect(await store.store.list('ada')).toMatchObject([{ status: 'running', cancelling: true }]);
+    expect(await store.store.list(ada)).toMatchObject([{ status: 'running', cancelling: true }]);
     store.clock.pass(60_000);
     await settle();
     expect(await store.get('run-1')).not.toHaveProperty('cancelling');
-    expect((await store.store.list('ada'))[0]).not.toHaveProperty('cancelling');
+    expect((await store.store.list(ada))[0]).not.toHaveProperty('cancelling');
   });
 });
 
@@ -246,7 +246,7 @@ describe('a run that completes', () => {
     expect(await cancel(store, true)).not.toHaveProperty('warnings');
     await store.start(of);
     const again = (compensate: boolean) =>
-      store.store.cancel('ada', 'run-2', { compensate }, store.attendant());
+      store.store.cancel(ada, 'run-2', { compensate }, store.attendant());
     expect(await again(false)).not.toHaveProperty('warnings');
     expect(await again(true)).toMatchObject({ warnings: [{ code: 'W_NOT_USED' }] });
   });

@@ -1,49 +1,45 @@
+import type { Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
-import type { RequestContext } from '../request.js';
+import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
 
 /**
- * Where runs live that outlast the request which began them. A run belongs to its owner: to anybody else it is not
- * there. Nothing a caller does rejects; a rejection is a fault of this product.
+ * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started without
+ * authentication to all callers without authentication who know its id: for anybody else it does not exist. Nothing a caller does rejects; a rejection is a fault of this product.
  */
 export interface RunStore {
   /** Begins a run. Answers when it is over, when nothing of it goes on without an answer, or when the time is up. */
   start(run: NewRun, attendant: Attendant): Promise<RunAnswer>;
   /** How a run stands now. */
-  get(owner: string, id: string): Promise<RunAnswer>;
+  get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
-  submit(owner: string, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer>;
+  submit(caller: Owner, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer>;
   /** Gives a run up. One that is over stays as it is. */
-  cancel(owner: string, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer>;
-  /** The owner's runs, the latest first. */
-  list(owner: string): Promise<readonly RunSummary[]>;
-  /** The owner is gone for good: what still runs for it is cancelled, and everything forgotten. */
-  release(owner: string): void;
+  cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer>;
+  /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
+  list(caller: Owner): Promise<readonly RunSummary[]>;
+  /** The process ends: what is not over is cancelled. */
+  endAll(reason: string): void;
 }
 
 export interface NewRun {
-  /** Whose run it is; see `ownerOf`. */
-  readonly owner: string;
+  /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */
+  readonly owner: Owner;
   /** With all workflows it runs among its tasks; see `bundle`. The run keeps it, whatever is registered later. */
   readonly graph: Graph;
   /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
   readonly input: JsonObject;
-  /**
-   * Nobody is bound to answer it: while it has questions open and no request attends it, it makes way for further runs of
-   * its owner. Default false.
-   */
-  readonly givesWay?: boolean;
 }
 
 /** The request during which a run goes on. */
 export interface Attendant {
-  readonly request: RequestContext;
+  readonly request: IdentifiedRequest;
   /** How long the request waits for the run, in ms. The run goes on all the same. */
   readonly answerMs: number;
-  /** Whether the run is cancelled when the request is. Default false. */
+  /** Whether the run is cancelled when the request is, but not when its connection is lost. Default false. */
   readonly cancels?: boolean;
   /** Told every fact of the run until the request is answered, with the run as it stands then. */
   readonly observe?: (fact: Fact, state: RunState) => void;
@@ -101,12 +97,19 @@ export interface RunSummary {
 /** How much of its callers' runs a store keeps. */
 export interface RunLimits {
   /**
-   * Runs of one owner that are not over. For a further one that run is cancelled which may give way and was attended
-   * least recently; where there is none, it is refused. Default 50.
+   * Runs of one owner that are not over, and of one network address where nobody is authenticated; a further one is
+   * refused. Default 50.
    */
   readonly maxOpenRuns: number;
-  /** Open actions of one owner. With as many, a further run is made way for, or refused, in the same way. Default 50. */
+  /** Their open actions; with as many, a further run is refused. Default 50. */
   readonly maxPendingActions: number;
+  /** Runs of all anonymous callers that are not over; a further one is refused. Default 1 000. */
+  readonly maxAnonymousRuns: number;
+  /**
+   * How long a run may wait for an answer while no request asks for it, in ms: then it is cancelled, with the code
+   * `E_IDLE`. Default 86 400 000, a day.
+   */
+  readonly idleMs: number;
   /** Finished runs that can still be asked for; beyond that, those that ended first are forgotten. Default 1 000. */
   readonly maxFinishedRuns: number;
   /** How long a finished run can be asked for, in ms. Default 3 600 000. */
@@ -116,6 +119,8 @@ export interface RunLimits {
 export const DEFAULT_LIMITS: RunLimits = {
   maxOpenRuns: 50,
   maxPendingActions: 50,
+  maxAnonymousRuns: 1_000,
+  idleMs: 86_400_000,
   maxFinishedRuns: 1_000,
   finishedRunMs: 3_600_000,
 };

@@ -1,15 +1,20 @@
+import type { Owner } from '../../../decorators/context.js';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
 import { FakeClock } from '../../hosts/in-process/fake-clock.fixture.js';
 import type { Journal } from '../../hosts/journal.js';
-import type { RequestContext } from '../request.js';
+import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { MemoryRunStore } from './memory-store.js';
 import type { Attendant, RunAnswer, RunLimits, Submission } from './run-store.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
+
+export const [ada, bob, eve] = ['ada', 'bob', 'eve'].map(
+  (subject): Owner => ({ kind: 'principal', subject }),
+) as [Owner, Owner, Owner];
 
 export const ok = (value: Json): ToolOutcome => ({ ok: true, value });
 
@@ -21,7 +26,7 @@ export const broken = (message: string): ToolOutcome => ({
 
 export const never = (): Promise<never> => new Promise(() => {});
 
-type Overrides = Partial<Omit<Attendant, 'request'>> & { readonly request?: Partial<RequestContext> };
+type Overrides = Partial<Omit<Attendant, 'request'>> & { readonly request?: Partial<IdentifiedRequest> };
 
 /** A store whose time stands still, with tools by name. */
 export class Store {
@@ -67,20 +72,20 @@ export class Store {
     return {
       answerMs: 45_000,
       ...rest,
-      request: { signal, requestId: '1', progress: () => {}, ...request },
+      request: { signal, requestId: '1', progress: () => {}, principal: ada, ...request },
     };
   }
 
   async start(graph: Graph, input: JsonObject = {}, more: Overrides = {}): Promise<Envelope> {
-    return envelopeIn(await this.store.start({ owner: 'ada', graph, input }, this.attendant(more)));
+    return envelopeIn(await this.store.start({ owner: ada, graph, input }, this.attendant(more)));
   }
 
-  submit(id: string, submission: Submission, owner = 'ada'): Promise<RunAnswer> {
+  submit(id: string, submission: Submission, owner: Owner = ada): Promise<RunAnswer> {
     return this.store.submit(owner, id, submission, this.attendant());
   }
 
   async get(id: string): Promise<Envelope> {
-    return envelopeIn(await this.store.get('ada', id));
+    return envelopeIn(await this.store.get(ada, id));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import type { Json } from '../../../graph/json.js';
@@ -11,6 +12,7 @@ import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { Journal } from '../../hosts/journal.js';
+import { runRef } from '../../hosts/run-ref.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
@@ -18,6 +20,7 @@ import { type Attended, attend } from './attendance.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { remainsOf } from './envelope-error.js';
 import type { Question } from './interview.js';
+import { accessKey } from './owner.js';
 import type {
   Attendant,
   Cancellation,
@@ -40,6 +43,8 @@ export interface StoreParts {
   readonly secretInputs: (tool: string) => readonly string[];
   /** Whether a tool only reads. */
   readonly changesNothing: (tool: string) => boolean;
+  /** See `RunLimits`. */
+  readonly idleMs: number;
   /** Told what clients must not see. */
   readonly log: (text: string) => void;
 }
@@ -50,7 +55,9 @@ export interface StoreParts {
  */
 export class StoredRun implements Attended {
   readonly id: string;
-  readonly owner: string;
+  readonly quota: string;
+  /** Callers with an equal one may reach the run; see `accessKey`. */
+  readonly access: string;
   readonly #parts: StoreParts;
   readonly #graph: NewRun['graph'];
   readonly #startedAt: number;
@@ -62,33 +69,39 @@ export class StoredRun implements Attended {
   readonly #watchers = new Set<() => void>();
   /** Questions that are before a user. */
   readonly #claimed = new Set<string>();
-  readonly #givesWay: boolean;
+  readonly #owner: Owner;
   readonly #onEnd: (run: StoredRun) => void;
-  #latest: Attendant['request'];
+  /** Of the request that started the run. */
+  #auth: AuthInfo | undefined;
+  #requestId: string;
   #live: LiveRun | undefined;
-  #attendedAt: number;
+  #stopIdling: () => void = () => {};
   #cancelled = false;
   /** It was given up so that what it did is undone. */
   #undoes = false;
   #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
 
-  /** @param attendant the request that begins the run. */
+  /**
+   * @param run `quota` is equal for runs that are counted together.
+   * @param attendant the request that begins the run.
+   */
   constructor(
     id: string,
-    { owner, graph, input, givesWay = false }: NewRun,
+    { owner, graph, input, quota }: NewRun & { readonly quota: string },
     parts: StoreParts,
     attendant: Attendant,
     onEnd: (run: StoredRun) => void,
   ) {
     this.id = id;
-    this.owner = owner;
-    this.#givesWay = givesWay;
-    this.#attendedAt = parts.clock.now();
+    this.quota = quota;
+    this.access = accessKey(owner);
+    this.#owner = owner;
     this.#parts = parts;
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
     this.#unknown = new UnknownOutcomes(parts.changesNothing);
-    this.#latest = attendant.request;
+    this.#auth = attendant.request.auth;
+    this.#requestId = attendant.request.requestId;
     this.#onEnd = onEnd;
     this.#attendants.add(attendant);
     this.#live = new LiveRun(
@@ -101,7 +114,8 @@ export class StoredRun implements Attended {
         clock: parts.clock,
         ...(parts.journal === undefined ? {} : { journal: parts.journal }),
         observe: (fact, state) => this.#observe(fact, state),
-        onObserverError: (error) => parts.log(texts.brokeLog(graph.name, id, this.#mask().thrown(error))),
+        onObserverError: (error) =>
+          parts.log(texts.brokeLog(graph.name, this.#ref, this.#mask().thrown(error))),
       },
       { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
     );
@@ -119,19 +133,9 @@ export class StoredRun implements Attended {
     return this.#ended?.at;
   }
 
-  /** Whether it may be cancelled to make way: it asks, and nobody is bound to answer. */
-  get mayGiveWay(): boolean {
-    return this.#givesWay && this.#attendants.size === 0 && this.#live?.standing === 'asking';
-  }
-
-  /** When a request last took it up, in ms since the epoch. */
-  get attendedAt(): number {
-    return this.#attendedAt;
-  }
-
   get envelope(): Envelope {
     if (this.#ended !== undefined) return this.#ended.envelope;
-    if (this.#live === undefined) throw new Error(`run ${this.id} neither goes on nor has it ended`);
+    if (this.#live === undefined) throw new Error(`run ${this.#ref} neither goes on nor has it ended`);
     return this.#envelopeOf(this.#live);
   }
 
@@ -196,7 +200,7 @@ export class StoredRun implements Attended {
     const envelope =
       this.live === undefined
         ? this.envelope
-        : await attend(this, attendant, () => this.giveUp(why, compensate));
+        : await attend(this, attendant, () => this.giveUp(why, { compensate }));
     // Once more for a run that was cancelled so changes nothing.
     const isLate = compensate && this.live === undefined && !(this.#cancelled && this.#undoes);
     const warnings = [{ code: 'W_NOT_USED', message: texts.nothingUndone } as const];
@@ -205,23 +209,33 @@ export class StoredRun implements Attended {
 
   // What follows is for requests that attend the run.
 
-  giveUp(reason: string, compensate = false): void {
+  giveUp(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
     // The first cancellation counts.
-    if (!this.#cancelled) this.#undoes = compensate;
+    if (!this.#cancelled) this.#undoes = how.compensate === true;
     this.#cancelled = true;
-    this.#live?.cancel(reason, compensate);
+    this.#live?.cancel(reason, how);
+  }
+
+  /** A request has asked for the run: it is not idle. */
+  touch(): void {
+    this.#stopIdling();
+    if (this.#attendants.size > 0 || this.#live?.standing !== 'asking') return;
+    const { clock, idleMs } = this.#parts;
+    const expire = (): void => this.giveUp(texts.idle(idleMs), { code: 'E_IDLE' });
+    this.#stopIdling = clock.setTimer(expire, idleMs, { keepsProcess: false });
   }
 
   join(attendant: Attendant, watcher: () => void): void {
-    this.#latest = attendant.request;
-    this.#attendedAt = this.clock.now();
+    this.#requestId = attendant.request.requestId;
     this.#attendants.add(attendant);
     this.#watchers.add(watcher);
+    this.#stopIdling();
   }
 
   leave(attendant: Attendant, watcher: () => void): void {
     this.#attendants.delete(attendant);
     this.#watchers.delete(watcher);
+    this.touch();
   }
 
   questions(): readonly Question[] {
@@ -301,6 +315,7 @@ export class StoredRun implements Attended {
   #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
     this.#unknown.note(fact);
+    if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
     if (fact.kind === 'callIssued') {
       this.#given.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
     }
@@ -312,6 +327,7 @@ export class StoredRun implements Attended {
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
     for (const watcher of [...this.#watchers]) watcher();
+    this.touch();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
@@ -319,6 +335,8 @@ export class StoredRun implements Attended {
     this.#cancelled = envelope.status === 'cancelled';
     this.#ended = { at: this.clock.now(), envelope };
     this.#live = undefined;
+    this.#auth = undefined;
+    this.#stopIdling();
     this.#given.length = 0;
     this.#unknown.clear();
     this.#onEnd(this);
@@ -326,7 +344,7 @@ export class StoredRun implements Attended {
 
   #broken(fault: unknown): void {
     const { name } = this.#graph;
-    this.#parts.log(texts.brokeLog(name, this.id, this.#mask().thrown(fault)));
+    this.#parts.log(texts.brokeLog(name, this.#ref, this.#mask().thrown(fault)));
     const message = this.#mask().text(texts.broke(thrownText(fault)));
     const hash = this.#live?.state.run.graphHash ?? '';
     this.#end({
@@ -351,26 +369,40 @@ export class StoredRun implements Attended {
     });
   }
 
+  /** Names the run where its id must not be shown. */
+  get #ref(): string {
+    return runRef(this.id);
+  }
+
   #mask(): Mask {
     return new Mask([...(this.#live?.secrets ?? []), ...this.#given]);
   }
 
-  /** Calls belong to the request that attends the run, or did last. */
+  /** Calls are made for the owner of the run; of the request that moves it on they know the id alone. */
   #context(): SharedContext {
-    const latest = (): Attendant['request'] => this.#latest;
+    const requestId = (): string => this.#requestId;
+    const auth = (): AuthInfo | undefined => this.#auth;
     const attendants = this.#attendants;
     return {
+      principal: this.#owner,
       get requestId() {
-        return latest().requestId;
+        return requestId();
       },
       get auth() {
-        return latest().auth;
+        return auth();
       },
       progress: (...report) => {
         for (const attendant of attendants) attendant.progress?.(...report);
       },
     };
   }
+}
+
+/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
+function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
+  if (auth === undefined) return undefined;
+  const { extra: _, ...kept } = auth;
+  return kept;
 }
 
 /** Equal for answers that say the same. */

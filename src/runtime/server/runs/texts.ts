@@ -8,10 +8,18 @@ const listed = (ids: readonly string[]): string =>
 export const texts = {
   waitsUntil: (time: string) => `Goes on by itself at ${time}.`,
 
+  badClaim: (claim: string, found: string) =>
+    `The caller cannot be identified: \`${clip(claim)}\` is ${found}, and must be ${claim === 'iss' || claim === 'clientId' ? 'a text' : 'a text or a number'}. Nothing was done.`,
+  claimMissing: (claim: string) =>
+    `The caller cannot be identified: \`${clip(claim)}\` is missing. Nothing was done.`,
+
   /** The same for a run that never was, that is forgotten, and that is somebody else's. */
-  unknownRun: (id: string) => `There is no run '${clip(id)}'. list_workflows names the runs there are.`,
+  unknownRun: (id: string) =>
+    `Run '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller. Check the id, and call as whoever started it.`,
   tooManyRuns: (open: number, limit: number) =>
     `${open} runs are open, and no more than ${limit} may be: finish or cancel one first.`,
+  tooManyAnonymousRuns: (limit: number) =>
+    `${limit} runs without authentication are open, which is the limit of this server: finish or cancel one first, or authenticate.`,
   tooManyActions: (open: number, limit: number) =>
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
@@ -58,11 +66,9 @@ export const texts = {
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',
   cancelledByCaller: 'the caller cancelled it',
-  madeWay: 'it made way for a further run of its caller, as nobody was answering its questions',
-  ownerGone: 'the session it belonged to has ended',
+  idle: (ms: number) => `nobody answered it or asked for it for ${ms} ms`,
   broke: (why: string) => `The run broke inside the server: ${clip(why)}`,
-  brokeLog: (workflow: string, id: string, shown: string) =>
-    `run ${id} of workflow \`${workflow}\` broke: ${shown}`,
-  stillThere: (id: string) => `run ${id} was cancelled and still asks`,
-  sameId: (id: string) => `newRunId gave '${id}' twice`,
+  brokeLog: (workflow: string, ref: string, shown: string) =>
+    `run ${ref} of workflow \`${workflow}\` broke: ${shown}`,
+  sameId: (ref: string) => `newRunId gave the id of run ${ref} twice`,
 } as const;
