@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
-import { connect, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
+import { type ConnectOptions, connect, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
 import { onTestFinished } from 'vitest';
 import { type Desk, desk } from './fixture/registry.js';
 
@@ -22,14 +22,14 @@ export interface Answer {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** A client in the same process; with `user`, one that can put questions to somebody. */
+/** A client in the same process, local as over stdio; with `user`, one that can put questions to somebody. */
 export async function clientOf(
   server: StepwrightServer,
   user?: User,
-  log: (text: string) => void = () => {},
+  options: ConnectOptions = {},
 ): Promise<Client> {
   const [toServer, toClient] = InMemoryTransport.createLinkedPair();
-  const connection = await connect(server, toClient, { log });
+  const connection = await connect(server, toClient, { log: () => {}, local: true, ...options });
   const client = clientWith(user);
   await client.connect(toServer);
   onTestFinished(async () => {

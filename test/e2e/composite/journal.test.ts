@@ -44,7 +44,9 @@ describe('a server with a journal', () => {
       forget() {},
     };
     const log: string[] = [];
-    const client = await clientOf(desk({ journal: full }).server, undefined, (text) => log.push(text));
+    const client = await clientOf(desk({ journal: full }).server, undefined, {
+      log: (text) => log.push(text),
+    });
     await expect(callOf(client, 'w_careful', { city: 'Rome' })).rejects.toThrow(/internal/i);
     expect(log.join('\n')).toContain('the disk is full');
   });

@@ -33,6 +33,14 @@ test('a run waits from request to request', async () => {
   expect(end.structuredContent).toMatchObject({ status: 'completed', result: 'Holiday' });
 });
 
+test('the user lists the runs of the process, and no other process', async () => {
+  const [client, other] = await Promise.all([started(), started()]);
+  const workflow_id = runIn(await callOf(client, 'w_careful', { city: 'Rome' }));
+  const runs = async (of: typeof client) => (await callOf(of, 'list_workflows')).structuredContent?.runs;
+  expect(await runs(client)).toMatchObject([{ workflow_id, status: 'waiting' }]);
+  expect(await runs(other)).toEqual([]);
+});
+
 test('a question is put to the user', async () => {
   const client = await started(({ message }) => ({
     action: 'accept',

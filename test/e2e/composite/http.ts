@@ -1,0 +1,90 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { connect, type StepwrightServer } from 'stepwright/runtime';
+import { onTestFinished } from 'vitest';
+import { type Answer, callOf, clientWith, type User } from './client.js';
+
+/** A bearer token that says whom it authenticates. */
+export function tokenOf(clientId: string, extra?: Record<string, unknown>): string {
+  return Buffer.from(JSON.stringify({ clientId, extra })).toString('base64url');
+}
+
+function authOf(token: string): AuthInfo {
+  return { token, scopes: [], ...JSON.parse(Buffer.from(token, 'base64url').toString()) };
+}
+
+/**
+ * Serves over HTTP, one transport per session. Without a token nobody is authenticated. `x-address` stands in for the
+ * remote address.
+ */
+export async function listening(server: StepwrightServer): Promise<URL> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const http: Server = createHttpServer(async (request: IncomingMessage & { auth?: AuthInfo }, response) => {
+    const [, token] = request.headers.authorization?.split(' ') ?? [];
+    if (token !== undefined) request.auth = authOf(token);
+    const session = sessions.get(String(request.headers['mcp-session-id'] ?? ''));
+    if (session !== undefined) return session.handleRequest(request, response);
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    const remoteAddress = String(request.headers['x-address'] ?? '192.0.2.1');
+    await connect(server, transport as Transport, { log: () => {}, remoteAddress });
+    return transport.handleRequest(request, response);
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  return new URL(`http://127.0.0.1:${port}/mcp`);
+}
+
+/** Whom a session is opened for: nobody authenticated, unless there is a token. */
+export interface Visitor {
+  readonly token?: string;
+  readonly address?: string;
+  readonly user?: User;
+}
+
+/** A client in a session of its own. The session ends with the test at the latest. */
+export async function sessionOf(
+  url: URL,
+  visitor: Visitor = {},
+): Promise<{ client: Client; end: () => Promise<void> }> {
+  const { token, address, user } = visitor;
+  const headers = {
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(address === undefined ? {} : { 'x-address': address }),
+  };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+  const client = clientWith(user);
+  await client.connect(transport as Transport);
+  onTestFinished(() => client.close());
+  await client.listTools();
+  const end = async (): Promise<void> => {
+    await transport.terminateSession();
+    await client.close();
+  };
+  return { client, end };
+}
+
+/** Makes one call in a session that is opened for it and ended after it. */
+export async function freshCall(
+  url: URL,
+  name: string,
+  args: Record<string, unknown> = {},
+  visitor: Visitor = {},
+): Promise<Answer> {
+  const { client, end } = await sessionOf(url, visitor);
+  const answer = await callOf(client, name, args);
+  await end();
+  return answer;
+}
