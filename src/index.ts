@@ -72,6 +72,7 @@ export {
   type ToolHints,
   type ToolOptions,
 } from './decorators/tool.js';
+export type { ToolInput } from './decorators/tool-input.js';
 export type { VariablesOf } from './decorators/uri-template.js';
 export {
   attempt,

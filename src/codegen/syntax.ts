@@ -10,7 +10,16 @@ export interface SourceFileSyntax {
   readonly classes: readonly ClassSyntax[];
   /** For every other module that imports this one and is imported by it, through however many. Usually none. */
   readonly cycles: readonly ImportCycle[];
+  /** The classes it names in prompt text and messages, outside of workflow classes. */
+  readonly handles: readonly HandleSyntax[];
   readonly faults: readonly { readonly message: string; readonly place: Place }[];
+}
+
+/** A class that is named in prompt text or a message. */
+export interface HandleSyntax {
+  /** What it is given to: `prompt`, `user`, … */
+  readonly verb: string;
+  readonly handle: ExpressionSyntax;
 }
 
 /** How a module that this one imports leads back to it. */
@@ -140,6 +149,8 @@ export interface TypeTag {
 export interface PropertySyntax {
   readonly name: string;
   readonly optional: boolean;
+  /** Set where it is declared as `Arg<T, 'default'>`. */
+  readonly hasDefault?: true;
   readonly type: TypeSyntax;
   /** Where its name stands; missing outside of the project. */
   readonly place?: Place;

@@ -58,7 +58,8 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly description: string;
   /**
    * Schema of the input, checked before every call. Default: derived from the type of `execute`'s parameter.
-   * What it lets through must fit that parameter.
+   * What it lets through must fit that parameter, in which a field with a default is optional, or an
+   * `Arg<T, 'default'>`: always there for `execute`, and optional for callers. `ToolInput` declares it so.
    */
   readonly input?: StandardSchemaV1<unknown, Input>;
   /** Schema of the output. What `execute` returns must fit it. Default: none is announced. */

@@ -4,6 +4,7 @@ import type { NestedOptions } from './nested-options.js';
 import type { ResourceLink } from './prompt-content.js';
 import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource-types.js';
 import type { NoInput, ToolClass } from './tool.js';
+import type { Supplied } from './tool-input.js';
 import type { Returned } from './workflow-types.js';
 
 /** Options of a {@link call}; for a call that is a step of its own, those of a nested step may stand in `@Step(...)`. */
@@ -21,10 +22,11 @@ export interface CallOptions<Output = unknown, Result = unknown> extends NestedO
 }
 
 /** The arguments of {@link call} after the tool: the input may be left out where an empty object fits. */
-// biome-ignore lint/complexity/noBannedTypes: it asks about the empty object literal itself
-export type CallArguments<Input, Output = unknown, Result = unknown> = {} extends Input
-  ? [input?: NoInfer<Given<Input>>, options?: CallOptions<NoInfer<Output>, Result>]
-  : [input: NoInfer<Given<Input>>, options?: CallOptions<NoInfer<Output>, Result>];
+export type CallArguments<Input, Output = unknown, Result = unknown> =
+  // biome-ignore lint/complexity/noBannedTypes: it asks about the empty object literal itself
+  {} extends Supplied<Input>
+    ? [input?: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>]
+    : [input: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>];
 
 /** `Result`, never guessed from where the value is wanted: a string is no reason for a call to give one. */
 type Made<Result> = [Result] extends [infer Value] ? Value : never;

@@ -242,6 +242,28 @@ export class FindPage extends base {}
   });
 });
 
+describe('a default of an input schema', { timeout: 240_000 }, () => {
+  test('is written once: callers may leave the key out, and `execute` always has it', async () => {
+    const defaulted = `import { Tool, type ToolInput } from 'stepwright';
+import { z } from 'zod';
+const input = z.object({ name: z.string(), max: z.number().default(10), note: z.string().optional() });
+@Tool({ name: 'find-page', description: 'Finds a page', input })
+export class FindPage {
+  execute({ name, max }: ToolInput<typeof input>): { path: string } {
+    return { path: name.slice(0, max) };
+  }
+}
+`;
+    expect((await codegen({ 'src/tool.ts': defaulted, 'src/find.ts': workflow })).text).toBe('');
+    await project.write({ 'src/tool.ts': defaulted.replace('ToolInput<', 'z.infer<') });
+    const result = await again();
+    // The field is declared by zod: its place is that of the parameter.
+    expect(result.diagnostics).toMatchObject([
+      { code: 'SW6020', params: { property: 'max' }, place: { file: 'src/tool.ts' } },
+    ]);
+  });
+});
+
 describe('one run', { timeout: 240_000 }, () => {
   test('reports the faults of what uses a class at fault', async () => {
     const second = tool

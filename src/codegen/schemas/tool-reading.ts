@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
+import { defaultFaults } from './defaults.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
 import { schemaPatternDiagnostics } from './patterns.js';
 import type { ClassReading } from './protocol.js';
@@ -43,6 +44,8 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
     reading.input !== undefined
       ? declaredSchema(tool, 'input', reading.input, report)
       : derivedInput(tool, report);
+  const declared = reading.input === undefined ? undefined : inputSchema;
+  for (const fault of defaultFaults(tool, declared)) report(fault);
   if (inputSchema === undefined || hasErrors(diagnostics)) return { value: undefined, diagnostics };
   return {
     value: {

@@ -240,6 +240,20 @@ function isMark(checker: ts.TypeChecker, type: ts.Type): boolean {
   return properties.length > 0 && properties.every(isHidden);
 }
 
+/** True for `Arg<T, 'default'>`: the property behind its mark is of the type `'default'`. */
+function hasDefaultMark({ checker }: HostContext, type: ts.Type): boolean {
+  const members = type.isUnion() ? type.types : [type];
+  return members.some(
+    (member) =>
+      member.isIntersection() &&
+      checker.getPropertiesOfType(member).some((property) => {
+        if (!/^__@ARG@/.test(String(property.escapedName))) return false;
+        const supply = checker.getNonNullableType(checker.getTypeOfSymbol(property));
+        return supply.isStringLiteral() && supply.value === 'default';
+      }),
+  );
+}
+
 /** Symbol keys and `#private` fields: JSON has neither. */
 function isHidden(property: ts.Symbol): boolean {
   return /^__[@#]/.test(String(property.escapedName));
@@ -381,6 +395,7 @@ function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): 
   return {
     name: property.name,
     optional,
+    ...(hasDefaultMark(context, type) ? { hasDefault: true } : {}),
     type: withNotes(kept, notesOfSymbol(context, property)),
     ...(isOwn ? { place: placeOf(context, declaration.name) } : {}),
   };

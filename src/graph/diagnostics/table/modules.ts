@@ -84,4 +84,15 @@ export const moduleFaults = {
       `\`${p.file}\`${p.count === 1 ? ' was' : ` and ${p.count - 1} more ${p.count === 2 ? 'module' : 'modules'} were`} not read: ${p.stops} modules before were stopped at their limits`,
     () => 'repair the modules that were stopped; they may import the same file that hangs',
   ),
+  SW6020: error(
+    (p: { tool: string; property: string }) =>
+      `\`${p.property}\` of tool \`${p.tool}\` has a default in its schema, and \`execute\` makes callers give it all the same`,
+    () =>
+      "declare it as `Arg<T, 'default'>`, which is always there in `execute` and optional for callers; `ToolInput<typeof schema>` does so for a whole schema",
+  ),
+  SW6021: error(
+    (p: { tool: string; property: string }) =>
+      `\`${p.property}\` of tool \`${p.tool}\` is declared as \`Arg<T, 'default'>\`, and no schema gives it a default`,
+    () => 'give @Tool an `input` schema with a default for it, or make it optional: `name?: T`',
+  ),
 } as const;
