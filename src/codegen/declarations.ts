@@ -3,7 +3,7 @@ import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { Place } from '../graph/place.js';
-import type { ExpressionSyntax, TypeSyntax } from './syntax.js';
+import type { ExpressionSyntax, HandleSyntax, TypeSyntax } from './syntax.js';
 
 /** A class the registry will import. */
 export interface ClassHandle {
@@ -145,6 +145,8 @@ export interface Declarations {
   readonly workflows: readonly WorkflowDeclaration[];
   readonly prompts: readonly PromptDeclaration[];
   readonly states: readonly StateDeclaration[];
+  /** The classes that prompts and other functions name in text and messages. */
+  readonly handles: readonly HandleSyntax[];
   /** Classes that could not be read, which has been reported: using them is no further fault. */
   readonly faulty: readonly FaultyClass[];
   /** Every file that was read, relative to the project root. */

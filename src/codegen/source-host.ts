@@ -5,6 +5,7 @@ import { type HostContext, placeBetween } from './source-host/context.js';
 import { type FileText, readFileText } from './source-host/files.js';
 import { readIgnores } from './source-host/ignores.js';
 import { importCycles } from './source-host/modules.js';
+import { readNamedHandles } from './source-host/named-handles.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from './syntax.js';
 
 export interface SourceHostOptions {
@@ -108,7 +109,13 @@ function readFile(
     place: placeBetween(context, source, start, start + length),
   }));
   const { file } = placeBetween(context, source, 0, 0);
-  return { file, classes: readClasses(context, source), cycles: cycles.get(file) ?? [], faults };
+  return {
+    file,
+    classes: readClasses(context, source),
+    cycles: cycles.get(file) ?? [],
+    handles: readNamedHandles(context, source),
+    faults,
+  };
 }
 
 function unreadable(
@@ -121,5 +128,5 @@ function unreadable(
     read.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return { file, classes: [], cycles: [], faults: [fault] };
+  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
 }

@@ -43,9 +43,10 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
   }
   refuseDuplicates(found, (fault) => diagnostics.push(fault));
+  const handles = files.flatMap((each) => (each.faults.length > 0 ? [] : each.handles));
   const broken = files.filter(({ faults }) => faults.length > 0).map(({ file }) => file);
   return {
-    value: { ...found, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
+    value: { ...found, handles, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
     diagnostics,
   };
 }

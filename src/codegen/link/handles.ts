@@ -22,7 +22,7 @@ export interface Handles {
   workflow(syntax: ExpressionSyntax | undefined, verb: string, at: Place): WorkflowDeclaration | undefined;
   state(syntax: ExpressionSyntax | undefined, verb: string, at: Place): StateDeclaration | undefined;
   /** What stands for a class in text: the name of a tool or workflow, the address of a resource. */
-  text(syntax: ExpressionSyntax): string | undefined;
+  text(syntax: ExpressionSyntax, verb?: string): string | undefined;
   /** True for a name whose module has a fault of its own: what it means is not known, and no further fault. */
   isExcused(symbol: SymbolSyntax | undefined): boolean;
 }
@@ -86,14 +86,14 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
     workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
     state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
-    text: (syntax) => {
+    text: (syntax, verb = 'prompt') => {
       const known = [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, known);
       if (symbol === undefined) return undefined;
       const key = formatPlace(symbol.place);
       const found = tools.get(key)?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
       const isKnown = (['tool', 'workflow', 'resource'] as const).some((kind) => isFaulty(kind, symbol));
-      if (found === undefined && !isKnown) refuse(syntax, symbol, 'tool', 'prompt');
+      if (found === undefined && !isKnown) refuse(syntax, symbol, 'handle', verb);
       return found;
     },
   };

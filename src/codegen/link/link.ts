@@ -49,6 +49,7 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
   const states = linkStates(declarations.states, report);
   for (const { needsState = [] } of declarations.tools)
     for (const syntax of needsState) handles.state(syntax, 'needsState', syntax.place);
+  for (const { verb, handle } of declarations.handles) handles.text(handle, verb);
   const linkOne = (declaration: WorkflowDeclaration): LinkedWorkflow => {
     const { graph, isWhole, runs } = new WorkflowLinker(
       declaration,

@@ -12,7 +12,9 @@ export const referenceFaults = {
   ),
   SW3003: error(
     (p: { className: string; expected: string; verb: string }) =>
-      `\`${p.className}\` is not a ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
+      p.expected === 'handle'
+        ? `\`${p.className}\` is no tool, resource or workflow: \`${p.verb}\` takes a class with @Tool, @Resource or @Workflow`
+        : `\`${p.className}\` is not a ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
     (p) => `decorate \`${p.className}\`, or pass another class`,
   ),
   SW3004: error(

@@ -1,0 +1,94 @@
+import { ts } from 'ts-morph';
+import type { HandleSyntax } from '../syntax.js';
+import type { HostContext } from './context.js';
+import { readExpression } from './expressions.js';
+import { resolveIdentifier, resolveMember } from './symbols.js';
+
+/** What makes messages of a prompt, and may be given classes: a tag, and functions. */
+const MAKERS: readonly string[] = ['prompt', 'user', 'assistant', 'system'];
+
+/**
+ * The classes that a file names in prompt text and in messages, wherever that stands but in a workflow class, whose
+ * steps are read as a whole. A class that is computed is known to a run alone.
+ */
+export function readNamedHandles(context: HostContext, source: ts.SourceFile): HandleSyntax[] {
+  const names = importedNames(source);
+  if (names.size === 0) return [];
+  const handles: HandleSyntax[] = [];
+  const open: ts.Node[] = [source];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (ts.isClassLike(node) && isWorkflow(context, node)) continue;
+    const given = givenTo(node);
+    const verb = given && names.has(leftmost(given.maker)) ? makerOf(context, given.maker) : undefined;
+    for (const value of verb === undefined || given === undefined ? [] : given.values) {
+      const handle = readExpression(context, value);
+      const isClass =
+        (handle.kind === 'identifier' || handle.kind === 'property') && handle.symbol?.kind === 'class';
+      if (verb !== undefined && isClass) handles.push({ verb, handle });
+    }
+    const inner: ts.Node[] = [];
+    ts.forEachChild(node, (child) => void inner.push(child));
+    open.push(...inner.reverse());
+  }
+  return handles;
+}
+
+/** The names under which a file may use a maker: its own ones, other ones, and those of namespaces. */
+function importedNames(source: ts.SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const statement of source.statements) {
+    const bindings = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : undefined;
+    if (bindings === undefined) continue;
+    if (ts.isNamespaceImport(bindings)) names.add(bindings.name.text);
+    else
+      for (const { name, propertyName } of bindings.elements)
+        if (MAKERS.includes((propertyName ?? name).text)) names.add(name.text);
+  }
+  return names;
+}
+
+interface Given {
+  readonly maker: ts.Expression;
+  readonly values: readonly ts.Expression[];
+}
+
+/** What a template with a tag, or a call, is given. */
+function givenTo(node: ts.Node): Given | undefined {
+  if (ts.isCallExpression(node)) return { maker: node.expression, values: node.arguments.filter(isName) };
+  if (!ts.isTaggedTemplateExpression(node) || !ts.isTemplateExpression(node.template)) return undefined;
+  const values = node.template.templateSpans.map(({ expression }) => expression).filter(isName);
+  return { maker: node.tag, values };
+}
+
+function isName(node: ts.Expression): boolean {
+  return ts.isIdentifier(node) || ts.isPropertyAccessExpression(node);
+}
+
+function leftmost(node: ts.Expression): string {
+  if (ts.isPropertyAccessExpression(node)) return leftmost(node.expression);
+  return ts.isIdentifier(node) ? node.text : '';
+}
+
+/** The maker that a callee or a tag names. */
+function makerOf(context: HostContext, node: ts.Expression): string | undefined {
+  const name = ownName(context, node);
+  return name !== undefined && MAKERS.includes(name) ? name : undefined;
+}
+
+/** What an expression names of this package. */
+function ownName(context: HostContext, node: ts.Expression): string | undefined {
+  const symbol = ts.isIdentifier(node)
+    ? resolveIdentifier(context, node)
+    : ts.isPropertyAccessExpression(node)
+      ? resolveMember(context, node)
+      : undefined;
+  return symbol?.kind === 'stepwright' ? symbol.name : undefined;
+}
+
+function isWorkflow(context: HostContext, node: ts.ClassLikeDeclaration): boolean {
+  const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
+  return decorators.some(({ expression }) => {
+    const callee = ts.isCallExpression(expression) ? expression.expression : expression;
+    return ownName(context, callee) === 'Workflow';
+  });
+}
