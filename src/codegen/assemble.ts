@@ -5,6 +5,7 @@ import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type {
+  ArgDeclaration,
   ClassHandle,
   Declarations,
   FunctionHandle,
@@ -154,6 +155,7 @@ function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<Wor
     data: {
       graph,
       hash: hashGraph(graph),
+      ...fieldsOf(args),
       fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }),
     },
   };
@@ -169,6 +171,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
       description,
       // Where an argument is written is no part of a registry.
       arguments: inputs.map(({ source: _source, ...input }) => input),
+      ...fieldsOf(args),
       fingerprint: fingerprint({ kind: 'prompt', options, args }),
     },
   };
@@ -178,11 +181,20 @@ interface PromptData {
   readonly title?: string | undefined;
   readonly description: string;
   readonly arguments: readonly Input[];
+  readonly fields?: Readonly<Record<string, string>>;
   readonly fingerprint: string;
 }
 
 interface WorkflowData {
   readonly graph: Graph;
   readonly hash: string;
+  readonly fields?: Readonly<Record<string, string>>;
   readonly fingerprint: string;
+}
+
+/** The fields of arguments that callers know by another name. */
+function fieldsOf(args: readonly ArgDeclaration[]): Pick<WorkflowData, 'fields'> {
+  const renamed = args.filter(({ name, argument }) => name !== argument);
+  if (renamed.length === 0) return {};
+  return { fields: Object.fromEntries(renamed.map(({ name, argument }) => [argument, name])) };
 }

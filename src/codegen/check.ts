@@ -27,7 +27,7 @@ export function checkWorkflows(
 function withFaulty({ graph, declaration, isWhole }: LinkedWorkflow): Graph {
   if (isWhole) return graph;
   const known = new Set(graph.inputs.map(({ name }) => name));
-  const faulty = [...declaration.args.map(({ name }) => name), ...declaration.faultyFields];
+  const faulty = [...declaration.args.map(({ argument }) => argument), ...declaration.faultyFields];
   const inputs = faulty
     .filter((name) => !known.has(name))
     .map((name): Input => ({ name, description: '', schema: {}, required: false }));

@@ -109,7 +109,10 @@ export interface PromptDeclaration extends ClassHandle {
 }
 
 export interface ArgDeclaration {
+  /** The field's name. */
   readonly name: string;
+  /** The name callers know it by: that of the option `name`, else the field's. */
+  readonly argument: string;
   readonly place: Place;
   readonly optional: boolean;
   /** Options as literals; `complete`, which is code, stands as `{ $function: true }`. */

@@ -41,7 +41,12 @@ export type SupplyOf<V> = [unknown] extends [V]
 export interface ArgOptions extends ValueRules {
   /** What the value means, for whoever supplies it. */
   readonly description: string;
-  /** A name for people. Default: the field's name. */
+  /**
+   * The name callers know it by, where that is no identifier: `@Arg({ name: 'task-name', … }) taskName!: Arg<string>`.
+   * Inside the class it is the field. Default: the field's name.
+   */
+  readonly name?: string;
+  /** A name for people. Default: the name callers know it by. */
   readonly title?: string;
   /** What stands in where the caller leaves the argument out; the field is then an `Arg<T, 'default'>`. */
   readonly default?: Json;

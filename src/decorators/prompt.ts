@@ -5,7 +5,7 @@ import type { ArgsOf } from './workflow-types.js';
 
 /** Options of {@link Prompt}. */
 export interface PromptOptions {
-  /** Unique among the prompts and workflows of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  /** Unique among the prompts and workflows of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse dots, and more than 64 characters. */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;

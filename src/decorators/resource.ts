@@ -3,7 +3,7 @@ import type { AddressedClass, ResourceFault } from './resource-types.js';
 
 /** Options of {@link Resource}. */
 export interface ResourceOptions {
-  /** Unique among the resources of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  /** Unique among the resources of a registry; `^[A-Za-z0-9_.-]{1,128}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;

@@ -41,10 +41,18 @@ describe('simplePrompt', () => {
     expect(described.description).toBe('a');
   });
 
-  test.each(['', 'Code Review', '1st', 'a'.repeat(63)])('refuses the name %j', (name) => {
+  test.each(['', 'Code Review', '__proto__', 'a'.repeat(129)])('refuses the name %j', (name) => {
     expect(() => simplePrompt(name, handler)).toThrow(
-      new TypeError(`\`${name}\` is no name for a prompt: names match ^[a-z][a-z0-9_-]{0,61}$`),
+      new TypeError(`\`${name}\` is no name for a prompt: names match ^[A-Za-z0-9_.-]{1,128}$`),
     );
+  });
+
+  test('takes the names that MCP does, so that servers keep theirs', () => {
+    const { name, arguments: declared } = simplePrompt('user.getReview', handler).withArgument(
+      'task-name',
+      'x',
+    );
+    expect([name, declared[0]?.name]).toEqual(['user.getReview', 'task-name']);
   });
 
   test.each(['', '1st', 'a b', '__proto__'])('refuses the argument name %j', (name) => {

@@ -1,4 +1,4 @@
-import { isValidBinding, isValidName, NAME_RULE } from '../graph/names.js';
+import { isValidName, NAME_RULES } from '../graph/names.js';
 import type { RequestContext } from './context.js';
 import { decorationFaults } from './faults.js';
 import type { PromptMessages } from './prompt-content.js';
@@ -48,10 +48,12 @@ export interface SimplePrompt {
  *   .withDescription('Reviews code')
  *   .withArgument('code', 'The code to review', true);
  * ```
- * @throws TypeError for a name that breaks the rule `^[a-z][a-z0-9_-]{0,61}$`.
+ * @throws TypeError for a name that breaks the rule `^[A-Za-z0-9_.-]{1,128}$`.
  */
 export function simplePrompt(name: string, handler: SimplePromptHandler): SimplePrompt {
-  if (!isValidName(name)) throw new TypeError(decorationFaults.promptName(name, NAME_RULE.source));
+  if (!isValidName('prompt', name)) {
+    throw new TypeError(decorationFaults.promptName(name, NAME_RULES.prompt.source));
+  }
   return made({ name, arguments: [], handler });
 }
 
@@ -63,7 +65,7 @@ function made(fields: SimplePromptFields): SimplePrompt {
     ...fields,
     withDescription: (description) => made({ ...fields, description }),
     withArgument(name, description, required = false) {
-      if (!isValidBinding(name)) throw new TypeError(decorationFaults.promptArgumentName(name));
+      if (!isValidName('argument', name)) throw new TypeError(decorationFaults.promptArgumentName(name));
       if (fields.arguments.some((argument) => argument.name === name)) {
         throw new TypeError(decorationFaults.promptArgumentTwice(name));
       }

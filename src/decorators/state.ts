@@ -6,7 +6,7 @@ import type { DecoratesClass } from './signatures.js';
 
 /** Options of {@link State}. */
 export interface StateOptions {
-  /** Unique among the fields of state of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  /** Unique among the fields of state of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
   /**
    * How long a value is kept: for the run and the workflows inside it, which is the default. `'session'`, all runs of

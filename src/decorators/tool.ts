@@ -50,7 +50,7 @@ type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input
 
 /** Options of {@link Tool}. `Input` and `Output` are what the schemas let through. */
 export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string> {
-  /** Unique among the tools of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  /** Unique among the tools of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse dots, and more than 64 characters. */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;

@@ -7,7 +7,7 @@ import type { StateClass } from './state.js';
 
 /** Options of {@link Workflow}. */
 export interface WorkflowOptions {
-  /** Unique among the workflows of a registry; `^[a-z][a-z0-9_-]{0,61}$`. */
+  /** Unique among the workflows of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;

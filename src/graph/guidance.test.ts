@@ -34,11 +34,12 @@ describe('guidanceText', () => {
     ['{{{{}}', ['{{}']],
     ['a } b { c', ['a } b { c']],
     ['{äöü.$x}', ['<äöü>?["$x"]']],
+    ['{task-name.of-it}', ['<task-name>?["of-it"]']],
   ])('%j', (text, parts) => {
     expect(partsOf(text)).toEqual(parts);
   });
 
-  test.each(['{}', '{ }', '{0}', '{a b}', '{a.}', '{.a}', '{a..b}', '{a-b}', '{a[0]}'])(
+  test.each(['{}', '{ }', '{0}', '{a b}', '{a.}', '{.a}', '{a..b}', '{-a}', '{a[0]}'])(
     'a placeholder that names nothing has no root: %j',
     (text) => {
       const met: Placeholder[] = [];

@@ -5,7 +5,7 @@ import type { Span } from './place.js';
 export interface Placeholder {
   /** What stands between the braces, without the blanks around it. */
   readonly written: string;
-  /** The name it begins with, an identifier; missing where the placeholder is malformed. */
+  /** The name it begins with, an identifier that may have dashes; missing where the placeholder is malformed. */
   readonly root?: string;
   /** Where it stands. */
   readonly at: Span;
@@ -13,7 +13,8 @@ export interface Placeholder {
 
 /** A doubled brace, or a placeholder with what stands in it. */
 const PIECES = /\{\{|\}\}|\{([^{}]*)\}/g;
-const ROOT = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
+/** A binding, or an argument whose callers know it by a name with dashes. */
+const ROOT = /^[\p{ID_Start}_$][\p{ID_Continue}$-]*$/u;
 /** What a property or an index in a path looks like. */
 export const PATH_SEGMENT = /^[\p{ID_Continue}$-]+$/u;
 const INDEX = /^(?:0|[1-9][0-9]{0,14})$/;

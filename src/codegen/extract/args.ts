@@ -3,8 +3,9 @@ import type { ArgDeclaration } from '../declarations.js';
 import type { DecoratorSyntax, ExpressionSyntax, FieldSyntax } from '../syntax.js';
 import { withoutUndefined } from '../type-syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
-import { checkField } from './names.js';
+import { checkField, checkName } from './names.js';
 import { readOptions } from './read-options.js';
+import { placeOfOption, textOptions } from './texts.js';
 
 type Report = (diagnostic: Diagnostic) => void;
 
@@ -16,7 +17,10 @@ export function readArg(
 ): ArgDeclaration | undefined {
   const { name, place, initializer } = field;
   const options = readOptions(decorator, 'Arg', name, report);
-  const isNamed = checkField('argument', name, place, report);
+  const { name: argument = name } = textOptions(options, ['name']);
+  const isNamed =
+    checkField('argument', name, place, report) &&
+    (argument === name || checkName('argument', argument, placeOfOption(options, 'name', place), report));
   if (initializer !== undefined) {
     const hint = "write the value as `default` of @Arg, and declare the field as `Arg<T, 'default'>`";
     report(
@@ -29,6 +33,7 @@ export function readArg(
   const mayBeAbsent = type.kind === 'union' && type.members.some((member) => member.kind === 'undefined');
   return {
     name,
+    argument,
     place,
     optional: field.optional || mayBeAbsent,
     options: {

@@ -45,13 +45,27 @@ export function readFields(
       continue;
     }
     places.set(field.name, field.place);
-    const arg = role.kind === 'arg' ? readArg(field, role.decorator, report) : undefined;
+    const read = role.kind === 'arg' ? readArg(field, role.decorator, report) : undefined;
+    const arg = read === undefined || isKnownArgument(read, args, report) ? undefined : read;
     const step = role.kind === 'step' ? readStep(field, role.decorator, report) : undefined;
     if (arg !== undefined) args.push(arg);
     if (step !== undefined) steps.push(step);
     if (arg === undefined && (step === undefined || step.isFaulty)) faultyFields.push(field.name);
   }
   return { args, steps, faultyFields, plainFields, plainMembers };
+}
+
+/** True where another argument has the name that callers know this one by, which is reported. */
+function isKnownArgument(
+  { argument, optionSyntax, place }: ArgDeclaration,
+  args: readonly ArgDeclaration[],
+  report: Report,
+): boolean {
+  const first = args.find((other) => other.argument === argument);
+  if (first === undefined) return false;
+  const related = [{ message: 'bound here as well', place: first.optionSyntax.name?.place ?? first.place }];
+  report(diagnostic('SW1008', optionSyntax.name?.place ?? place, { field: argument }, { related }));
+  return true;
 }
 
 /** What a decorator of a field looks like on one. */

@@ -126,6 +126,7 @@ const valueRules: Rules<ValueRules> = {
 };
 
 const argRules: Rules<ArgOptions> = {
+  name: text,
   description: requiredText,
   title: text,
   default: anything,

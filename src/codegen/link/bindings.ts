@@ -26,11 +26,16 @@ export interface Bindings {
 export class WorkflowBindings implements Bindings {
   readonly #bound = new Map<string, Binding>();
   readonly #places: ReadonlyMap<string, Place>;
+  /** Fields of arguments by the names that callers know them by, which guidance may use. */
+  readonly #fieldsByArgument: ReadonlyMap<string, string>;
   readonly #report: (diagnostic: Diagnostic) => void;
   #current = '';
 
   constructor(workflow: WorkflowDeclaration, report: (diagnostic: Diagnostic) => void) {
     this.#places = new Map([...workflow.args, ...workflow.steps].map(({ name, place }) => [name, place]));
+    this.#fieldsByArgument = new Map(
+      workflow.args.flatMap(({ argument, name }) => (this.#places.has(argument) ? [] : [[argument, name]])),
+    );
     for (const name of workflow.faultyFields) this.#bound.set(name, { kind: 'faulty' });
     this.#report = report;
   }
@@ -45,7 +50,7 @@ export class WorkflowBindings implements Bindings {
   }
 
   find(name: string): Binding | undefined {
-    return this.#bound.get(name);
+    return this.#bound.get(this.#fieldsByArgument.get(name) ?? name);
   }
 
   hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined } {

@@ -13,7 +13,7 @@ import { applyRules, type RuleFault } from './value-rules.js';
 
 /** An argument as an input of the graph; nothing where its type has no schema or a rule a fault, which is reported. */
 export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) => void): Input | undefined {
-  const { name, place, options } = arg;
+  const { name, argument, place, options } = arg;
   const typed = options.itemType === undefined ? schemaOf(arg.type) : schemaOfList(arg.type);
   if (typed === undefined) {
     report(diagnostic('SW1017', place, { argument: name, type: printType(arg.type) }));
@@ -27,7 +27,7 @@ export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) 
   if (!isSound) return undefined;
   const { title, description, secret } = options;
   return {
-    name,
+    name: argument,
     ...(typeof title === 'string' ? { title } : {}),
     description: typeof description === 'string' ? description : '',
     schema,

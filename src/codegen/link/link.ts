@@ -193,7 +193,7 @@ class WorkflowLinker {
       arg.name,
       input === undefined
         ? { kind: 'faulty' }
-        : { kind: 'value', expr: { kind: 'ref', root: 'inputs', path: [arg.name] } },
+        : { kind: 'value', expr: { kind: 'ref', root: 'inputs', path: [arg.argument] } },
     );
   }
 

@@ -57,6 +57,7 @@ describe('a pattern of an argument', () => {
     optionSyntax: ArgDeclaration['optionSyntax'] = {},
   ): ArgDeclaration => ({
     name: 'box',
+    argument: 'box',
     place: at(1),
     optional: false,
     options,

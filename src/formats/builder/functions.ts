@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../graph/canonical.js';
+import { isValidName } from '../../graph/names.js';
 import { reasons } from './errors.js';
-import { isIdentifier } from './names.js';
 import type { FunctionEntry, Registered } from './registered.js';
 import type { NamedFunction } from './transform.js';
 
@@ -20,7 +20,8 @@ export class Functions {
   readonly #registered: NonNullable<Registered['functions']>;
 
   constructor(workflow: string, { functions = new Map() }: Partial<Registered> = {}) {
-    this.#workflow = workflow;
+    // The fault of another name is told once, and not of its functions again.
+    this.#workflow = isValidName('workflow', workflow) ? workflow : 'workflow';
     this.#registered = functions;
   }
 
@@ -30,7 +31,7 @@ export class Functions {
     const known = [...this.named, ...this.#registered].find(isGiven);
     if (known !== undefined) return this.#keep(...known);
     const { name } = given;
-    if (!isIdentifier(name)) return { ok: false, reason: reasons.functionName() };
+    if (!isValidName('binding', name)) return { ok: false, reason: reasons.functionName() };
     const source = Function.prototype.toString.call(given);
     // What a bound or native function does cannot be told from its text.
     if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {

@@ -6,7 +6,7 @@ import { DuplicateNameError, InvalidOptionError, reasons } from './errors.js';
 import { Functions } from './functions.js';
 import { transformed } from './lower-transform.js';
 import { mappingError, nodeValue, type StepContext, ValueLowering } from './lower-values.js';
-import { looseNameError } from './names.js';
+import { bindingError } from './names.js';
 import type { StepOrigin } from './provenance.js';
 import { resolveTool } from './resolve.js';
 import { isDataSource } from './sources.js';
@@ -94,7 +94,7 @@ export class StepLowering {
   #checkBinding(binding: string | undefined, source: Place): void {
     if (binding === undefined) return;
     const { report, scope, workflow } = this.#context;
-    const error = looseNameError('binding', binding);
+    const error = bindingError(binding);
     if (error !== undefined) report(source, error);
     // Two steps of one name are the checker's to find; it keeps arguments apart from steps, which guidance cannot.
     if (scope.args.includes(binding)) {

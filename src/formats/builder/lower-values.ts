@@ -1,5 +1,6 @@
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
+import { NAME_RULES } from '../../graph/names.js';
 import type { Place } from '../../graph/place.js';
 import {
   didYouMean,
@@ -9,7 +10,7 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import { fieldKeys, IDENTIFIER } from './names.js';
+import { fieldKeys } from './names.js';
 import type { NodeList } from './node-list.js';
 import type { Provenance, StepOrigin } from './provenance.js';
 import type { Registered } from './registered.js';
@@ -59,7 +60,7 @@ export class ValueLowering {
     for (const { name, source } of given) {
       const place = provenance.place({ kind: 'input', source, ...origin });
       if (name === '__proto__') {
-        report(place, new InvalidNameError({ kind: 'argument', name, rule: IDENTIFIER.source }));
+        report(place, new InvalidNameError({ kind: 'argument', name, rule: NAME_RULES.argument.source }));
       } else if (entries.some((entry) => 'key' in entry && entry.key === name)) {
         report(place, mappingError(origin, reasons.givenTwice(name)));
       } else {

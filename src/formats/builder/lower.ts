@@ -5,7 +5,6 @@ import { valuesOf } from './argument-schema.js';
 import type { ArgumentDefinition, WorkflowDefinition } from './definition.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
 import { StepLowering } from './lower-step.js';
-import { looseNameError } from './names.js';
 import { NodeList } from './node-list.js';
 import { lineOf, Provenance } from './provenance.js';
 import type { FunctionEntry, Registered } from './registered.js';
@@ -46,8 +45,6 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
 
   const inputs = definition.args.map((arg) => {
     const place = provenance.place({ kind: 'argument', name: arg.name });
-    const error = looseNameError('argument', arg.name);
-    if (error !== undefined) report(place, error);
     return inputOf(arg, place, (problem) => report(place, problem));
   });
   const instructions = definition.instructions.flatMap((resource): ResourceRef[] => {

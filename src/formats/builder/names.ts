@@ -1,5 +1,5 @@
 import { PATH_SEGMENT, parsePath } from '../../graph/guidance.js';
-import { BINDING_RULE, isValidBinding, isValidName, NAME_RULE } from '../../graph/names.js';
+import { isValidName, NAME_RULES, type NamedKind } from '../../graph/names.js';
 import { uriFault } from '../../graph/uri.js';
 import { InvalidNameError, InvalidUriError } from './errors.js';
 
@@ -26,24 +26,16 @@ export type Uri = string & Named<'uri'>;
 /** Plain text, which is checked when the workflow is built, or a checked name of this kind; one of another kind is a type error. */
 export type Naming<Kind extends string> = string & { readonly [NAME]?: Kind };
 
-/** What bindings and arguments may be called: identifiers of TypeScript. */
-export const IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$]{0,127}$/u;
-
-/** True for what a binding or an argument may be called. */
-export function isIdentifier(text: string): boolean {
-  return IDENTIFIER.test(text) && isValidBinding(text);
-}
-
 /** The keys of a field path; nothing for text that is none. `__proto__` is no field of anything. */
 export function fieldKeys(path: string): readonly (string | number)[] | undefined {
   const keys = parsePath(path);
   return keys?.includes('__proto__') ? undefined : keys;
 }
 
-/** The fault of a name that a graph may hold, since its own derived ids are such, and an author may not give. */
-export function looseNameError(kind: string, name: string): InvalidNameError | undefined {
-  if (!isValidBinding(name) || isIdentifier(name)) return undefined;
-  return new InvalidNameError({ kind, name, rule: IDENTIFIER.source });
+/** The fault of a binding that is no identifier, where a graph may hold it: its own derived ids are such. */
+export function bindingError(name: string): InvalidNameError | undefined {
+  if (!isValidName('step', name) || isValidName('binding', name)) return undefined;
+  return new InvalidNameError({ kind: 'binding', name, rule: NAME_RULES.binding.source });
 }
 
 /**
@@ -51,15 +43,15 @@ export function looseNameError(kind: string, name: string): InvalidNameError | u
  * @throws InvalidNameError for what no step can be called.
  */
 export function stepName<const N extends string>(name: N): N & StepName {
-  return checked('step', name, isValidBinding(name), BINDING_RULE);
+  return checkedName('step', name);
 }
 
 /**
- * The name of an argument, of the workflow or of a tool.
- * @throws InvalidNameError for what is no identifier.
+ * The name of an argument, of the workflow or of a tool: an identifier, with dots and dashes inside.
+ * @throws InvalidNameError for what no argument can be called.
  */
 export function arg<const N extends string>(name: N): N & ArgName {
-  return checked('argument', name, isIdentifier(name), IDENTIFIER);
+  return checkedName('argument', name);
 }
 
 /**
@@ -67,7 +59,7 @@ export function arg<const N extends string>(name: N): N & ArgName {
  * @throws InvalidNameError for what is no identifier.
  */
 export function binding<const N extends string>(name: N): N & BindingName {
-  return checked('binding', name, isIdentifier(name), IDENTIFIER);
+  return checkedName('binding', name);
 }
 
 /**
@@ -84,7 +76,7 @@ export function field<const P extends string>(path: P): P & FieldPath {
  * @throws InvalidNameError for what no tool can be called.
  */
 export function toolName<const N extends string>(name: N): N & ToolName {
-  return checked('tool', name, isValidName(name), NAME_RULE);
+  return checkedName('tool', name);
 }
 
 /**
@@ -95,6 +87,10 @@ export function uri<const U extends string>(text: U): U & Uri {
   const why = uriFault(text);
   if (why !== undefined) throw new InvalidUriError({ uri: text, why });
   return text as U & Uri;
+}
+
+function checkedName<N extends string, Kind extends NamedKind>(kind: Kind, name: N): N & Named<Kind> {
+  return checked(kind, name, isValidName(kind, name), NAME_RULES[kind]);
 }
 
 /** Marks what was found valid. */

@@ -154,10 +154,10 @@ describe('an argument', () => {
   });
 
   test('is declared once, with a name and a description', () => {
-    const bad = start.argument('task', 'again', false).argument('a-b', 'c', true).argument('e', ' ', true);
+    const bad = start.argument('task', 'again', false).argument('a b', 'c', true).argument('e', ' ', true);
     expect(shown(problemsOf(bad.step(any())))).toEqual([
       "DuplicateNameError SW1008: Workflow 'w' uses the name 'task' for two arguments. Rename one of them",
-      expect.stringMatching(/^InvalidNameError SW1002: 'a-b' is not a valid argument name\. Use/),
+      expect.stringMatching(/^InvalidNameError SW1002: 'a b' is not a valid argument name\. Use/),
       "MissingFieldError SW4008: Workflow 'w' is missing required field: description of argument 'e'",
     ]);
   });

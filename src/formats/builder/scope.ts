@@ -1,5 +1,5 @@
 import type { Expr } from '../../graph/expression/tree.js';
-import { isValidBinding } from '../../graph/names.js';
+import { isValidName } from '../../graph/names.js';
 import { resolveTool } from './resolve.js';
 import type { StepDefinition } from './step.js';
 
@@ -33,7 +33,7 @@ export class Scope {
 
   /** An id that nothing else has. */
   derive(base: string): string {
-    const start = isValidBinding(base) ? base : 'step';
+    const start = isValidName('step', base) ? base : 'step';
     let id = start;
     for (let number = 2; this.#taken.has(id); number++) id = `${start}-${number}`;
     this.#taken.add(id);

@@ -296,7 +296,7 @@ describe('names', () => {
       'SW1002 3:1 `__proto__` is not a valid step name',
       'SW1002 4:1 `a b` is not a valid step name',
     ]);
-    expect(found[0]).toContain('use a name that matches ^[a-z][a-z0-9_-]{0,61}$');
+    expect(found[0]).toContain('use a name that matches ^[A-Za-z][A-Za-z0-9_-]{0,61}$');
   });
 
   test('SW4008: nothing may be empty', () => {

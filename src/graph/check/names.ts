@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import type { ForeachNode, Node } from '../model.js';
-import { BINDING_RULE, isValidBinding, isValidName, NAME_RULE } from '../names.js';
+import { isValidName, NAME_RULES, type NamedKind } from '../names.js';
 import type { Place } from '../place.js';
 import { placeOfNode, relatedPlace } from './places.js';
 import { loopsAround, type Placed, type Subject } from './subject.js';
@@ -14,7 +14,7 @@ export function checkNames(subject: Subject): Diagnostic[] {
   const found: Diagnostic[] = [];
   const named = `workflow \`${graph.name}\``;
   if (isBlank(graph.name)) found.push(empty('the name of a workflow', graph.source));
-  else if (!isValidName(graph.name)) found.push(badName('workflow', graph.name, NAME_RULE, graph.source));
+  else found.push(...nameFault('workflow', graph.name, graph.source));
   if (isBlank(graph.description)) found.push(empty(`the description of ${named}`, graph.source));
   return [...found, ...checkArguments(subject), ...checkFields(subject), ...checkSteps(subject)];
 }
@@ -31,7 +31,7 @@ function checkArguments({ graph }: Subject): Diagnostic[] {
     }
     seen.set(name, place);
     if (isBlank(name)) found.push(empty(`the name of an argument of workflow \`${graph.name}\``, place));
-    else if (!isValidBinding(name)) found.push(badName('argument', name, BINDING_RULE, place));
+    else found.push(...nameFault('argument', name, place));
     if (isBlank(description)) found.push(empty(`the description of argument \`${name}\``, place));
   }
   return found;
@@ -46,7 +46,7 @@ function checkFields({ graph }: Subject): Diagnostic[] {
       return [diagnostic('SW1008', place, { field: name }, { related })];
     }
     seen.set(name, place);
-    return isValidBinding(name) ? [] : [badName('state field', name, BINDING_RULE, place)];
+    return nameFault('step', name, place, 'state field');
   });
 }
 
@@ -67,7 +67,7 @@ function checkId(placed: Placed, { graph, nodes }: Subject): Diagnostic[] {
     return [diagnostic('SW4009', place, { id: node.id }, { related })];
   }
   if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, place)];
-  return isValidBinding(node.id) ? [] : [badName('step', node.id, BINDING_RULE, place)];
+  return nameFault('step', node.id, place);
 }
 
 function checkArms({ node }: Placed, { graph }: Subject): Diagnostic[] {
@@ -86,9 +86,7 @@ function checkLoop({ node, scope }: Placed, { graph }: Subject): Diagnostic[] {
   if (node.kind !== 'foreach') return [];
   const place = placeOfNode(node, graph);
   const names = namesOfLoop(node);
-  const bad = names
-    .filter((name) => !isValidBinding(name))
-    .map((name) => badName('item', name, BINDING_RULE, place));
+  const bad = names.flatMap((name) => nameFault('step', name, place, 'item'));
   const taken = loopsAround(scope).flatMap(({ node: outer }) => {
     const outerNames = outer.kind === 'foreach' ? namesOfLoop(outer) : [];
     const name = names.find((each) => outerNames.includes(each));
@@ -109,6 +107,13 @@ function empty(what: string, place: Place | undefined): Diagnostic {
   return diagnostic('SW4008', place, { what });
 }
 
-function badName(kind: string, name: string, rule: RegExp, place: Place | undefined): Diagnostic {
-  return diagnostic('SW1002', place, { kind, name, rule: rule.source });
+/** @param called what has the name, in the message. Default: its kind. */
+function nameFault(
+  kind: NamedKind,
+  name: string,
+  place: Place | undefined,
+  called: string = kind,
+): Diagnostic[] {
+  if (isValidName(kind, name)) return [];
+  return [diagnostic('SW1002', place, { kind: called, name, rule: NAME_RULES[kind].source })];
 }

@@ -67,6 +67,8 @@ export interface WorkflowEntry extends Listed {
   readonly graph: Graph;
   /** Hash of the graph's canonical JSON. */
   readonly hash: string;
+  /** The fields of arguments that callers know by another name, by that name. */
+  readonly fields?: Readonly<Record<string, string>>;
   readonly fingerprint: string;
 }
 
@@ -76,6 +78,8 @@ export interface PromptEntry extends Listed {
   readonly description?: string;
   /** In declaration order. */
   readonly arguments: readonly Input[];
+  /** The fields of arguments that callers know by another name, by that name. */
+  readonly fields?: Readonly<Record<string, string>>;
   readonly fingerprint: string;
 }
 

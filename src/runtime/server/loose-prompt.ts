@@ -1,8 +1,8 @@
 import type { RequestContext as PromptContext } from '../../decorators/context.js';
-import type { JsonObject } from '../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../graph/json.js';
 import { Instances } from '../catalogue/instances.js';
 import type { Mask } from '../catalogue/mask.js';
-import type { Registry } from '../catalogue/registry.js';
+import type { PromptEntry, Registry } from '../catalogue/registry.js';
 import { isAbort, thrownFailure } from '../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
@@ -85,10 +85,17 @@ export class LoosePrompts {
       const { code, message } = made.failure;
       throw Object.assign(new Error(message, { cause: made.thrown }), { code });
     }
-    return made.instance.render(input, context);
+    return made.instance.render(byField(input, content.entry), context);
   }
 }
 
 function contextOf({ signal, requestId, auth, principal }: IdentifiedRequest): PromptContext {
   return { signal, requestId, ...(auth === undefined ? {} : { auth }), principal };
+}
+
+/** The arguments as `render` takes them: by the fields of its class. */
+function byField(input: JsonObject, { fields = {} }: PromptEntry): JsonObject {
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [ownProperty(fields, name) ?? name, value]),
+  );
 }

@@ -93,7 +93,7 @@ function completersOf(cls: AnyClass): ReadonlyMap<string, Completer> {
   const metadata = readMetadata(cls);
   if (metadata?.kind !== 'workflow' && metadata?.kind !== 'prompt') return new Map();
   return new Map(
-    metadata.args.flatMap(({ name, options: { complete } }) =>
+    metadata.args.flatMap(({ name: field, options: { name = field, complete } }) =>
       complete === undefined ? [] : [[name, complete] as const],
     ),
   );

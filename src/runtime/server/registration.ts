@@ -5,6 +5,7 @@ import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
@@ -87,7 +88,9 @@ export function register(
   const functions = new Map(Object.entries(registry.functions ?? {}));
   const registered = partsOf(registry, workflows);
   const problems = [...misfits, ...nameProblems(registry, workflows, prompts)];
-  const warnings: string[] = [];
+  const warnings = prompts
+    .filter(({ name }) => !isPortableName(name))
+    .map(({ name }) => texts.unportablePrompt(name));
   const runnable: RunnableWorkflow[] = [];
   for (const workflow of workflows) {
     const { name } = workflow.graph;

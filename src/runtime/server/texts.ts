@@ -25,6 +25,8 @@ export const texts = {
     builtWorkflow: 'a built workflow',
     plainPrompt: 'a plain prompt',
   },
+  unportablePrompt: (name: string) =>
+    `prompt \`${clip(name)}\`: some hosts refuse its name: they take at most 64 letters, digits, _ and -`,
   nameTaken: (name: string, first: string, second: string) =>
     `${second} is named \`${clip(name)}\`, as ${first} is: prompts and workflows share their names`,
 

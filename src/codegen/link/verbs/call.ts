@@ -1,5 +1,5 @@
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
-import type { Expr } from '../../../graph/expression/tree.js';
+import type { DictExpr } from '../../../graph/expression/tree.js';
 import { isChain } from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
@@ -25,7 +25,7 @@ export function linkCall(linker: Linker, call: CallSyntax): StepOutcome | undefi
   if (options === undefined || isGivenTwice(linker, 'call', options)) return undefined;
   const bind = transform === undefined || isNamed ? boundToNode(id) : transformed(linker, transform, id);
   const compensate = options.compensate && linkCompensation(linker, options.compensate, id);
-  if (tool === undefined || input?.kind !== 'dict' || bind === undefined) return undefined;
+  if (tool === undefined || input === undefined || bind === undefined) return undefined;
   if (options.compensate !== undefined && compensate === undefined) return undefined;
   const core = { kind: 'call', tool: tool.name, input } as const;
   const more = { ...linker.attempts(options), ...(compensate === undefined ? {} : { compensate }) };
@@ -38,7 +38,7 @@ export function linkCall(linker: Linker, call: CallSyntax): StepOutcome | undefi
 }
 
 /** The input of a tool or a workflow; nothing that is given counts as an empty one. */
-export function inputOf(linker: Linker, { args: [, given], place }: CallSyntax): Expr | undefined {
+export function inputOf(linker: Linker, { args: [, given], place }: CallSyntax): DictExpr | undefined {
   return given === undefined || given.kind === 'undefined'
     ? { kind: 'dict', at: place.span, entries: [] }
     : lowerDict(given, linker.arguments);

@@ -138,4 +138,14 @@ export const structureFaults = {
       `\`${p.verb}\` takes at most ${p.max} argument${p.max === 1 ? '' : 's'}, and is given ${p.count}`,
     () => 'leave out what is too much',
   ),
+  SW1050: warning(
+    (p: { kind: string; name: string }) => `some hosts refuse the ${p.kind} name \`${p.name}\``,
+    () =>
+      'they take at most 64 letters, digits, `_` and `-`: rename it, unless clients know it by this name already',
+  ),
+  SW1051: error(
+    (p: { workflow: string; argument: string; field: string }) =>
+      `a spread cannot supply the argument \`${p.argument}\` of workflow \`${p.workflow}\`, whose field is \`${p.field}\``,
+    (p) => `write the arguments out: \`${p.field}: …\``,
+  ),
 } as const;

@@ -1,8 +1,6 @@
 import type { Graph } from '../../../graph/model.js';
+import { isPortableName } from '../../../graph/names.js';
 import { texts } from './texts.js';
-
-/** What clients take as the name of a tool. */
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The names of the tools of workflows, or everything that is wrong with them. */
 export interface ToolNames {
@@ -29,7 +27,7 @@ export function toolNames(
   });
   const all = count(named.map(({ tool }) => tool));
   const problems = named.flatMap(({ workflow, tool }) => {
-    if (!NAME.test(tool)) return [texts.nameUnfit(workflow, tool)];
+    if (!isPortableName(tool)) return [texts.nameUnfit(workflow, tool)];
     return all.get(tool) === 1 && !taken.has(tool) ? [] : [texts.nameTaken(workflow, tool)];
   });
   return { names: new Map(named.map(({ workflow, tool }) => [workflow, tool])), problems };
