@@ -215,7 +215,10 @@ async function play({ title, failures = '', workflow, args, says, afterwards }: 
   console.log(`\n${paint('bold', `── ${title}`)}${failures === '' ? '' : ` (TRAVEL_FAILURES=${failures})`}`);
   const agency = await TravelAgency.open({ failures: Failures.parse(failures) });
   try {
-    const server = createServer(registry, { name: 'stepwright-travel', tools: travelTools(agency) });
+    const server: StepwrightServer = createServer(registry, {
+      name: 'stepwright-travel',
+      tools: travelTools(agency),
+    });
     const told = await converse(server, workflow, args);
     check(told.includes(says), `the conversation says '${says}'`);
     for (const [tool, input, gives] of afterwards) {

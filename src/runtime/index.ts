@@ -43,6 +43,7 @@ export { type RunningServer, serve } from './protocol/sdk1/serve.js';
 export { faultCodes, ProtocolFault } from './server/fault.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
+export type { WorkflowArguments } from './server/registry-types.js';
 export type { Elicit, Elicited, RequestContext } from './server/request.js';
 export {
   type Caller,
@@ -52,7 +53,12 @@ export {
   UnidentifiedCallerError,
 } from './server/runs/owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
-export { type CompletionSubject, createServer, type StepwrightServer } from './server/server.js';
+export {
+  type CompletionSubject,
+  createServer,
+  type ServerOf,
+  type StepwrightServer,
+} from './server/server.js';
 export type {
   CompletionResult,
   ContentBlock,

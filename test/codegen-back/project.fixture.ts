@@ -100,8 +100,11 @@ export function stepwright(args: readonly string[], cwd: string): Promise<Ran> {
 }
 
 /** Type-checks the project. */
-export function tsc(project: Project): Promise<Ran> {
-  return run([path.join(repository, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], project.root);
+export function tsc(project: Project, compiler = 'typescript'): Promise<Ran> {
+  return run(
+    [path.join(repository, 'node_modules', compiler, 'bin/tsc'), '-p', 'tsconfig.json'],
+    project.root,
+  );
 }
 
 /** Runs a module of the project. */

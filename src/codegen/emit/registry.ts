@@ -43,6 +43,7 @@ const OWN_NAMES = [
   'PromptName',
   'WorkflowArgs',
   'WorkflowResult',
+  'WorkflowArguments',
   'Workflows',
   'InstanceType',
 ];
@@ -91,10 +92,12 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
     ...(functions.length === 0 ? {} : { functions: functionTable }),
   };
+  // Callers know arguments by other names than those of the fields.
+  const isRenamed = workflows.some(({ data }) => 'fields' in data && data.fields !== undefined);
   return [
     REGISTRY_HEADER,
-    "import type { ArgsOf, ResultOf } from 'stepwright';",
-    "import { defineRegistry } from 'stepwright/runtime';",
+    `import type { ${isRenamed ? '' : 'ArgsOf, '}ResultOf } from 'stepwright';`,
+    `import { defineRegistry${isRenamed ? ', type WorkflowArguments' : ''} } from 'stepwright/runtime';`,
     ...imports.statements,
     '',
     '/** Everything a server offers. */',
@@ -115,7 +118,9 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     '}',
     '',
     '/** What a caller of workflow `N` supplies. */',
-    'export type WorkflowArgs<N extends WorkflowName> = ArgsOf<Workflows[N]>;',
+    isRenamed
+      ? 'export type WorkflowArgs<N extends WorkflowName> = WorkflowArguments<typeof registry, N>;'
+      : 'export type WorkflowArgs<N extends WorkflowName> = ArgsOf<Workflows[N]>;',
     '',
     '/** What workflow `N` hands back. */',
     'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',

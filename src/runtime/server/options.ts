@@ -64,8 +64,15 @@ export interface ResolvedSettings
 /**
  * Options of a server: its settings, and a factory for each class whose constructor takes parameters. The options as
  * a whole may be left out where no class needs one.
+ *
+ * @typeParam W the workflows that a program has built.
+ * @typeParam P its prompts without a class.
  */
-export type ServerOptions<R extends Registry> = WithFactories<R, ServerSettings>;
+export type ServerOptions<
+  R extends Registry,
+  W extends readonly BuiltWorkflow[] = readonly BuiltWorkflow[],
+  P extends readonly SimplePrompt[] = readonly SimplePrompt[],
+> = WithFactories<R, ServerSettings & { readonly workflows?: W; readonly prompts?: P }>;
 
 /**
  * Fills defaults in.

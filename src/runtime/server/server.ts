@@ -1,3 +1,4 @@
+import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
@@ -16,11 +17,24 @@ import { limited } from './limit.js';
 import { type Listings, listingsOf } from './listings.js';
 import { LoosePrompts } from './loose-prompt.js';
 import { type PromptOffer, promptOffers, type RunnableWorkflow } from './offers.js';
-import { type ResolvedSettings, resolveSettings, type ServerOptions } from './options.js';
+import {
+  type ResolvedSettings,
+  resolveSettings,
+  type ServerOptions,
+  type ServerSettings,
+} from './options.js';
 import { pageOf } from './page.js';
 import { readArguments } from './prompt-arguments.js';
 import { runPrompt } from './prompt-run.js';
-import { RegistrationError, register } from './registration.js';
+import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
+import type {
+  NameFault,
+  PromptInput,
+  PromptNameOf,
+  ToolInput,
+  ToolNameOf,
+  ToolOutput,
+} from './registry-types.js';
 import type { IdentifiedRequest, RequestContext } from './request.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
@@ -95,6 +109,31 @@ export interface StepwrightServer {
   endRuns(reason: string): void;
 }
 
+/** Any text, beside known names that an editor suggests. */
+type PlainText = string & {};
+
+/**
+ * A server whose `callTool` and `getPrompt` know the names, arguments and results of its registry. A name that is known at
+ * run time only, a `string`, may be any; it goes wherever a {@link StepwrightServer} does.
+ *
+ * @typeParam Names further names: any text where a program registers workflows or prompts beside the registry.
+ */
+export interface ServerOf<R extends Registry, Names extends string = never>
+  extends Omit<StepwrightServer, 'callTool' | 'getPrompt'> {
+  /** See {@link StepwrightServer.callTool}. */
+  callTool<N extends ToolNameOf<R> | Names | PlainText>(
+    name: N & NameFault<N, ToolNameOf<R> | Names>,
+    input: ToolInput<R, N>,
+    request: RequestContext,
+  ): Promise<ToolResult<ToolOutput<R, N>>>;
+  /** See {@link StepwrightServer.getPrompt}. */
+  getPrompt<N extends PromptNameOf<R> | Names | PlainText>(
+    name: N & NameFault<N, PromptNameOf<R> | Names>,
+    given: PromptInput<R, N>,
+    request: RequestContext,
+  ): Promise<PromptTrace | PromptResult>;
+}
+
 /** What somebody is filling in. */
 export type CompletionSubject =
   | { readonly kind: 'prompt'; readonly name: string }
@@ -109,22 +148,28 @@ export type CompletionSubject =
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
  * @throws RangeError for a limit among the options that is no positive whole number.
  */
-export function createServer<R extends Registry>(
+export function createServer<
+  R extends Registry,
+  const W extends readonly BuiltWorkflow[] = readonly [],
+  const P extends readonly SimplePrompt[] = readonly [],
+>(
   registry: R,
-  ...[options]: ServerOptions<R>
+  ...[options]: ServerOptions<R, W, P>
+): ServerOf<R, [W, P] extends [readonly [], readonly []] ? never : string>;
+export function createServer(
+  registry: Registry,
+  options: ServerSettings & UntypedFactories = {},
 ): StepwrightServer {
   verifyRegistry(registry);
-  const settings = resolveSettings(options ?? {});
+  const settings = resolveSettings(options);
   const schemas = new SchemaCompiler();
   const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
-  // `createCatalogue` asks for the same factories; the conditional type of its rest parameter hides that from tsc.
-  const factories: UntypedFactories = options ?? {};
-  const catalogue = createCatalogue<Registry>(served, { ...factories, ...settings, schemas });
+  const catalogue = createCatalogue<Registry>(served, { ...options, ...settings, schemas });
   const runnable = servedWorkflows(served, workflows);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning);
-  return new RegistryServer(served, catalogue, settings, workflows, runnable, factories, schemas);
+  return new RegistryServer(served, catalogue, settings, workflows, runnable, options, schemas);
 }
 
 class RegistryServer implements StepwrightServer {

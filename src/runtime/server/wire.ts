@@ -85,9 +85,9 @@ export interface CompletionResult {
 }
 
 /** The answer to `tools/call`. */
-export interface ToolResult {
+export interface ToolResult<Structured = JsonObject> {
   readonly content: readonly ContentBlock[];
-  readonly structuredContent?: JsonObject;
+  readonly structuredContent?: Structured;
   readonly isError?: true;
   readonly _meta?: JsonObject;
 }

@@ -93,7 +93,11 @@ async function createOrExit<R extends Registry>(
   options: ServerOptions<R>,
 ): Promise<StepwrightServer> {
   try {
-    return createServer(registry, ...options);
+    // What the options are was checked where the registry's type is known.
+    return createServer<Registry>(
+      registry,
+      ...(options as unknown as ServerOptions<Registry, readonly [], readonly []>),
+    );
   } catch (error) {
     const isTheProgrammers =
       error instanceof StaleRegistryError ||
