@@ -1,38 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
+import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
 import { temporaryGraph } from './temp-graph.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WRITES = 500;
 
-/** Holds the programs as JavaScript: they start dozens of times, and a loader takes longer than they do. */
-let programs: string;
+let programs: CompiledPrograms;
 
 beforeAll(async () => {
-  programs = await mkdtemp(join(tmpdir(), 'logseq-writers-'));
-  await symlink(join(ROOT, 'node_modules'), join(programs, 'node_modules'));
-  const input = ['journal-writer', 'crash'].map((name) =>
-    fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url)),
-  );
-  const outDir = join(programs, 'dist');
-  await build({
-    root: ROOT,
-    configFile: false,
-    logLevel: 'error',
-    build: { ssr: true, outDir, rolldownOptions: { input, output: { entryFileNames: '[name].mjs' } } },
-  });
+  const source = (name: string): string => fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
+  programs = await compilePrograms({ 'journal-writer': source('journal-writer'), crash: source('crash') });
 });
-
-afterAll(() => rm(programs, { recursive: true }));
+afterAll(() => programs.remove());
 
 test('two programs that write 500 tasks each to one journal lose none', { timeout: 240_000 }, async () => {
   const folder = await temporaryGraph({ 'pages/Website.md': '' });
@@ -118,8 +104,8 @@ async function runWriter(
   killAt?: number,
   { last = WRITES, crashBefore }: { last?: number; crashBefore?: number } = {},
 ): Promise<Life> {
-  const crash = crashBefore === undefined ? [] : ['--import', join(programs, 'dist/crash.mjs')];
-  const program = join(programs, 'dist/journal-writer.mjs');
+  const crash = crashBefore === undefined ? [] : ['--import', programs.file('crash')];
+  const program = programs.file('journal-writer');
   const child = spawn(process.execPath, [...crash, program, folder, name, String(first), String(last)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, CRASH_BEFORE: String(crashBefore) },
