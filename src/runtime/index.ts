@@ -40,7 +40,15 @@ export {
   type ServerTransport,
 } from './protocol/sdk1/connect.js';
 export { type RunningServer, serve } from './protocol/sdk1/serve.js';
+export { type DrainOnSignalsOptions, drainOnSignals } from './server/drain-on-signals.js';
 export { faultCodes, ProtocolFault } from './server/fault.js';
+export { type GuardOptions, guardProcess } from './server/guard-process.js';
+export {
+  type HostValidationOptions,
+  type HttpHeaders,
+  type HttpRefusal,
+  hostValidation,
+} from './server/host-validation.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
 export type { WorkflowArguments } from './server/registry-types.js';

@@ -261,11 +261,14 @@ describe('the recipes do what they say', () => {
 
   test('clients are served over HTTP, each with runs of its own', { timeout: 60_000 }, async () => {
     const { overHttp } = (await recipes.load('src/http.ts')) as never as {
-      overHttp(server: Server, whoBrings: (token: string) => Promise<object | undefined>): HttpServer;
+      overHttp(
+        server: Server,
+        whoBrings: (token: string) => Promise<object | undefined>,
+      ): { http: HttpServer };
     };
     const served = await serve();
     const known = new Set(['ada', 'eve', 'ada bob', 'odd']);
-    const http = overHttp(served.server, async (token) => {
+    const { http } = overHttp(served.server, async (token) => {
       if (!known.has(token)) return undefined;
       const [clientId, sub] = token === 'odd' ? ['odd', {}] : token.split(' ');
       return { token, clientId, scopes: [], ...(sub === undefined ? {} : { extra: { sub } }) };

@@ -8,6 +8,8 @@ export const faultCodes = {
   resourceNotFound: -32002,
   /** The authenticated caller cannot be told from others; of the codes that JSON-RPC leaves to servers. */
   unidentified: -32003,
+  /** The server ends and takes no further requests; of the codes that JSON-RPC leaves to servers. */
+  shuttingDown: -32004,
   /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
   exhausted: -32005,
 } as const;

@@ -12,6 +12,7 @@ describe('resolveSettings', () => {
       promptTimeoutMs: 45_000,
       toolTimeoutMs: 60_000,
       toolAnswerMs: 45_000,
+      drainTimeoutMs: 8_000,
       runs: {
         maxOpenRuns: 50,
         maxPendingActions: 50,
@@ -46,6 +47,7 @@ describe('resolveSettings', () => {
       promptTimeoutMs: 2,
       toolTimeoutMs: 3,
       toolAnswerMs: 4,
+      drainTimeoutMs: 5,
     };
     expect(resolveSettings(given)).toMatchObject(given);
     const ownerRule = { owner: 'client+subject', subjectClaim: 'oid' } as const;
@@ -55,7 +57,13 @@ describe('resolveSettings', () => {
   });
 
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('refuses the limit %d', (limit) => {
-    for (const name of ['pageSize', 'promptTimeoutMs', 'toolTimeoutMs', 'toolAnswerMs'] as const) {
+    for (const name of [
+      'pageSize',
+      'promptTimeoutMs',
+      'toolTimeoutMs',
+      'toolAnswerMs',
+      'drainTimeoutMs',
+    ] as const) {
       expect(() => resolveSettings({ [name]: limit })).toThrow(
         new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`),
       );

@@ -27,6 +27,11 @@ export interface ServerSettings extends OwnerRule {
    * for. Default: 45 000, since clients give up after 60 s.
    */
   readonly toolAnswerMs?: number;
+  /**
+   * How long requests and runs under way may take to finish once the server is drained, in ms; what is left then ends
+   * with a hand-off. Default: 8 000, since containers are killed 10 s after SIGTERM.
+   */
+  readonly drainTimeoutMs?: number;
   /** How much of its clients' runs the server keeps. */
   readonly runs?: Partial<RunLimits>;
   /**
@@ -85,6 +90,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     promptTimeoutMs: settings.promptTimeoutMs ?? 45_000,
     toolTimeoutMs: settings.toolTimeoutMs ?? 60_000,
     toolAnswerMs: settings.toolAnswerMs ?? 45_000,
+    drainTimeoutMs: settings.drainTimeoutMs ?? 8_000,
   };
   const runs = { ...DEFAULT_LIMITS, ...settings.runs };
   const ofRuns = Object.entries(runs).map(([name, limit]) => [`runs.${name}`, limit] as const);

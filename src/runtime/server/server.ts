@@ -36,6 +36,7 @@ import type {
   ToolOutput,
 } from './registry-types.js';
 import type { IdentifiedRequest, RequestContext } from './request.js';
+import { RequestGate } from './request-gate.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
 import type { RunStore } from './runs/run-store.js';
@@ -102,8 +103,24 @@ export interface StepwrightServer {
     asked: CompletionRequest,
     request: RequestContext,
   ): Promise<CompletionResult>;
+  /** False until {@link drain} is called. */
+  readonly isDraining: boolean;
   /**
-   * The process ends: cancels every run that is not over, since runs are kept in memory.
+   * Does the work of one request of a client, unless the server is being drained. Adapters call it around the methods
+   * above, so that a drain knows what is under way; `work` gets the request with a signal that the drain aborts, too.
+   *
+   * @throws {ProtocolFault} -32004 when the server is being drained.
+   */
+  admit<T>(request: RequestContext, work: (request: RequestContext) => Promise<T>): Promise<T>;
+  /**
+   * Ends the service in order, over all connections. Further requests are refused. What is under way may finish within
+   * `drainTimeoutMs`; then it is cancelled, and each request is answered with what is left to do. A run that waits for an
+   * answer nobody is asked for is not waited for. Resolves when all requests are answered; never rejects. Afterwards
+   * connections can be closed. See `drainOnSignals`.
+   */
+  drain(): Promise<void>;
+  /**
+   * The process ends at once: cancels every run that is not over, since runs are kept in memory.
    * @param reason why, in one sentence; the runs tell it.
    */
   endRuns(reason: string): void;
@@ -182,6 +199,7 @@ class RegistryServer implements StepwrightServer {
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
   readonly #composite: CompositeTools;
+  readonly #gate = new RequestGate();
 
   constructor(
     readonly registry: Registry,
@@ -351,6 +369,18 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTemplate(of.uriTemplate));
     }
     return completeVariable(template, asked, request, toolTimeoutMs);
+  }
+
+  get isDraining(): boolean {
+    return this.#gate.isDraining;
+  }
+
+  admit<T>(request: RequestContext, work: (request: RequestContext) => Promise<T>): Promise<T> {
+    return this.#gate.admit(request, work);
+  }
+
+  drain(): Promise<void> {
+    return this.#gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
   }
 
   endRuns(reason: string): void {

@@ -88,6 +88,26 @@ export const texts = {
   toolTimedOut: (name: string, ms: number) =>
     `Tool '${name}' did not answer within ${ms} ms; whether it took effect is unknown`,
   noAnswer: (ms: number) => `there was no answer within ${ms} ms`,
+  shuttingDown: () =>
+    'The server is shutting down and takes no further requests: connect again and repeat this one',
+  stopped: () => 'the server was stopped',
+  drains: (requests: number, ms: number) =>
+    `the server is being stopped: ${counted(requests, 'request')} under way may take ${ms} ms to finish`,
+  drained: (requests: number, runs: number) =>
+    `the server was stopped: cancelled ${counted(requests, 'request')} and ${counted(runs, 'run')} that were not over`,
+  unanswered: (requests: number) =>
+    `the server was stopped: ${counted(requests, 'request')} got no answer in time`,
+  strayError: (isRejection: boolean, shown: string) =>
+    `${isRejection ? 'A rejection was left unhandled' : 'An error was thrown outside of any call'}; the server keeps serving: ${shown}`,
+  fatalError: (shown: string) => `The server cannot go on and ends with exit code 1: ${shown}`,
+  notHost: (text: string) =>
+    `\`allowedHosts\` lists '${clip(text)}', which is not a host: write \`example.com\` or \`example.com:8443\``,
+  notOrigin: (text: string) =>
+    `\`allowedOrigins\` lists '${clip(text)}', which is not an origin: write \`https://example.com\``,
+  foreignHost: (host: string | undefined) =>
+    `Forbidden: ${host === undefined ? 'the request has no Host header' : `this server is not served as '${clip(host)}'`}. Its operator lists its names in \`allowedHosts\`.`,
+  foreignOrigin: (origin: string) =>
+    `Forbidden: pages of '${clip(origin)}' must not call this server. Its operator lists those that may in \`allowedOrigins\`.`,
   toolCancelled: (name: string) =>
     `The call of tool '${name}' was cancelled; whether it took effect is unknown`,
 } as const;
@@ -174,6 +194,10 @@ function didYouMean(near: string | undefined): string {
 }
 
 /** Keeps hostile or huge input from filling a message. */
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 function clip(text: string): string {
   return oneLine(text, 200);
 }

@@ -7,11 +7,11 @@ import { oneLine } from '../../catalogue/encode-text.js';
 import { encodedLog } from '../../catalogue/log.js';
 import { thrownReport } from '../../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from '../../server/fault.js';
+import { InFlight } from '../../server/in-flight.js';
 import { ConnectionClosed, type RequestContext } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/server.js';
 import { texts } from '../../server/texts.js';
 import { elicitWith } from './elicit.js';
-import { InFlight } from './in-flight.js';
 import { isMethod, parseParams } from './requests.js';
 import { texts as adapterTexts } from './texts.js';
 
@@ -77,7 +77,7 @@ export async function connect(
     const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
     const { context, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
     try {
-      return (await answer(server, method, params, context)) as Result;
+      return (await server.admit(context, (admitted) => answer(server, method, params, admitted))) as Result;
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;

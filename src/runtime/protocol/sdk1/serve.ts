@@ -1,8 +1,8 @@
 import { FactoriesError } from '../../catalogue/factories.js';
-import { encodedLog } from '../../catalogue/log.js';
 import type { Registry } from '../../catalogue/registry.js';
-import { thrownReport } from '../../catalogue/thrown.js';
 import { StaleRegistryError } from '../../catalogue/verify-registry.js';
+import { drainOnSignals, endProcess } from '../../server/drain-on-signals.js';
+import { guardProcess } from '../../server/guard-process.js';
 import type { ServerOptions } from '../../server/options.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer, type StepwrightServer } from '../../server/server.js';
@@ -18,8 +18,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** How long the process may take to end by itself once the connection has: a tool may hold a timer or a socket. */
-const EXIT_GRACE_MS = 1_000;
 /** How long requests under way may still take once the client has closed stdin. */
 const HANG_UP_GRACE_MS = 1_000;
 
@@ -27,9 +25,10 @@ const HANG_UP_GRACE_MS = 1_000;
  * Serves a generated registry over stdio: the whole of a server program. From then on stdout belongs to the protocol,
  * and whatever else writes to it, `console.*` included, reaches stderr.
  *
- * The process ends when the client closes stdin, after a second at most for requests under way, and on SIGTERM and
- * SIGINT, with exit code 0. It ends at once, with exit
- * code 1 and the reason on stderr, when the registry is stale, a factory is missing or a built workflow has faults.
+ * The process ends with exit code 0 when the client closes stdin, after a second at most for requests under way, and on
+ * SIGTERM and SIGINT, once the server is drained (see `drainOnSignals`). What a tool throws outside of its calls does not
+ * end it (see `guardProcess`). It ends at once, with exit code 1 and the reason on stderr, when the registry is stale, a
+ * factory is missing or a built workflow has faults.
  *
  * @throws RangeError for a limit among the options that is no positive whole number.
  * @example
@@ -44,48 +43,34 @@ export async function serve<R extends Registry>(
   const server = await createOrExit(registry, options);
   const stdio = claimStdio();
   const connection = await connect(server, stdio.transport, { local: true });
-  const stopReporting = reportStrayErrors();
+  const removeGuard = guardProcess();
   const stop = (): void => void connection.close();
-  for (const signal of SIGNALS) process.once(signal, stop);
+  const close = (): Promise<void> => connection.close({ graceMs: HANG_UP_GRACE_MS });
+  const ignoreSignals = drainOnSignals(server, { close });
   stdio.broken.then(stop);
-  stdio.ended.then(() => connection.close({ graceMs: HANG_UP_GRACE_MS }));
+  stdio.ended.then(close);
 
   let keepProcess = false;
   const closed = connection.closed.then(() => {
-    for (const signal of SIGNALS) process.off(signal, stop);
-    stopReporting();
     server.endRuns('the server was stopped');
     stdio.release();
-    if (!keepProcess) endProcess();
+    if (keepProcess) {
+      removeGuard();
+      ignoreSignals();
+      return;
+    }
+    process.stdin.destroy();
+    endProcess();
   });
-  const close = (): Promise<void> => {
-    keepProcess = true;
-    stop();
-    return closed;
+  return {
+    server,
+    closed,
+    close() {
+      keepProcess = true;
+      stop();
+      return closed;
+    },
   };
-  return { server, closed, close };
-}
-
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-
-/**
- * Keeps the process alive when a tool leaves a promise unhandled or throws in a callback: the run of the tool has its
- * own answer, and no other run shares state with it.
- */
-function reportStrayErrors(): () => void {
-  const log = encodedLog();
-  const report = (error: unknown): void => {
-    log(thrownReport(error));
-  };
-  // Unhandled rejections arrive here as well.
-  process.on('uncaughtException', report);
-  return () => void process.off('uncaughtException', report);
-}
-
-/** Lets the process end by itself, and ends it when something still holds it after {@link EXIT_GRACE_MS}. */
-function endProcess(): void {
-  process.stdin.destroy();
-  setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
 }
 
 async function createOrExit<R extends Registry>(

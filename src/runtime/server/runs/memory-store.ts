@@ -82,8 +82,18 @@ export class MemoryRunStore implements RunStore {
     return [...(this.#byQuota.get(quotaOf(caller)) ?? [])].map(({ summary }) => summary).reverse();
   }
 
-  endAll(reason: string): void {
-    for (const run of [...this.#runs.values()]) if (run.endedAt === undefined) run.giveUp(reason);
+  endAll(reason: string): number {
+    const open = this.#open;
+    for (const run of open) run.giveUp(reason);
+    return open.length;
+  }
+
+  async atRest(): Promise<void> {
+    await Promise.all(this.#open.map((run) => run.atRest()));
+  }
+
+  get #open(): readonly StoredRun[] {
+    return [...this.#runs.values()].filter(({ endedAt }) => endedAt === undefined);
   }
 
   /** Does the same work for a run that does not exist as for one that the caller may not reach. */

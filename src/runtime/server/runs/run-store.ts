@@ -21,8 +21,10 @@ export interface RunStore {
   cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer>;
   /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
   list(caller: Owner): Promise<readonly RunSummary[]>;
-  /** The process ends: what is not over is cancelled. */
-  endAll(reason: string): void;
+  /** Resolves when every run is over or waits for an answer or a time. */
+  atRest(): Promise<void>;
+  /** The process ends: cancels every run that is not over. Returns how many those are. */
+  endAll(reason: string): number;
 }
 
 export interface NewRun {

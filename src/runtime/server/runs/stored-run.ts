@@ -225,6 +225,19 @@ export class StoredRun implements Attended {
     this.#stopIdling = clock.setTimer(expire, idleMs, { keepsProcess: false });
   }
 
+  /** Resolves when the run is over, or goes on with an answer or a time only. */
+  atRest(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.#live?.standing === 'busy') return;
+        this.#watchers.delete(look);
+        resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
   join(attendant: Attendant, watcher: () => void): void {
     this.#requestId = attendant.request.requestId;
     this.#attendants.add(attendant);
