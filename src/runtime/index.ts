@@ -51,6 +51,19 @@ export {
 } from './server/host-validation.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
+export {
+  DefaultMismatchError,
+  MissingFunctionError,
+  NameTakenError,
+  NestedWorkflowError,
+  NotRegistrableError,
+  OtherFunctionError,
+  RegistrationProblem,
+  type SchemaOwner,
+  type StartProblem,
+  ToolNameError,
+  UnusableSchemaError,
+} from './server/registration-problems.js';
 export type { WorkflowArguments } from './server/registry-types.js';
 export type { Elicit, Elicited, RequestContext } from './server/request.js';
 export {

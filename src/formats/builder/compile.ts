@@ -5,7 +5,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
 import type { WorkflowDefinition } from './definition.js';
-import type { WorkflowError } from './errors.js';
+import { type WorkflowError, within } from './errors.js';
 import { type Lowered, lower } from './lower.js';
 import { toProblems } from './problems.js';
 import type { FunctionEntry, Registered } from './registered.js';
@@ -28,6 +28,12 @@ export type CompileResult =
  * @param registered without it every tool and resource is taken to be there.
  */
 export function compile(definition: WorkflowDefinition, registered?: Registered): CompileResult {
+  const result = compiled(definition, registered);
+  for (const error of result.ok ? result.warnings : result.problems) within(String(definition.name), error);
+  return result;
+}
+
+function compiled(definition: WorkflowDefinition, registered?: Registered): CompileResult {
   const misshapen = shapeProblems(definition);
   if (misshapen.length > 0) return { ok: false, problems: misshapen };
   const lowered = lower(definition, registered);

@@ -5,11 +5,18 @@ import { nearestName } from '../../graph/suggest.js';
 export abstract class WorkflowError extends Error {
   /** The code of the diagnostic that stands for this fault; `stepwright explain` tells more. */
   readonly code: DiagnosticCode;
+  /** The workflow it is in; missing for a name that was checked by itself. */
+  declare readonly workflow?: string;
 
   constructor(code: DiagnosticCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
+}
+
+/** Says of a fault what workflow it is in, where it does not say so itself. */
+export function within<E extends WorkflowError>(workflow: string, error: E): E {
+  return error.workflow === undefined ? Object.assign(error, { workflow }) : error;
 }
 
 /** A step reads a binding that no earlier step has. */
@@ -37,7 +44,7 @@ export class UnknownBindingError extends WorkflowError {
 /** A tool that is not registered, or a class that is none. */
 export class MissingToolError extends WorkflowError {
   override readonly name = 'MissingToolError';
-  readonly workflow: string;
+  override readonly workflow: string;
   readonly tool: string;
 
   /** @param registered the names of the tools there are. */
@@ -56,7 +63,7 @@ export class MissingToolError extends WorkflowError {
 /** A resource that is not registered, or a class that is none. */
 export class MissingResourceError extends WorkflowError {
   override readonly name = 'MissingResourceError';
-  readonly workflow: string;
+  override readonly workflow: string;
   /** Its URI; where that is not known either, the name of the class. */
   readonly resource: string;
 
@@ -76,7 +83,7 @@ export class MissingResourceError extends WorkflowError {
 /** Steps that wait for each other, or for themselves. */
 export class CircularDependencyError extends WorkflowError {
   override readonly name = 'CircularDependencyError';
-  readonly workflow: string;
+  override readonly workflow: string;
   /** The steps in the order of waiting, the first one again at the end: `a → b → a`. */
   readonly cycle: string;
 
@@ -120,7 +127,7 @@ export class InvalidUriError extends WorkflowError {
 /** A name, a description or the steps are missing. */
 export class MissingFieldError extends WorkflowError {
   override readonly name = 'MissingFieldError';
-  readonly workflow: string;
+  override readonly workflow: string;
   readonly field: string;
 
   constructor(
@@ -185,7 +192,7 @@ export class InvalidOptionError extends WorkflowError {
 /** A name that is given twice. */
 export class DuplicateNameError extends WorkflowError {
   override readonly name = 'DuplicateNameError';
-  readonly workflow: string;
+  override readonly workflow: string;
   readonly duplicate: string;
 
   /** @param fields.kinds what has the name: `two steps`, `an argument and a step`. */

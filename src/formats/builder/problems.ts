@@ -17,6 +17,7 @@ import {
   reasons,
   UnknownBindingError,
   type WorkflowError,
+  within,
 } from './errors.js';
 import type { Lowered, Problem } from './lower.js';
 import { lineOf, type Origin } from './provenance.js';
@@ -43,6 +44,22 @@ export function toProblems(
   const sorted = (list: readonly Problem[]): WorkflowError[] =>
     [...list].sort((left, right) => left.line - right.line).map(({ error }) => error);
   return { problems: sorted(found.error), warnings: sorted(found.warning) };
+}
+
+/** The errors that stand for what the checker found in a graph that a program made by itself. */
+export function graphErrors(
+  graph: Graph,
+  environment: CheckEnvironment,
+  diagnostics: readonly Diagnostic[],
+): readonly WorkflowError[] {
+  const reader = new DiagnosticReader(graph, environment, diagnostics);
+  return diagnostics.flatMap((found) => {
+    const step = found.params?.step;
+    const origin: Origin =
+      typeof step === 'string' ? { kind: 'step', step, available: [] } : { kind: 'workflow' };
+    const error = reader.read(found, origin);
+    return error === undefined ? [] : [within(graph.name, error)];
+  });
 }
 
 /** What the message of a diagnostic with this code was made from. */

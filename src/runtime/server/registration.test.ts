@@ -32,7 +32,7 @@ const refusal = (run: () => unknown): readonly string[] => {
   try {
     run();
   } catch (error) {
-    if (error instanceof RegistrationError) return error.problems;
+    if (error instanceof RegistrationError) return error.message.split('\n  - ').slice(1);
     throw error;
   }
   return [];

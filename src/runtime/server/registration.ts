@@ -1,8 +1,11 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
+import { graphErrors } from '../../formats/builder/problems.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
 import { isJsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
@@ -12,6 +15,13 @@ import type { FunctionEntry, Registry } from '../catalogue/registry.js';
 import { kindOf } from './kind-of.js';
 import type { RunnableWorkflow } from './offers.js';
 import { schemaFaults } from './registered-schemas.js';
+import {
+  MissingFunctionError,
+  NameTakenError,
+  NotRegistrableError,
+  OtherFunctionError,
+  type StartProblem,
+} from './registration-problems.js';
 import { texts } from './texts.js';
 
 /** A workflow that a program has made, rather than codegen. */
@@ -57,9 +67,15 @@ export interface Registrations {
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 
-  constructor(readonly problems: readonly string[]) {
-    super(texts.registrationRefused(problems));
+  /** @param problems one error for each fault, which a program can tell apart by its class. */
+  constructor(readonly problems: readonly StartProblem[]) {
+    super(texts.registrationRefused(problems.map(sentence)));
   }
+}
+
+function sentence(problem: StartProblem): string {
+  if (!(problem instanceof WorkflowError)) return problem.message;
+  return texts.workflowFault(problem.workflow ?? '', problem);
 }
 
 /** What was registered, checked. */
@@ -87,7 +103,7 @@ export function register(
   const prompts = registrations.prompts.filter(isPlainPrompt);
   const functions = new Map(Object.entries(registry.functions ?? {}));
   const registered = partsOf(registry, workflows);
-  const problems = [...misfits, ...nameProblems(registry, workflows, prompts)];
+  const problems: StartProblem[] = [...misfits, ...nameProblems(registry, workflows, prompts)];
   const warnings = prompts
     .filter(({ name }) => !isPortableName(name))
     .map(({ name }) => texts.unportablePrompt(name));
@@ -96,7 +112,7 @@ export function register(
     const { name } = workflow.graph;
     const checked = check(workflow, registered);
     if (!checked.ok) {
-      problems.push(...checked.problems.map((finding) => texts.workflowFault(name, finding)));
+      problems.push(...checked.problems.map((finding) => errorOf(finding, name)));
       continue;
     }
     warnings.push(...checked.warnings.map((finding) => texts.workflowFault(name, finding)));
@@ -118,13 +134,17 @@ export function register(
 }
 
 /** What programs in JavaScript register that is nothing of the kind. */
-function misfitsOf({ workflows, prompts }: Registrations): string[] {
-  const misfits = (list: readonly unknown[], fits: (item: unknown) => boolean, text: typeof texts.notBuilt) =>
-    list.flatMap((item, index) => (fits(item) ? [] : [text(index, kindOf(item))]));
-  return [
-    ...misfits(workflows, isBuiltWorkflow, texts.notBuilt),
-    ...misfits(prompts, isPlainPrompt, texts.notPlainPrompt),
-  ];
+function misfitsOf({ workflows, prompts }: Registrations): NotRegistrableError[] {
+  const misfits = (name: keyof Registrations, list: readonly unknown[], fits: (item: unknown) => boolean) =>
+    list.flatMap((item, index) => (fits(item) ? [] : [new NotRegistrableError(name, index, kindOf(item))]));
+  return [...misfits('workflows', workflows, isBuiltWorkflow), ...misfits('prompts', prompts, isPlainPrompt)];
+}
+
+/** A workflow that checks itself may say what is wrong in other words than the builder's. */
+function errorOf(finding: Finding, workflow: string): WorkflowError {
+  if (finding instanceof WorkflowError) return finding;
+  const { message, code } = finding;
+  return within(workflow, new OtherWorkflowError(message, code as DiagnosticCode, { cause: finding }));
 }
 
 function isBuiltWorkflow(given: unknown): given is BuiltWorkflow {
@@ -160,10 +180,25 @@ function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWor
   const { graph, functions = new Map() } = workflow;
   const parsed = parseGraph(graph);
   const found = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
-  const problems = found.filter(({ severity }) => severity === 'error').map(withHint);
-  if (!parsed.ok || problems.length > 0) return { ok: false, problems };
+  const faults = found.filter(({ severity }) => severity === 'error');
+  if (!parsed.ok || faults.length > 0) {
+    return {
+      ok: false,
+      problems: graphErrors(parsed.ok ? parsed.graph : NO_GRAPH(graph.name), registered, faults),
+    };
+  }
   return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
 }
+
+/** Stands for what is no graph, while its faults are read. */
+const NO_GRAPH = (name: string): Graph => ({
+  graphVersion: 1,
+  name,
+  description: '',
+  inputs: [],
+  instructions: [],
+  nodes: [],
+});
 
 function withHint({ code, message, hint }: Diagnostic): Finding {
   return { code, message: hint === undefined ? message : `${message} (${hint})` };
@@ -172,18 +207,19 @@ function withHint({ code, message, hint }: Diagnostic): Finding {
 function functionProblems(
   { graph, functions: own }: Pick<Extract<CheckedWorkflow, { ok: true }>, 'graph' | 'functions'>,
   functions: ReadonlyMap<string, FunctionEntry>,
-): Set<string> {
-  const problems = new Set<string>();
+): StartProblem[] {
+  const problems = new Map<string, StartProblem>();
   for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
     if (node.kind !== 'compute' || node.function === undefined) continue;
     const entry = functions.get(node.function.name);
-    if (entry === undefined) problems.add(texts.noFunction(graph.name, node.function.name));
+    const { name } = node.function;
+    if (entry === undefined) problems.set(name, new MissingFunctionError(graph.name, name));
     // Functions of one source may close over different values.
     const brought = own.get(node.function.name) ?? entry;
     if (entry !== undefined && (entry.hash !== node.function.hash || entry.function !== brought?.function))
-      problems.add(texts.twoFunctions(graph.name, node.function.name));
+      problems.set(name, new OtherFunctionError(graph.name, name));
   }
-  return problems;
+  return [...problems.values()];
 }
 
 /** Prompts and workflows share one space of names: that of `prompts/get`. */
@@ -191,7 +227,7 @@ function nameProblems(
   registry: Registry,
   workflows: readonly BuiltWorkflow[],
   prompts: readonly SimplePrompt[],
-): string[] {
+): NameTakenError[] {
   const named = [
     ...Object.keys(registry.workflows).map((name) => ({ name, kind: texts.kinds.workflow })),
     ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: texts.kinds.prompt })),
@@ -202,6 +238,6 @@ function nameProblems(
   return named.flatMap(({ name, kind }) => {
     const other = first.get(name);
     if (other === undefined) first.set(name, kind);
-    return other === undefined ? [] : [texts.nameTaken(name, other, kind)];
+    return other === undefined ? [] : [new NameTakenError(name, [other, kind])];
   });
 }

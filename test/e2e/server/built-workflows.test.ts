@@ -3,6 +3,7 @@ import { type BuiltWorkflow, createServer, RegistrationError, type ServerSetting
 import { describe, expect, test } from 'vitest';
 import {
   fromResource,
+  MissingToolError,
   output,
   promptArg,
   resourceHandle,
@@ -55,10 +56,19 @@ function faults(settings: ServerSettings): readonly string[] {
       ...settings,
     });
   } catch (error) {
-    if (error instanceof RegistrationError) return error.problems;
+    if (error instanceof RegistrationError) return error.message.split('\n  - ').slice(1);
     throw error;
   }
   throw new Error('the server started');
+}
+
+function thrown(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
 }
 
 describe('a built workflow', () => {
@@ -172,13 +182,51 @@ describe('what is wrong with what a program registers is said all at once', () =
       expect.stringMatching(/^a built workflow is named `first`, as a built workflow is: /),
       expect.stringMatching(/^a plain prompt is named `code-review`, as a prompt of the registry is: /),
       expect.stringMatching(/^a plain prompt is named `first`, as a built workflow is: /),
-      expect.stringMatching(/^workflow `first`: SW3\d\d\d: .*`z`/),
-      expect.stringMatching(/^workflow `first`: SW4001: .*`analize-code`.*did you mean `analyze-code`/),
-      expect.stringMatching(/^workflow `first`: SW4004: .*`tokn`/),
-      expect.stringMatching(/^workflow `first`: SW4003: .*`token`/),
-      expect.stringMatching(/^workflow `first`: SW4002: .*`guide`/),
+      expect.stringMatching(/^workflow `first`: SW3\d\d\d: .*'z'/),
+      expect.stringMatching(/^workflow `first`: SW4001: .*'analize-code'.*Did you mean 'analyze-code'/),
+      expect.stringMatching(/^workflow `first`: SW4004: .*'tokn'/),
+      expect.stringMatching(/^workflow `first`: SW4003: .*'token'/),
+      expect.stringMatching(/^workflow `first`: SW4002: .*'no uri'/),
       expect.stringMatching(/^workflow `first`: SW4007: .*no uri/),
     ]);
+  });
+
+  test('as errors that a program can tell apart', () => {
+    const settings: ServerSettings = {
+      workflows: [
+        built('first', [
+          { ...node('a'), kind: 'call', tool: 'analize-code', input: dict({}) },
+          { ...node('b', 'a'), kind: 'call', tool: 'deploy', input: dict({ tokn: ref('inputs', 'task') }) },
+        ]),
+        built('slug-it', [slug, result]),
+        sequential('second', 'read nothing')
+          .step(step(toolHandle('analyze-code')).arg('code', promptArg('code')))
+          .argument('code', 'The code', true)
+          .step(step(toolHandle('gone')))
+          .build(),
+        built('deploy-page', [analyze]),
+      ],
+      prompts: [{} as never],
+    };
+    const start = () =>
+      createServer(registry, { promptClasses: { 'code-review': () => new CodeReview('') }, ...settings });
+    const { problems } = thrown(start) as RegistrationError;
+    expect(problems.map((problem) => [problem.name, problem.code])).toEqual([
+      ['NotRegistrableError', 'E_NOT_REGISTRABLE'],
+      ['NameTakenError', 'E_NAME_TAKEN'],
+      ['MissingToolError', 'SW4001'],
+      ['InvalidMappingError', 'SW4004'],
+      ['InvalidMappingError', 'SW4003'],
+      ['MissingFunctionError', 'E_FUNCTION_UNKNOWN'],
+      ['MissingToolError', 'SW4001'],
+    ]);
+    expect(problems[0]).toMatchObject({ list: 'prompts', index: 0, found: 'an object' });
+    expect(problems[1]).toMatchObject({ taken: 'deploy-page' });
+    expect(problems[2]).toBeInstanceOf(MissingToolError);
+    expect(problems[2]).toMatchObject({ workflow: 'first', tool: 'analize-code' });
+    expect(problems[3]).toMatchObject({ workflow: 'first', step: 'b' });
+    expect(problems[5]).toMatchObject({ workflow: 'slug-it', functionName: 'slugify' });
+    expect(problems[6]).toMatchObject({ workflow: 'second', tool: 'gone' });
   });
 
   test('a graph that is none', () => {

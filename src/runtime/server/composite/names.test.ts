@@ -39,7 +39,7 @@ describe('the tool of a workflow is named', () => {
   ])('not at all: %s', (_, workflows, taken, count) => {
     const { problems } = namesOf(workflows, taken);
     expect(problems).toHaveLength(count);
-    for (const problem of problems) expect(problem).toContain('E_TOOL_NAME');
+    for (const problem of problems) expect(problem.message).toContain('E_TOOL_NAME');
   });
 
   test('within 64 characters', () => {

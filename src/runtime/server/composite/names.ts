@@ -1,13 +1,12 @@
 import type { Graph } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
-import { texts } from './texts.js';
+import { ToolNameError } from '../registration-problems.js';
 
 /** The names of the tools of workflows, or everything that is wrong with them. */
 export interface ToolNames {
   /** By workflow. */
   readonly names: ReadonlyMap<string, string>;
-  /** `E_TOOL_NAME`, one sentence each. */
-  readonly problems: readonly string[];
+  readonly problems: readonly ToolNameError[];
 }
 
 /**
@@ -27,8 +26,10 @@ export function toolNames(
   });
   const all = count(named.map(({ tool }) => tool));
   const problems = named.flatMap(({ workflow, tool }) => {
-    if (!isPortableName(tool)) return [texts.nameUnfit(workflow, tool)];
-    return all.get(tool) === 1 && !taken.has(tool) ? [] : [texts.nameTaken(workflow, tool)];
+    if (!isPortableName(tool)) return [new ToolNameError({ workflow, tool, reason: 'unfit' })];
+    return all.get(tool) === 1 && !taken.has(tool)
+      ? []
+      : [new ToolNameError({ workflow, tool, reason: 'taken' })];
   });
   return { names: new Map(named.map(({ workflow, tool }) => [workflow, tool])), problems };
 }

@@ -7,9 +7,9 @@ import { nodesOf } from '../../../graph/node-expressions.js';
 import type { Registry } from '../../catalogue/registry.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { RunnableWorkflow } from '../offers.js';
+import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration-problems.js';
 import { toolNames } from './names.js';
 import { inputSchemaOf, type OutputShape, outputShapeOf } from './schemas.js';
-import { texts } from './texts.js';
 
 /** A workflow as runs of it are started. */
 export interface ServedWorkflow {
@@ -31,8 +31,7 @@ export interface WorkflowTool {
 /** All workflows of a server by name, in the order of names, or what is wrong with them. */
 export interface ServedWorkflows {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
-  /** One sentence each. */
-  readonly problems: readonly string[];
+  readonly problems: readonly RegistrationProblem[];
 }
 
 /** Names of the tools that look after runs, in the order they are listed. */
@@ -49,12 +48,12 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
     .map(({ graph }) => graph)
     .sort((left, right) => (left.name < right.name ? -1 : 1));
   const byName = new Map(all.map((graph) => [graph.name, graph]));
-  const problems: string[] = [];
+  const problems: RegistrationProblem[] = [];
   const bundled = all.map((graph) => {
     try {
       return bundle(graph, (name) => byName.get(name));
     } catch (error) {
-      problems.push(texts.notBundled(graph.name, thrownText(error)));
+      problems.push(new NestedWorkflowError(graph.name, thrownText(error)));
       return graph;
     }
   });
@@ -77,7 +76,14 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
     }),
   );
   const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
-  return { workflows, problems: [...problems, ...named.problems, ...clashes.map(texts.runToolTaken)] };
+  return {
+    workflows,
+    problems: [
+      ...problems,
+      ...named.problems,
+      ...clashes.map((tool) => new ToolNameError({ tool, reason: 'reserved' })),
+    ],
+  };
 }
 
 /** Whether runs of these can outlast the request that begins them. */
