@@ -116,7 +116,8 @@ export type StepMeta = {
 };
 
 /**
- * `pending` steps did not start because the run stopped before them. `handled` ones failed, and another step took over.
+ * `pending` steps did not start because the run stopped before them; those that the trace calls skipped are `skipped`, also
+ * where a failure was the reason. `handled` ones failed, and another step took over.
  * Only in a run that is not over are there steps that are `running` or `waiting`.
  */
 export type StepStatus = 'pending' | 'running' | 'waiting' | 'completed' | 'failed' | 'handled' | 'skipped';

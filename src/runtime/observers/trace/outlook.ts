@@ -1,5 +1,6 @@
 import type { CallNode, Node, NodeKind, ResourceNode } from '../../../graph/model.js';
-import type { Failure } from '../../engine/contract.js';
+import type { Failure, SkipReason } from '../../engine/contract.js';
+import type { NodeInstance } from '../../engine/instances.js';
 import type { NodeRecord } from './ledger.js';
 import type { StepStatus } from './messages.js';
 
@@ -28,6 +29,15 @@ export function listed({ nodes }: { readonly nodes: readonly Node[] }): Node[] {
 /** Whether a plan lists a node. */
 export function isListed({ kind }: Pick<Node, 'kind'>): boolean {
   return !SILENT.has(kind);
+}
+
+/**
+ * Whether a trace says that a step is skipped. A run that stops at a failure says by its hand-off what it left undone at
+ * the top.
+ */
+export function isToldSkip({ scope }: NodeInstance, reason: SkipReason): boolean {
+  const isAtTop = scope.container === undefined;
+  return !isAtTop || reason !== 'upstream_failed' || !scope.workflow.plan.failFast;
 }
 
 /** How a step stands. @param goesOn the run is not over: what is under way is not lost. */

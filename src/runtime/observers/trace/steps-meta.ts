@@ -1,7 +1,7 @@
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { StepMeta, StepStatus } from './messages.js';
-import { isListed, outlookOf } from './outlook.js';
+import { isListed, isToldSkip, outlookOf } from './outlook.js';
 
 /**
  * How each step stands, those of arms and branches behind the step they stand in. Of what stands in loops and other
@@ -14,7 +14,7 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
     for (const planned of scope.plan.nodes) {
       const node = ledger.instances.node(scope, planned);
       const record = ledger.record(node);
-      const status = record === undefined ? (standing ?? 'pending') : outlookOf(record, goesOn).status;
+      const status = record === undefined ? (standing ?? 'pending') : statusOf(record, goesOn);
       if (isListed(planned.node) || status === 'failed') {
         steps.push({ name: node.key, status, ...around, ...itemsOf(record) });
       }
@@ -27,6 +27,13 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
   };
   visit(ledger.instances.root, undefined);
   return steps;
+}
+
+/** What the trace calls skipped is skipped, also where a failure was the reason. */
+function statusOf(record: NodeRecord, goesOn: boolean): StepStatus {
+  const { node, status, reason } = record;
+  if (status === 'skipped' && reason !== undefined && isToldSkip(node, reason)) return 'skipped';
+  return outlookOf(record, goesOn).status;
 }
 
 /** The bodies of a branch or a `parallel`. */

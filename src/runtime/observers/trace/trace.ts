@@ -20,6 +20,7 @@ import {
   type PromptTrace,
   type TraceMeta,
 } from './messages.js';
+import { isToldSkip } from './outlook.js';
 import { planLines, routersOf } from './plan-lines.js';
 import { printExpression } from './print-expression.js';
 import { RunLog } from './run-log.js';
@@ -201,11 +202,9 @@ class ConversationTrace implements TraceObserver {
     const kind = node?.planned.node.kind;
     // A check that passed is not a step left out, and computed values are not steps of the plan.
     if (node === undefined || kind === 'error' || kind === 'return' || kind === 'compute') return;
-    // A run that failed has more to tell than its end, and the hand-off tells what it left undone where it stopped.
-    const isAtTop = node.scope.container === undefined;
-    const isStopped = reason === 'upstream_failed' && node.scope.workflow.plan.failFast;
-    if (isAtTop && reason === 'run_ended') this.#unreached.push({ node, reason });
-    else if (!isAtTop || !isStopped) this.#announceSkip(node, reason);
+    // A run that failed has more to tell than its end.
+    if (node.scope.container === undefined && reason === 'run_ended') this.#unreached.push({ node, reason });
+    else if (isToldSkip(node, reason)) this.#announceSkip(node, reason);
   }
 
   #announceSkip({ key, planned, scope }: NodeInstance, reason: SkipReason): void {
