@@ -36,7 +36,8 @@ export function advance(graph: Graph, state: RunState, event: Event): Advance {
   if (plan.hash !== state.run.graphHash) {
     throw new GraphMismatchError(state.run.id, state.run.graphHash, plan.hash);
   }
-  const turn = openTurn(plan, state, event.at);
+  const notStarted = event.kind === 'cancelled' ? event.notStarted : undefined;
+  const turn = openTurn(plan, state, event.at, notStarted);
   if (state.run.status === 'running' && take(turn, event)) runOn(turn);
   return turn.recorder.advance();
 }

@@ -90,7 +90,7 @@ export function abandonCall({ recorder }: Turn, call: string): void {
 
 /**
  * Gives up whatever an attempt still waits for: its answer, its time, the delay before the next one. A call that was in
- * flight has failed with `failure`.
+ * flight has failed with `failure`, and one that was not made yet has done nothing.
  */
 export function withdraw(turn: Turn, attempt: string, failure: Failure): void {
   const { recorder } = turn;
@@ -101,6 +101,8 @@ export function withdraw(turn: Turn, attempt: string, failure: Failure): void {
   abandonTimer(turn, delayId(attempt));
   if (command?.kind !== 'callTool' && command?.kind !== 'readResource') return;
   if (command.kind === 'callTool' && command.isCompensation) changePlaces(turn, -1);
-  const outcome = { ok: false, failure } as const;
-  recorder.report({ kind: 'callReturned', node: command.node, command: attempt, attempted: true, outcome });
+  const attempted = !turn.notStarted.has(attempt);
+  const { outcomeUnknown: _unknown, ...known } = failure;
+  const outcome = { ok: false, failure: attempted ? failure : known } as const;
+  recorder.report({ kind: 'callReturned', node: command.node, command: attempt, attempted, outcome });
 }

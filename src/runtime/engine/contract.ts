@@ -137,6 +137,8 @@ export type Event =
       readonly compensate?: boolean;
       /** The code of the run's failure. Default: `E_CANCELLED`. */
       readonly code?: string;
+      /** Ids of calls and reads that were issued and not made yet: nothing of them can have happened. Default: none. */
+      readonly notStarted?: readonly string[];
     };
 
 /** What somebody outside is asked for. */

@@ -19,6 +19,8 @@ export interface Turn {
   readonly budget: Budget;
   /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
   readonly due: DueNodes;
+  /** Commands of calls and reads that the host had not made yet. */
+  readonly notStarted: ReadonlySet<string>;
   /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
   readonly ended: Ended[];
 }
@@ -38,13 +40,21 @@ export type Ended =
       readonly hasHalted: boolean;
     };
 
+const NONE: readonly string[] = [];
+const NOTHING: ReadonlySet<string> = new Set();
+
 /**
  * Opens a turn.
  *
  * `at` is taken as it comes. It is only ever used to say when a timer is due and whether a time has passed, so a clock
  * that steps back disturbs nothing: a limit stays as long as it is, measured from the host's present time.
  */
-export function openTurn(plan: Plan, state: RunState, at: number): Turn {
+export function openTurn(
+  plan: Plan,
+  state: RunState,
+  at: number,
+  notStarted: readonly string[] = NONE,
+): Turn {
   return {
     plan,
     at,
@@ -52,6 +62,7 @@ export function openTurn(plan: Plan, state: RunState, at: number): Turn {
     instances: instancesOf(plan),
     budget: new Budget(ADVANCE_BUDGET),
     due: new DueNodes(),
+    notStarted: notStarted.length === 0 ? NOTHING : new Set(notStarted),
     ended: [],
   };
 }

@@ -45,7 +45,7 @@ export interface Scenario {
 /** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const { graph, given = {}, input = given, deadlineMs, signal } = scenario;
-  const catalogue = createCatalogue<Registry>(registryOf(scenario));
+  const catalogue = createCatalogue<Registry>(registryOf(scenario), { log() {} });
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
     graph.instructions.map(async ({ resource, uri }) => ({

@@ -218,12 +218,21 @@ export class LiveRun {
   }
 
   #takeEvent(): boolean {
-    const event = this.#inbox.shift();
-    if (event === undefined) return false;
+    const next = this.#inbox.shift();
+    if (next === undefined) return false;
+    const event = next.kind === 'cancelled' ? { ...next, ...this.#notStarted() } : next;
     const step = advance(this.#options.graph, this.#state, event);
     this.#writeDown(step, event);
     this.#accept(step);
     return true;
+  }
+
+  /** The calls and reads that wait to be made. */
+  #notStarted(): { readonly notStarted?: readonly string[] } {
+    const notStarted = this.#toDo.flatMap(({ kind, id }) =>
+      kind === 'callTool' || kind === 'readResource' ? [id] : [],
+    );
+    return notStarted.length === 0 ? {} : { notStarted };
   }
 
   /** Before anything of a step is carried out or told. One that changed nothing was none. */

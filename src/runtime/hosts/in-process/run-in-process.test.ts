@@ -382,6 +382,17 @@ describe('cancellation', () => {
     expect(outcome.status).toBe('cancelled');
     expect(second).not.toHaveBeenCalled();
     expect(setup.clock.pending).toBe(0);
+    const returned = setup.facts.flatMap((fact) => (fact.kind === 'callReturned' ? [fact] : []));
+    const told = returned.map(({ node, attempted, outcome: { ok, ...rest } }) => [
+      node,
+      attempted,
+      ok || !('failure' in rest) ? undefined : rest.failure.outcomeUnknown,
+    ]);
+    // Nobody knows what the first did; of the second nothing can have happened.
+    expect(told).toEqual([
+      ['a', true, true],
+      ['b', false, undefined],
+    ]);
   });
 
   test('comes through between tools that answer at once', async () => {

@@ -60,9 +60,7 @@ export function outlookOf(record: NodeRecord | undefined, goesOn = false): Outlo
         ? { status: 'pending', attempts }
         : { status: 'failed', attempts: Math.max(1, attempts), ...fault };
     case 'cancelled':
-      return issued === undefined
-        ? { status: 'pending', attempts }
-        : { status: 'failed', attempts: Math.max(1, attempts), ...fault };
+      return attempts === 0 ? { status: 'pending', attempts } : { status: 'failed', attempts, ...fault };
     case 'pending':
     case 'ready':
     case undefined:
