@@ -1,9 +1,10 @@
-import { type RoutersOf, routersIn, routesOf } from '../check/routes.js';
+import { isSelectedOnly, type RoutersOf, routersIn, routesOf } from '../check/routes.js';
 import { type Placed, type PlacedScope, type Subject, sightOf, subjectOf } from '../check/subject.js';
 import { type WaitsOf, waitsIn } from '../check/waits.js';
 import { references } from '../expression/references.js';
 import type { Expr } from '../expression/tree.js';
 import type { Graph, Node } from '../model.js';
+import { unreachable } from '../unreachable.js';
 import {
   describeAttempts,
   describeFallback,
@@ -16,12 +17,13 @@ import {
 import { printExpr } from './expression.js';
 import { label } from './mermaid-label.js';
 import { sourcesOf } from './order.js';
-import { attemptOf, soleBody } from './shapes.js';
+import { armsOf, attemptOf, soleBody } from './shapes.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
- * Containers are subgraphs. A plain arrow is order, with the condition of the step it leads to; a thick one leads to
- * what runs only when it is selected; a dotted one to what undoes. Ends with a line break.
+ * Containers are subgraphs. A plain arrow is order; a thick one leads to what runs only when it is selected; a dotted
+ * one to what undoes. A step with a condition has a rhombus before it, whose `no` leads past the step. Nothing follows
+ * what ends the run. Ends with a line break.
  */
 export function printMermaid(graph: Graph): string {
   const subject = subjectOf(graph);
@@ -31,8 +33,7 @@ export function printMermaid(graph: Graph): string {
     waitsOf: waitsIn(subject),
     routersOf: routersIn(subject),
   };
-  const result =
-    graph.returns === undefined ? [] : printResult(graph.returns, subject, (placed) => nameOf(placed, chart));
+  const result = graph.returns === undefined ? [] : printResult(graph.returns, chart);
   const lines = [...printScope(subject.root, chart), ...result].map((line) => `  ${line}`);
   return ['flowchart TD', ...lines, ''].join('\n');
 }
@@ -59,22 +60,41 @@ function printScope(scope: PlacedScope, chart: Chart): string[] {
 function printNode(placed: Placed, chart: Chart): string[] {
   const { node, bodies } = placed;
   const name = nameOf(placed, chart);
-  const hasArrow = printOrder(placed, chart).length > 0;
-  const condition = node.when === undefined || hasArrow ? [] : [`if ${printExpr(node.when)}`];
-  const own = [node.title ?? node.id, describeNode(node), ...condition, ...describeUnusual(placed, chart)];
-  if (bodies.length === 0) return [name + shaped(node, label(own)), ...printUndoing(placed, chart)];
+  const own = [node.title ?? node.id, describeNode(node), ...describeUnusual(placed, chart)];
+  const condition = printCondition(placed, chart);
+  if (bodies.length === 0)
+    return [...condition, name + shaped(node, label(own)), ...printUndoing(placed, chart)];
   const sole = soleBody(node);
   const given = sole && describeValue(sole.value, attemptOf(node));
   if (given !== undefined) own.push(`gives ${given}`);
   // Without anything in it a subgraph is none.
-  if (sole?.nodes.length === 0) return [`${name}[${label(own)}]`, ...printUndoing(placed, chart)];
+  if (sole?.nodes.length === 0)
+    return [...condition, `${name}[${label(own)}]`, ...printUndoing(placed, chart)];
   const inner = node.kind === 'branch' ? printArms(placed, chart) : printBodies(placed, chart);
   return [
+    ...condition,
     `subgraph ${name}[${label(own)}]`,
     ...inner.map((line) => `  ${line}`),
     'end',
     ...printUndoing(placed, chart),
   ];
+}
+
+/** The rhombus that decides whether the node runs. */
+function printCondition(placed: Placed, chart: Chart): string[] {
+  const { when } = placed.node;
+  if (when === undefined) return [];
+  const decision = entryOf(placed, chart);
+  return [
+    `${decision}{${label([`if ${printExpr(when)}`])}}`,
+    `${decision} -->|${label(['yes'])}| ${nameOf(placed, chart)}`,
+  ];
+}
+
+/** Where arrows to a node end: at its condition, if it has one. */
+function entryOf(placed: Placed, chart: Chart): string {
+  const name = nameOf(placed, chart);
+  return placed.node.when === undefined ? name : `${name}when`;
 }
 
 /** How its join, its attempts and its fallback are not as usual. */
@@ -156,14 +176,75 @@ function undoingLine(from: string, to: string, what: string, said?: string): str
   return `${from} ${arrow} ${to}[${label([what])}]`;
 }
 
-/** Who selects a node has an arrow of its own. */
+/** A node that selects another one has an arrow of its own to it. */
 function printOrder(placed: Placed, chart: Chart): string[] {
-  const { when } = placed.node;
-  const arrow = when === undefined ? '-->' : `-->|${label([`if ${printExpr(when)}`])}|`;
   const routers = chart.routersOf(placed);
   return sourcesOf(placed, chart.waitsOf)
     .filter((source) => !routers.includes(source))
-    .map((source) => `${nameOf(source, chart)} ${arrow} ${nameOf(placed, chart)}`);
+    .flatMap((source) => {
+      const ways = follows(placed, source, chart) ? [`${nameOf(source, chart)} -->`] : [];
+      if (passesSkip(placed, source, chart)) ways.push(...waysPast(source, chart));
+      return ways.map((way) => `${way} ${entryOf(placed, chart)}`);
+    });
+}
+
+/** The arrow of a node that is left out because of its condition. */
+function waysPast(source: Placed, chart: Chart): string[] {
+  return source.node.when === undefined ? [] : [`${entryOf(source, chart)} -->|${label(['no'])}|`];
+}
+
+/** Whether a node may run although what it waits for was skipped. */
+function passesSkip(placed: Placed, source: Placed, { waitsOf }: Chart): boolean {
+  const { joined } = waitsOf(placed);
+  if (!joined.has(source)) return true;
+  const { join } = placed.node;
+  switch (join) {
+    case 'none_failed':
+    case 'all_done':
+      return true;
+    case 'none_failed_min_one_success':
+    case 'one_success':
+      return joined.size > 1;
+    case 'all_success':
+      return false;
+    default:
+      return unreachable(join);
+  }
+}
+
+/** Whether a node can run after another one has run. */
+function follows(placed: Placed, source: Placed, chart: Chart): boolean {
+  const end = endOf(source, chart);
+  return end === undefined || (end === 'failure' && placed.node.join === 'all_done');
+}
+
+/** What always becomes of the scope of a node that has run, where nothing handles it. */
+type End = 'failure' | 'return';
+
+function endOf({ node, bodies }: Placed, chart: Chart): End | undefined {
+  if (node.onError !== undefined) return undefined;
+  switch (node.kind) {
+    case 'return':
+      return 'return';
+    case 'error':
+      return 'failure';
+    case 'goto':
+      return node.onLimit === 'continue' ? undefined : 'failure';
+    case 'branch': {
+      if (armsOf(node).some((arm) => 'goto' in arm)) return undefined;
+      const ends = bodies.map((body) => endOfScope(body, chart));
+      if (ends.includes(undefined)) return undefined;
+      return ends.includes('failure') ? 'failure' : 'return';
+    }
+    default:
+      return undefined;
+  }
+}
+
+function endOfScope({ nodes }: PlacedScope, chart: Chart): End | undefined {
+  const last = nodes.at(-1);
+  const isSure = last !== undefined && last.node.when === undefined && !isSelectedOnly(last, chart.routersOf);
+  return isSure ? endOf(last, chart) : undefined;
 }
 
 function printRoutes(placed: Placed, chart: Chart): string[] {
@@ -171,7 +252,7 @@ function printRoutes(placed: Placed, chart: Chart): string[] {
   const name = nameOf(placed, chart);
   const beside = (id: string): string | undefined => {
     const target = chart.subject.nodes.get(id);
-    return target?.scope === scope ? nameOf(target, chart) : undefined;
+    return target?.scope === scope ? entryOf(target, chart) : undefined;
   };
   const line = (from: string, arrow: string, said: string, target: string): string[] => {
     const to = beside(target);
@@ -189,7 +270,8 @@ function printRoutes(placed: Placed, chart: Chart): string[] {
   return [...routes, ...back];
 }
 
-function printResult(value: Expr, subject: Subject, named: (placed: Placed) => string): string[] {
+function printResult(value: Expr, chart: Chart): string[] {
+  const { subject } = chart;
   const sources = new Set<Placed>();
   for (const { ref } of references(value)) {
     const target = ref.root === 'steps' ? subject.nodes.get(String(ref.path[0])) : undefined;
@@ -199,6 +281,8 @@ function printResult(value: Expr, subject: Subject, named: (placed: Placed) => s
   const ordered = subject.root.nodes.filter((placed) => sources.has(placed));
   return [
     `result([${label(['result', printExpr(value)])}])`,
-    ...ordered.map((source) => `${named(source)} --> result`),
+    ...ordered.flatMap((source) =>
+      [`${nameOf(source, chart)} -->`, ...waysPast(source, chart)].map((way) => `${way} result`),
+    ),
   ];
 }
