@@ -304,6 +304,38 @@ export class Outer {
   });
 });
 
+describe('a step or an argument at fault', { timeout: 240_000 }, () => {
+  test('hides no fault of what uses its value', async () => {
+    const faulty = `import { Arg, call, done, read, Resource, Step, Workflow } from 'stepwright';
+import { FindPage } from './tool.js';
+@Resource({ name: 'nowhere' })
+export class Nowhere {}
+@Workflow({ name: 'find', description: 'Finds' })
+export class Find {
+  @Arg({}) page!: Arg<string>;
+  @Arg({ description: 'When' }) when!: Arg<Date>;
+  @Step() found = call(FindPage, { nmae: this.page });
+  @Step() lost = call(FindPage, { name: this.gone });
+  @Step() text = read(Nowhere);
+  @Step() late = call(FindPage, { named: [this.lost.path, this.text, this.when] });
+  output = done({ path: this.late.paht });
+}
+`;
+    const result = await codegen({ 'src/tool.ts': tool, 'src/find.ts': faulty });
+    expect(result.diagnostics.map(({ code, place }) => `${code} ${place?.span[0]}`)).toEqual([
+      'SW1005 4',
+      'SW1005 7',
+      'SW1017 8',
+      'SW4003 9',
+      'SW4004 9',
+      'SW3001 10',
+      'SW4003 12',
+      'SW4004 12',
+      'SW4005 13',
+    ]);
+  });
+});
+
 const unused = workflow.replace('{ name: this.page }', "{ name: 'Inbox' }");
 const silenced = unused.replace('  @Arg', '  // stepwright-ignore SW3011: clients of old send it\n  @Arg');
 

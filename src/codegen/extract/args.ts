@@ -9,7 +9,7 @@ import { placeOfOption, textOptions } from './texts.js';
 
 type Report = (diagnostic: Diagnostic) => void;
 
-/** Reads a field under @Arg; nothing where a fault in it was reported. */
+/** Reads a field under @Arg; nothing where it cannot be named. What else has a fault is reported, and left out. */
 export function readArg(
   field: FieldSyntax,
   decorator: DecoratorSyntax,
@@ -27,8 +27,8 @@ export function readArg(
       diagnostic('SW1016', initializer.place, { decorator: 'Arg', what: 'a field with a value' }, { hint }),
     );
   }
-  const isCompletable = checkComplete(options.syntax.complete, report);
-  if (!options.complete || !isNamed || !isCompletable || initializer !== undefined) return undefined;
+  checkComplete(options.syntax.complete, report);
+  if (!isNamed) return undefined;
   const type = field.type ?? { kind: 'unknown' };
   const mayBeAbsent = type.kind === 'union' && type.members.some((member) => member.kind === 'undefined');
   return {
@@ -46,12 +46,11 @@ export function readArg(
 }
 
 /** Completion is code, which runs on the server: it has to be a function, and is not looked into. */
-function checkComplete(syntax: ExpressionSyntax | undefined, report: Report): boolean {
-  if (syntax === undefined) return true;
+function checkComplete(syntax: ExpressionSyntax | undefined, report: Report): void {
+  if (syntax === undefined) return;
   const given = unwrap(syntax);
   const isFunction = given.kind === 'arrow' || given.kind === 'unsupported' || symbolOf(given) !== undefined;
-  if (isFunction || given.kind === 'property' || given.kind === 'call') return true;
+  if (isFunction || given.kind === 'property' || given.kind === 'call') return;
   const params = { decorator: 'Arg', option: 'complete', expected: 'a function' };
   report(diagnostic('SW1012', given.place, params));
-  return false;
 }

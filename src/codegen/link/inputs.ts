@@ -29,7 +29,8 @@ export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) 
   return {
     name: argument,
     ...(typeof title === 'string' ? { title } : {}),
-    description: typeof description === 'string' ? description : '',
+    // One that is missing has been reported.
+    description: typeof description === 'string' ? description : name,
     schema,
     required: !arg.optional && fallback === undefined,
     ...(fallback === undefined ? {} : { default: fallback }),

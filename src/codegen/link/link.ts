@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph, type Input, type Node, type ResourceRef } from '../../graph/model.js';
+import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
@@ -22,6 +23,7 @@ import { type Handles, handlesOf } from './handles.js';
 import { linkInput } from './inputs.js';
 import { NodeIds } from './node-ids.js';
 import {
+  boundToNode,
   finishNode,
   type NodeDetails,
   type NodeOrder,
@@ -38,8 +40,8 @@ import { linkInitializer } from './steps.js';
 import { writtenId, writtenIds } from './written-ids.js';
 
 /**
- * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest: the steps
- * at fault and those that use their values are left out, so that later phases find further faults and no echoes.
+ * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest, and for a
+ * step or an argument at fault one of which nothing is known: later phases find further faults and no echoes.
  */
 export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
@@ -187,30 +189,23 @@ class WorkflowLinker {
   }
 
   #linkArg(arg: ArgDeclaration): void {
-    const input = linkInput(arg, this.#report);
-    if (input !== undefined) this.#inputs.push(input);
-    this.#bindings.bind(
-      arg.name,
-      input === undefined
-        ? { kind: 'faulty' }
-        : { kind: 'value', expr: { kind: 'ref', root: 'inputs', path: [arg.argument] } },
-    );
+    const { name, argument, place } = arg;
+    const unknown: Input = { name: argument, description: name, schema: {}, required: false, source: place };
+    this.#inputs.push(linkInput(arg, this.#report) ?? unknown);
+    this.#bindings.bind(name, { kind: 'value', expr: { kind: 'ref', root: 'inputs', path: [argument] } });
   }
 
   #linkStep(step: StepDeclaration): void {
     this.#bindings.enter(step.name);
     this.#step = step;
     const id = this.#idsByStep.get(step.name) ?? step.name;
-    const outcome = this.#outcome(step, id);
+    const outcome = this.#outcome(step, id) ?? this.#standIn(step, id);
     const guidance = this.#text(step.optionSyntax.guidance);
     const after = this.#after(step);
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
     const summary = this.#text(step.optionSyntax.summary);
-    if (outcome === undefined) {
-      this.#isWhole = false;
-      return;
-    }
-    checkStepOptions(step, outcome.nodes, this.#report);
+    if (outcome === undefined) return;
+    if (!isStandIn(outcome)) checkStepOptions(step, outcome.nodes, this.#report);
     const own = ownNode(outcome.nodes);
     const first = outcome.nodes.find(({ hoisted }) => hoisted === undefined);
     const [start] = outcome.nodes;
@@ -243,6 +238,14 @@ class WorkflowLinker {
     };
     const outcome = linkInitializer(scope, standsAsOne(step));
     return step.isFaulty ? undefined : outcome;
+  }
+
+  /** A value of which nothing is known, in the place of a step at fault: what uses it is linked and checked as well. */
+  #standIn({ place }: StepDeclaration, id: string): StepOutcome | undefined {
+    this.#isWhole = false;
+    if (!isValidName('step', id)) return undefined;
+    const core = { kind: 'compute', value: UNKNOWN_VALUE } as const;
+    return { nodes: [{ id, core, conditions: [], source: place }], bind: boundToNode(id) };
   }
 
   #text(syntax: ExpressionSyntax | undefined): Expr | undefined {
@@ -300,6 +303,17 @@ class WorkflowLinker {
       return [];
     });
   }
+}
+
+/** What is read by a key that is not written out may be anything. */
+const UNKNOWN_VALUE: Expr = {
+  kind: 'get',
+  of: { kind: 'dict', entries: [] },
+  key: { kind: 'text', style: 'display', parts: ['value'] },
+};
+
+function isStandIn({ nodes: [node] }: StepOutcome): boolean {
+  return node?.core.kind === 'compute' && node.core.value === UNKNOWN_VALUE;
 }
 
 function idOf(step: StepDeclaration): string {

@@ -154,8 +154,9 @@ function calleeSymbol(context: HostContext, callee: ts.Expression): DecoratorSyn
 function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState: boolean): FieldSyntax {
   const decorators = readDecorators(context, node);
   const { initializer } = node;
-  // Arguments are asked for their type, and have no initializer; so are the fields of state.
-  const isAsked = isOfState || (decorators.length > 0 && initializer === undefined);
+  // Arguments are asked for their type, and so are the fields of state.
+  const isArgument = decorators.some(({ callee }) => callee.kind === 'stepwright' && callee.name === 'Arg');
+  const isAsked = isOfState || isArgument || (decorators.length > 0 && initializer === undefined);
   return {
     name: propertyName(node.name) ?? node.name.getText(),
     place: placeOf(context, node.name),
