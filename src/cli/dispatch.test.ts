@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dispatch } from './dispatch.js';
 
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -41,11 +41,20 @@ describe('stepwright', () => {
 
   test.each([
     [['codgen'], 'there is no command `codgen` (did you mean `codegen`?); '],
-    [['deploy'], 'there is no command `deploy`; '],
-    [['constructor'], 'there is no command `constructor`; '],
+    [['deploy'], 'there is no command `deploy` (known: `codegen`, `check`, `graph`, `explain`); '],
+    [['generate'], 'there is no command `generate` (did you mean `codegen`?); '],
+    [['help', 'grahp'], 'there is no command `grahp` (did you mean `graph`?); '],
+    [['constructor'], 'there is no command `constructor` (known: '],
+    [['--codegen'], '`stepwright` has no option `--codegen` (did you mean `codegen`?); '],
+    [['--dry-run'], '`stepwright` has no option `--dry-run` (known: `--help`, `--version`); '],
+    [
+      ['graph', 'w', '--formt', 'text'],
+      '`stepwright graph` has no option `--formt` (did you mean `--format`?); ',
+    ],
+    [['explain', '--json'], '`stepwright explain` has no option `--json` (known: `--help`); '],
     [['--verison'], 'has no option `--verison` (did you mean `--version`?); '],
     [['codegen', '--chek'], '`stepwright codegen` has no option `--chek` (did you mean `--check`?); '],
-    [['codegen', '--toString'], 'has no option `--toString`; '],
+    [['codegen', '--toString'], 'has no option `--toString` (known: `--root`, '],
     [['codegen', '--check=yes'], 'option `--check` of `stepwright codegen` takes no value'],
     [['codegen', '--root'], 'option `--root` of `stepwright codegen` needs a value'],
     [['codegen', '--root='], 'option `--root` of `stepwright codegen` needs a value'],
@@ -94,5 +103,31 @@ describe('stepwright', () => {
   test('the package brings the pages', async () => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
     expect((JSON.parse(manifest) as { files: string[] }).files).toContain('docs/diagnostics');
+  });
+});
+
+describe('an internal error', () => {
+  const fault = new RangeError('Maximum call stack size exceeded\n    at somewhere');
+  beforeEach(() => vi.resetModules());
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.doUnmock('../codegen/codegen.js');
+    vi.resetModules();
+  });
+
+  test('is one line that asks for a report, without a stack', async () => {
+    vi.stubEnv('STEPWRIGHT_DEBUG', '');
+    vi.doMock('../codegen/codegen.js', () => ({ runCodegen: () => Promise.reject(fault) }));
+    const { code, out, err } = await run('codegen');
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toMatch(
+      /^stepwright: internal error: Maximum call stack size exceeded\n.*please report it.*\n$/,
+    );
+  });
+
+  test('shows its stack with STEPWRIGHT_DEBUG', async () => {
+    vi.stubEnv('STEPWRIGHT_DEBUG', '1');
+    vi.doMock('../codegen/codegen.js', () => ({ runCodegen: () => Promise.reject(fault) }));
+    expect((await run('check')).err).toContain('dispatch.test.ts:');
   });
 });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { nearestName } from '../graph/suggest.js';
 import { texts } from './texts.js';
 
@@ -9,7 +10,10 @@ export interface Output {
   readonly color: boolean;
 }
 
-/** A command: its arguments in, its exit code out. 0 is success, 1 faults in the input, 2 a wrong command line. */
+/**
+ * A command: its arguments in, its exit code out. 0 is success, 1 faults in the input, 2 a wrong command line, 3 a fault
+ * of our own.
+ */
 export type Command = (args: readonly string[], output: Output) => Promise<number>;
 
 /** Loaded when they are called: `--help` waits for no compiler. */
@@ -28,6 +32,8 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     return 2;
   }
   if (first === '--help' || first === '-h' || first === 'help') {
+    const [about] = rest;
+    if (about !== undefined && !about.startsWith('-')) return dispatch([about, '--help'], output);
     output.out(texts.help);
     return 0;
   }
@@ -37,14 +43,54 @@ export async function dispatch(args: readonly string[], output: Output): Promise
   }
   const load = Object.hasOwn(commands, first) ? commands[first] : undefined;
   if (load === undefined) {
-    const text = first.startsWith('-')
-      ? texts.unknownOption('stepwright', first, nearestName(first, ['--help', '--version']))
-      : texts.unknownCommand(first, nearestName(first, Object.keys(commands)));
+    const text = first.startsWith('-') ? unknownOption(first) : unknownCommand(first);
     output.err(`${text}\n`);
     return 2;
   }
-  const command = await load();
-  return command(rest, output);
+  try {
+    const command = await load();
+    return await command(rest, output);
+  } catch (error) {
+    reportInternal(error, output);
+    return 3;
+  }
+}
+
+const OPTIONS = ['--help', '--version'];
+
+/** Names that other tools have for our commands. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  build: 'codegen',
+  compile: 'codegen',
+  gen: 'codegen',
+  generate: 'codegen',
+  lint: 'check',
+  validate: 'check',
+  verify: 'check',
+  chart: 'graph',
+  draw: 'graph',
+  show: 'graph',
+  print: 'graph',
+};
+
+function unknownCommand(name: string): string {
+  const known = Object.keys(commands);
+  const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined;
+  return texts.unknownCommand(name, synonym ?? nearestName(name, known), known);
+}
+
+/** `--codegen` is the command most likely. */
+function unknownOption(option: string): string {
+  const bare = option.replace(/^-+/, '');
+  const suggestion = Object.hasOwn(commands, bare) ? bare : nearestName(option, OPTIONS);
+  return texts.unknownOption('stepwright', option, suggestion, OPTIONS);
+}
+
+/** Reports an error that is no author's fault: in one line, with its stack where `STEPWRIGHT_DEBUG` is set. */
+export function reportInternal(error: unknown, { err }: Output): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  err(`${texts.internalError(reason.split('\n', 1)[0] ?? '')}\n`);
+  if (process.env.STEPWRIGHT_DEBUG) err(`${inspect(error)}\n`);
 }
 
 async function packageVersion(): Promise<string> {

@@ -55,9 +55,9 @@ export function parseOptions<T extends OptionTable>(
     const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
     if (option === undefined) {
       const suggestion = nearestName(token.name, Object.keys(table));
-      return fault(
-        texts.unknownOption(command, token.rawName, suggestion === undefined ? undefined : `--${suggestion}`),
-      );
+      const known = Object.keys(table).map((name) => `--${name}`);
+      const nearest = suggestion === undefined ? undefined : `--${suggestion}`;
+      return fault(texts.unknownOption(command, token.rawName, nearest, known));
     }
     if (option.type === 'boolean') {
       if (token.value !== undefined) return fault(texts.needlessValue(command, token.rawName));

@@ -54,10 +54,15 @@ Shows what a diagnostic means, an example, and its repair: \`stepwright explain 
 Options:
   --help           show this
 `,
-  unknownCommand: (command: string, suggestion: string | undefined) =>
-    `stepwright: there is no command \`${command}\`${didYouMean(suggestion)}; \`stepwright --help\` lists all`,
-  unknownOption: (command: string, option: string, suggestion: string | undefined) =>
-    `stepwright: \`${command}\` has no option \`${option}\`${didYouMean(suggestion)}; \`${command} --help\` lists all`,
+  unknownCommand: (command: string, suggestion: string | undefined, known: readonly string[]) =>
+    `stepwright: there is no command \`${command}\`${didYouMean(suggestion, known)}; \`stepwright --help\` lists all`,
+  unknownOption: (
+    command: string,
+    option: string,
+    suggestion: string | undefined,
+    known: readonly string[],
+  ) =>
+    `stepwright: \`${command}\` has no option \`${option}\`${didYouMean(suggestion, known)}; \`${command} --help\` lists all`,
   missingValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` needs a value`,
   needlessValue: (command: string, option: string) =>
@@ -67,22 +72,32 @@ Options:
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingWorkflow: 'stepwright: `stepwright graph` needs the name of a workflow',
-  unknownWorkflow: (name: string, suggestion: string | undefined) =>
-    `stepwright: there is no workflow \`${name}\`${didYouMean(suggestion)}`,
+  unknownWorkflow: (name: string, known: readonly string[]) =>
+    `stepwright: there is no workflow \`${name}\`${didYouMean(nearestName(name, known), known)}`,
   severalWorkflows: (name: string, registries: readonly string[]) =>
     `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
   unknownRegistry: (name: string, known: readonly string[]) =>
-    `stepwright: there is no registry \`${name}\` with workflows in it${didYouMean(nearestName(name, known))}`,
+    `stepwright: there is no registry \`${name}\` with workflows in it${didYouMean(nearestName(name, known), known)}`,
   missingCode: 'stepwright: `stepwright explain` needs the code of a diagnostic, such as `SW3001`',
   unknownCode: (code: string, suggestion: string | undefined) =>
     `stepwright: there is no diagnostic \`${code}\`${didYouMean(suggestion)}`,
+  internalError: (reason: string) =>
+    `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,
   current: (file: string) => `${file} is current`,
 } as const;
 
-function didYouMean(suggestion: string | undefined): string {
-  return suggestion === undefined ? '' : ` (did you mean \`${suggestion}\`?)`;
+/** How many names a message lists. */
+const MAX_NAMES = 12;
+
+/** The name that was meant, or else all there are. */
+function didYouMean(suggestion: string | undefined, known: readonly string[] = []): string {
+  if (suggestion !== undefined) return ` (did you mean \`${suggestion}\`?)`;
+  if (known.length === 0) return '';
+  const named = known.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
+  const rest = known.length - named.length;
+  return ` (known: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`;
 }
 
 function and(names: readonly string[]): string {

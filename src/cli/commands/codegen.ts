@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
@@ -53,6 +54,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   const configured = config === undefined ? {} : { configFile: config };
   const result = await runCodegen({ root, check, cache: !noCache, ...configured });
   printDiagnostics(result, format, output);
+  printStacks(result, output);
   // A program that reads the one does not want the other.
   const note = format === 'json' ? output.err : output.out;
   for (const file of result.written) note(`${texts.written(file)}\n`);
@@ -75,6 +77,11 @@ function printDiagnostics({ diagnostics, readSource }: CodegenResult, format: Fo
     default:
       format satisfies never;
   }
+}
+
+/** The stacks of faults of our own, where they are asked for. */
+function printStacks({ internalErrors }: CodegenResult, { err }: Output): void {
+  if (process.env.STEPWRIGHT_DEBUG) for (const error of internalErrors) err(`${inspect(error)}\n`);
 }
 
 function misused(text: string, { err }: Output): number {

@@ -4,7 +4,6 @@ import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { printMermaid } from '../../graph/print/mermaid.js';
 import { printText } from '../../graph/print/text.js';
-import { nearestName } from '../../graph/suggest.js';
 import type { Output } from '../dispatch.js';
 import { parseOptions } from '../options.js';
 import { texts } from '../texts.js';
@@ -63,7 +62,7 @@ function find(
   const [first, ...others] = named;
   if (first === undefined) {
     const known = among.map(({ graph }) => graph.name);
-    return { fault: texts.unknownWorkflow(name, nearestName(name, known)) };
+    return { fault: texts.unknownWorkflow(name, known) };
   }
   if (others.length === 0) return first;
   const registries = named.map((each) => each.registry);
