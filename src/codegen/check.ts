@@ -2,6 +2,7 @@ import { type CheckEnvironment, checkGraph, type ToolSignature } from '../graph/
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { Declarations, LinkedWorkflow, ToolDeclaration } from './declarations.js';
+import { workingOn } from './internal-error.js';
 import type { ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 
@@ -19,7 +20,9 @@ export function checkWorkflows(
     resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
     workflows: new Map(workflows.map((workflow) => [workflow.graph.name, withFaulty(workflow)])),
   };
-  const found = workflows.flatMap(({ graph, isWhole }) => checkGraph(graph, environment, { isWhole }));
+  const found = workflows.flatMap(({ graph, isWhole, declaration }) =>
+    workingOn(declaration, () => checkGraph(graph, environment, { isWhole })),
+  );
   return found.filter((fault) => !isSettledByTypes(fault));
 }
 

@@ -12,6 +12,7 @@ import type { Declarations, Phase } from './declarations.js';
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
 import { applyIgnores } from './ignore.js';
+import { InternalError } from './internal-error.js';
 import { linkHints } from './link/hints.js';
 import { link } from './link/link.js';
 import { linkPrompts } from './link/prompts.js';
@@ -50,6 +51,8 @@ export interface CodegenResult {
   readonly found: { readonly tools: number; readonly resources: number; readonly workflows: number };
   /** The graph of every workflow, with the file of its registry, as far as they could be read. */
   readonly workflows: readonly { readonly registry: string; readonly graph: Graph }[];
+  /** Faults of codegen itself, which are among the diagnostics (SW9014), with their stacks. */
+  readonly internalErrors: readonly Error[];
   /** Text of a file that a diagnostic names, for its frame. */
   readSource(file: string): string | undefined;
 }
@@ -57,8 +60,8 @@ export interface CodegenResult {
 /**
  * Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
  *
- * The author's faults come back as diagnostics; it rejects for faults of our own alone, and for a root that is not
- * there.
+ * The author's faults come back as diagnostics, and so do faults of codegen itself in a known source (SW9014). It
+ * rejects for other faults of codegen, and for a root that is not there.
  */
 export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenResult> {
   // Node names modules by their real paths.
@@ -71,8 +74,19 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   const found = { tools: 0, resources: 0, workflows: 0 };
   const workflows: CodegenResult['workflows'][number][] = [];
   const ignores = new Map<string, IgnoreSyntax>();
+  const internalErrors: InternalError[] = [];
   for (const registry of plan.value?.registries ?? []) {
-    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading);
+    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading).catch(
+      (error: unknown) => {
+        if (error instanceof InternalError) return error;
+        throw error;
+      },
+    );
+    if (compiled instanceof InternalError) {
+      internalErrors.push(compiled);
+      diagnostics.push(internalFault(compiled));
+      continue;
+    }
     diagnostics.push(...compiled.diagnostics);
     // One file may be a source of several registries.
     for (const each of compiled.ignores) ignores.set(formatPlace(each.place), each);
@@ -93,8 +107,15 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     current: settled.current,
     found,
     workflows,
+    internalErrors,
     readSource: (file) => readText(path.join(root, file)),
   };
+}
+
+/** The whole file is the place: an error of ours knows no better. */
+function internalFault({ subject, message }: InternalError): Diagnostic {
+  const place = { file: subject.file, span: [1, 1, 1, 1] as const };
+  return diagnostic('SW9014', place, { ...subject, reason: message });
 }
 
 interface CompiledRegistry {
@@ -120,6 +141,8 @@ async function compileRegistry(
   const packageRoot = packageRootOf(root, out);
   const options = { root, packageRoot, experimentalDecorators, broken: declarations.brokenFiles, ...reading };
   const loading = readSchemas(declarations, options);
+  // A phase below may throw before anything waits for it.
+  loading.catch(() => {});
   const linked = link(declarations);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);

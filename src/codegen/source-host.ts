@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
+import { workingOn } from './internal-error.js';
 import { readClasses } from './source-host/classes.js';
-import { type HostContext, placeBetween } from './source-host/context.js';
+import { type HostContext, placeBetween, relativeFile } from './source-host/context.js';
 import { type FileText, readFileText } from './source-host/files.js';
 import { readIgnores } from './source-host/ignores.js';
 import { importCycles } from './source-host/modules.js';
 import { readNamedHandles } from './source-host/named-handles.js';
+import { findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './source-host/nesting.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from './syntax.js';
 
 export interface SourceHostOptions {
@@ -72,9 +74,29 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       missing.push(unreadable(root, file, read));
       continue;
     }
-    const source = project.createSourceFile(file, read.text, { overwrite: true }).compilerNode;
-    if (wanted.has(file)) sources.push(source);
+    const create = (text: string): ts.SourceFile =>
+      project.createSourceFile(file, text, { overwrite: true }).compilerNode;
+    let source: ts.SourceFile | undefined;
+    const deep = findDeepSyntax(read.text, () => {
+      source = create(read.text);
+      return source;
+    });
+    if (deep !== undefined) {
+      create('');
+      missing.push(tooDeep(root, file, read.text, deep));
+    } else if (source !== undefined && wanted.has(file)) sources.push(source);
   }
+  // Files that are imported only are parsed by the compiler, which knows no such limit.
+  const files = project.getFileSystem();
+  const readImported = files.readFileSync.bind(files);
+  files.readFileSync = (file, encoding) => {
+    const text = readImported(file, encoding);
+    if (!isOwnSource(root, file)) return text;
+    const deep = findDeepSyntax(text, () => ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+    if (deep === undefined) return text;
+    missing.push(tooDeep(root, file, text, deep));
+    return '';
+  };
 
   let read: readonly SourceFileSyntax[] | undefined;
   let opened: HostContext | undefined;
@@ -91,9 +113,9 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       if (read !== undefined) return read;
       const context = open();
       const cycles = importCycles(context);
-      read = [...missing, ...sources.map((source) => readFile(context, source, cycles))].sort((a, b) =>
-        a.file < b.file ? -1 : 1,
-      );
+      const readOne = (source: ts.SourceFile): SourceFileSyntax =>
+        workingOn({ file: relativeFile(context, source.fileName) }, () => readFile(context, source, cycles));
+      read = [...missing, ...sources.map(readOne)].sort((a, b) => (a.file < b.file ? -1 : 1));
       return read;
     },
   };
@@ -116,6 +138,24 @@ function readFile(
     handles: readNamedHandles(context, source),
     faults,
   };
+}
+
+/** Source of the project itself, as compilers name it. */
+function isOwnSource(root: string, file: string): boolean {
+  const segments = path.relative(root, file).split(/[\\/]/);
+  const isInside = segments[0] !== '..' && !path.isAbsolute(segments.join('/'));
+  return isInside && !segments.includes('node_modules') && /(?<!\.d)\.[cm]?[jt]sx?$/.test(file);
+}
+
+function tooDeep(root: string, absolute: string, text: string, { start, end }: TextRange): SourceFileSyntax {
+  const file = path.relative(root, absolute).split(path.sep).join('/');
+  const source = ts.createSourceFile(file, '', ts.ScriptTarget.Latest);
+  source.text = text;
+  const from = source.getLineAndCharacterOfPosition(start);
+  const to = source.getLineAndCharacterOfPosition(end);
+  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
+  const fault = { message: 'it is nested too deeply', place: { file, span }, maxDepth: MAX_SYNTAX_DEPTH };
+  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
 }
 
 function unreadable(

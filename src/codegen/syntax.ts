@@ -12,7 +12,15 @@ export interface SourceFileSyntax {
   readonly cycles: readonly ImportCycle[];
   /** The classes it names in prompt text and messages, outside of workflow classes. */
   readonly handles: readonly HandleSyntax[];
-  readonly faults: readonly { readonly message: string; readonly place: Place }[];
+  readonly faults: readonly SyntaxFault[];
+}
+
+/** What keeps a file from being read. */
+export interface SyntaxFault {
+  readonly message: string;
+  readonly place: Place;
+  /** Set where it is nested too deeply: the limit. */
+  readonly maxDepth?: number;
 }
 
 /** A class that is named in prompt text or a message. */
@@ -358,5 +366,6 @@ export type ExpressionSyntax = ExpressionBase &
         readonly isAsync?: true;
       }
     /** `text` is its source, where that is short and on one line. */
-    | ({ readonly kind: 'unsupported'; readonly text?: string } & Unsupported)
+    /** `tooDeep` marks where the whole expression becomes too deep; then this part of it was left out. */
+    | ({ readonly kind: 'unsupported'; readonly text?: string; readonly tooDeep?: Place } & Unsupported)
   );

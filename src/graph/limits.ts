@@ -11,3 +11,6 @@ export const MAX_LOOP_CONCURRENCY = 100;
 
 /** 366 days, in milliseconds: a longer wait is a wrong unit. */
 export const MAX_WAIT_MS = 366 * 86_400_000;
+
+/** Expressions nested deeper than this are refused: by the check, and by the evaluator for graphs that were not checked. */
+export const MAX_EXPRESSION_DEPTH = 128;

@@ -16,8 +16,8 @@ import {
   slice,
   text,
 } from './expression/build.fixture.js';
-import { MAX_EXPRESSION_DEPTH } from './expression/evaluate.js';
 import type { Expr } from './expression/tree.js';
+import { MAX_EXPRESSION_DEPTH } from './limits.js';
 import { parseGraph } from './schema.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' };

@@ -2,7 +2,9 @@ import { type CodegenResult, runCodegen } from 'stepwright/codegen';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-limits.js';
 import { texts } from '../../src/codegen/schemas/texts.js';
+import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source-host/nesting.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
+import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
 import { applyRepair, diagnosticExamples, printed, sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
 import { type TempProject, tempProject, typeErrors } from './temp-project.js';
@@ -85,6 +87,13 @@ test.each([
   diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: '`generated` is no folder' }),
   diagnostic('SW9006', undefined, { file: 'generated/registry.ts', count: 3 }),
   diagnostic('SW9013', undefined, { code: 'SW3010' }),
+  diagnostic('SW9014', undefined, {
+    file: 'src/add-task.workflow.ts',
+    className: 'AddTask',
+    reason: 'Maximum call stack size exceeded',
+  }),
+  diagnostic('SW9015', undefined, { file: 'src/table.ts', limit: MAX_SYNTAX_DEPTH }),
+  diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
 ])('$code, which no source file causes, is shown as it is printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());
   expect(said).toEqual([printed([fault])]);

@@ -36,7 +36,13 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     faulty: [],
   };
   for (const file of files) {
-    for (const { message, place } of file.faults) diagnostics.push(diagnostic('SW1001', place, { message }));
+    for (const { message, place, maxDepth } of file.faults) {
+      diagnostics.push(
+        maxDepth === undefined
+          ? diagnostic('SW1001', place, { message })
+          : diagnostic('SW9015', place, { file: file.file, limit: maxDepth }),
+      );
+    }
     // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
     const isBroken = file.faults.length > 0;
     const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);

@@ -1,5 +1,6 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
+import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import { bodyOf, outcomeCalls } from '../outcomes.js';
@@ -102,9 +103,12 @@ class Lowering {
         return isPromptText(syntax)
           ? lowerPromptText(syntax, this.#scope, (part) => this.lower(part, path))
           : this.#refuse(syntax);
+      case 'unsupported':
+        if (syntax.tooDeep === undefined) return this.#refuse(syntax);
+        this.#scope.report(diagnostic('SW9016', syntax.tooDeep, { limit: MAX_EXPRESSION_DEPTH }));
+        return undefined;
       case 'this':
       case 'arrow':
-      case 'unsupported':
         return this.#refuse(syntax);
       default:
         return syntax satisfies never;

@@ -3,6 +3,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph, type Input, type Node, type ResourceRef } from '../../graph/model.js';
 import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
+import { formatPlace } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ArgDeclaration,
@@ -13,6 +14,7 @@ import type {
   StepDeclaration,
   WorkflowDeclaration,
 } from '../declarations.js';
+import { workingOn } from '../internal-error.js';
 import { isChain } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
@@ -45,7 +47,11 @@ import { writtenId, writtenIds } from './written-ids.js';
  */
 export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
-  const report = (fault: Diagnostic): void => void diagnostics.push(fault);
+  const report = (fault: Diagnostic): void => {
+    // An expression that is too deep may have several parts that are.
+    const isEcho = fault.code === 'SW9016' && diagnostics.some((each) => isSameFault(each, fault));
+    if (!isEcho) diagnostics.push(fault);
+  };
   const handles = handlesOf(declarations, report);
   const functions = new Functions(declarations.workflows, report);
   const states = linkStates(declarations.states, report);
@@ -65,9 +71,16 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
     );
     return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
-  const value = declarations.workflows.map(linkOne);
+  const linkNamed = (declaration: WorkflowDeclaration): LinkedWorkflow =>
+    workingOn(declaration, () => linkOne(declaration));
+  const value = declarations.workflows.map(linkNamed);
   checkRecursion(value, report);
   return { value, diagnostics };
+}
+
+function isSameFault(left: Diagnostic, right: Diagnostic): boolean {
+  const [at, other] = [left, right].map(({ place }) => place && formatPlace(place));
+  return left.code === right.code && at === other;
 }
 
 class WorkflowLinker {

@@ -8,6 +8,7 @@ import type {
   ToolDeclaration,
 } from '../declarations.js';
 import { compareText } from '../emit/order.js';
+import { workingOn } from '../internal-error.js';
 import { importCached } from './cache/cached-import.js';
 import { readContent } from './content.js';
 import type { UnreadReason } from './import-modules.js';
@@ -109,7 +110,7 @@ export async function readSchemas(
   for (const tool of declared.tools) {
     const reading = readings.get(classKey(tool.file, tool.exportName));
     if (reading === undefined) continue;
-    const read = toolReading(tool, reading);
+    const read = workingOn(tool, () => toolReading(tool, reading));
     diagnostics.push(...read.diagnostics);
     if (read.value !== undefined) tools.set(tool, read.value);
   }

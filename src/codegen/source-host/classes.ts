@@ -1,22 +1,29 @@
 import { ts } from 'ts-morph';
+import { workingOn } from '../internal-error.js';
 import type { BaseSyntax, ClassSyntax, DecoratorSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
-import { type HostContext, placeBetween, placeOf } from './context.js';
+import { type HostContext, placeBetween, placeOf, relativeFile } from './context.js';
 import { exportNames } from './exports.js';
-import { propertyName, readExpression } from './expressions.js';
+import { propertyName, readWholeExpression } from './expressions.js';
 import { readMethods } from './methods.js';
+import { childrenOf, eachNode } from './nesting.js';
 import { classPlace, resolveIdentifier, resolveMember } from './symbols.js';
 import { typeOfDeclaration } from './types.js';
 
 /** Every class of a file, nested ones included, in written order. */
 export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
   const exported = exportNames(context, source);
-  const classes: ClassSyntax[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isClassLike(node)) classes.push(readClass(context, node, exported.get(node)));
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return classes;
+  const found: ts.ClassLikeDeclaration[] = [];
+  eachNode(source, (node) => {
+    if (ts.isClassLike(node)) found.push(node);
+    return childrenOf(node);
+  });
+  return found
+    .sort((a, b) => a.pos - b.pos)
+    .map((node) =>
+      workingOn({ file: relativeFile(context, source.fileName), className: node.name?.text ?? '' }, () =>
+        readClass(context, node, exported.get(node)),
+      ),
+    );
 }
 
 function readClass(
@@ -140,7 +147,7 @@ function readDecorators(context: HostContext, node: ts.Node): DecoratorSyntax[] 
       callee: calleeSymbol(context, callee),
       place: placeOf(context, callee),
       called: call !== undefined,
-      args: call?.arguments.map((arg) => readExpression({ ...context, keepsNames: true }, arg)) ?? [],
+      args: call?.arguments.map((arg) => readWholeExpression({ ...context, keepsNames: true }, arg)) ?? [],
     };
   });
 }
@@ -165,6 +172,6 @@ function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState
     decorators,
     ...(isAsked ? { type: typeOfDeclaration(context, node) } : {}),
     ...(node.type === undefined ? {} : { isAnnotated: true }),
-    ...(initializer === undefined ? {} : { initializer: readExpression(context, initializer) }),
+    ...(initializer === undefined ? {} : { initializer: readWholeExpression(context, initializer) }),
   };
 }

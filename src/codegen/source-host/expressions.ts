@@ -3,6 +3,7 @@ import type { Place } from '../../graph/place.js';
 import { type ExpressionSyntax, PATTERN, type Unsupported } from '../syntax.js';
 import { constantKeyOf, constantOf } from './constants.js';
 import { type HostContext, placeOf } from './context.js';
+import { deepPartOf, markDeepParts } from './nesting.js';
 import { readPattern } from './patterns.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth } from './truth.js';
@@ -11,10 +12,19 @@ type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters']
 
 type ObjectEntry = Extract<ExpressionSyntax, { kind: 'object' }>['entries'][number];
 
+/** Reads an expression that is no part of another: see {@link readExpression}. Parts that are too deep are left out. */
+export function readWholeExpression(context: HostContext, node: ts.Expression): ExpressionSyntax {
+  markDeepParts(node);
+  return readExpression(context, node);
+}
+
 /** Turns a compiler node into neutral syntax. Whatever has no neutral form becomes `unsupported`, by its author's name. */
 export function readExpression(context: HostContext, node: ts.Expression): ExpressionSyntax {
   const read = (inner: ts.Expression): ExpressionSyntax => readExpression(context, inner);
   const place = placeOf(context, node);
+  const deep = deepPartOf(node);
+  if (deep !== undefined)
+    return { kind: 'unsupported', place, unsupported: 'this expression', tooDeep: placeOf(context, deep) };
   const optional = 'questionDotToken' in node && node.questionDotToken !== undefined;
 
   if (

@@ -1,6 +1,7 @@
 import { ts } from 'ts-morph';
 import type { IgnoreSyntax } from '../syntax.js';
 import { type HostContext, placeBetween } from './context.js';
+import { eachNode } from './nesting.js';
 
 const MARK = 'stepwright-ignore';
 
@@ -15,7 +16,7 @@ export function readIgnores(context: HostContext, source: ts.SourceFile): Ignore
     if (rest === undefined || found.has(pos)) return;
     found.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
   };
-  const visit = (node: ts.Node): void => {
+  eachNode(source, (node) => {
     const children = node.getChildren(source);
     // Comments hang on tokens; what stands in texts and templates is none.
     if (children.length === 0 && node.kind !== ts.SyntaxKind.JsxText) {
@@ -29,9 +30,8 @@ export function readIgnores(context: HostContext, source: ts.SourceFile): Ignore
         add(range, line === own ? [own, own] : [own, Math.max(own, lineOf(nameStart(node, source)))]);
       }
     }
-    for (const child of children) visit(child);
-  };
-  visit(source);
+    return children;
+  });
   return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
 }
 

@@ -2,6 +2,7 @@ import { ts } from 'ts-morph';
 import type { Place } from '../../graph/place.js';
 import type { ImportCycle } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
+import { childrenOf, eachNode } from './nesting.js';
 
 /** A module that is loaded with the one the import stands in, and where that is written. */
 interface Import {
@@ -107,27 +108,23 @@ function loadedModule(
 /** Every name that stands for a value somewhere in a file. */
 function valueNames(source: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
-  const visit = (node: ts.Node): void => {
+  eachNode(source, (node) => {
     if (ts.isIdentifier(node)) {
       names.add(node.text);
-      return;
+      return [];
     }
     if (ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-      return;
-    if (ts.isPropertyAccessExpression(node)) {
-      visit(node.expression);
-      return;
-    }
+      return [];
+    if (ts.isPropertyAccessExpression(node)) return [node.expression];
     if (ts.isHeritageClause(node)) {
-      if (node.token === ts.SyntaxKind.ExtendsKeyword) for (const type of node.types) visit(type.expression);
-      return;
+      const isExtends = node.token === ts.SyntaxKind.ExtendsKeyword;
+      return isExtends ? node.types.map((type) => type.expression) : [];
     }
-    if (ts.isTypeNode(node)) return;
-    ts.forEachChild(node, (child) => {
+    if (ts.isTypeNode(node)) return [];
+    return childrenOf(node).filter((child) => {
       const isName = 'name' in node && child === node.name && !ts.isShorthandPropertyAssignment(node);
-      if (!isName || !ts.isIdentifier(child) || ts.isExportSpecifier(node)) visit(child);
+      return !isName || !ts.isIdentifier(child) || ts.isExportSpecifier(node);
     });
-  };
-  visit(source);
+  });
   return names;
 }

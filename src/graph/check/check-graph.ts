@@ -3,6 +3,7 @@ import type { Graph } from '../model.js';
 import { checkBranches } from './branches.js';
 import { checkCalls } from './calls.js';
 import { checkConstructs } from './constructs.js';
+import { checkDepth } from './depth.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
 import { checkNames } from './names.js';
 import { checkOrder } from './order.js';
@@ -51,6 +52,7 @@ export function checkGraph(
   const cycles = checkOrder(subject, waitsOf, routersOf);
   return [
     ...checkNames(subject),
+    ...checkDepth(subject),
     ...references,
     ...checkRoutes(subject, routersOf),
     ...cycles,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../json.js';
+import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import {
   arithmetic,
   ask,
@@ -18,7 +19,7 @@ import {
   slice,
   text,
 } from './build.fixture.js';
-import { Budget, ExpressionError, evaluate, MAX_EXPRESSION_DEPTH } from './evaluate.js';
+import { Budget, ExpressionError, evaluate } from './evaluate.js';
 import type { CompareOp, Expr, LogicExpr } from './tree.js';
 
 function compare(left: Value, op: CompareOp, right: Value): Expr {

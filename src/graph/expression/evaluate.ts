@@ -1,4 +1,5 @@
 import type { Json, Value } from '../json.js';
+import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../place.js';
 import { unreachable } from '../unreachable.js';
 import { describeArgument, isOfKind } from './arguments.js';
@@ -32,9 +33,6 @@ import { argumentType, describeKind, isNullish, isTrue, readProperty } from './v
 
 export { Budget } from './budget.js';
 export { ExpressionError, type ExpressionErrorCode } from './error.js';
-
-/** Trees nested deeper than this are refused. */
-export const MAX_EXPRESSION_DEPTH = 128;
 
 /** Where references get their values. */
 export interface EvaluationScope {

@@ -38,4 +38,19 @@ export const outputFaults = {
     (p: { code: string }) => `nothing here is reported as \`${p.code}\`: the comment silences nothing`,
     () => 'remove the comment, or move it above the line that is reported',
   ),
+  SW9014: error(
+    (p: { file: string; className?: string | undefined; reason: string }) =>
+      `stepwright failed while it read ${p.className === undefined ? '' : `class \`${p.className}\` of `}\`${p.file}\`: ${p.reason}`,
+    () =>
+      'this is a fault of stepwright: please report it with the file; `STEPWRIGHT_DEBUG=1` shows where it happened',
+  ),
+  SW9015: error(
+    (p: { file: string; limit: number }) => `\`${p.file}\` is nested more than ${p.limit} levels deep`,
+    () => 'split it here, with constants or functions in between; or leave the file out of the sources',
+  ),
+  SW9016: error(
+    (p: { limit: number }) => `the expression is nested more than ${p.limit} levels deep`,
+    () =>
+      'every operator and every branch is a level: write long text as one template, compute parts in steps of their own, or let a tool do it',
+  ),
 } as const;

@@ -1,0 +1,128 @@
+import { ts } from 'ts-morph';
+import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
+
+/** Levels of syntax that the compiler and its readers follow before recursion meets the end of the stack. */
+export const MAX_SYNTAX_DEPTH = 500;
+
+/** A range of a text, in UTF-16 code units. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parses a text that may be nested too deeply for that.
+ *
+ * @param parse - may exhaust the stack.
+ * @returns where the text is nested deeper than {@link MAX_SYNTAX_DEPTH}, if it is.
+ */
+export function findDeepSyntax(text: string, parse: () => ts.SourceFile): TextRange | undefined {
+  let source: ts.SourceFile;
+  try {
+    source = parse();
+  } catch (error) {
+    if (error instanceof RangeError) return deepestToken(text);
+    throw error;
+  }
+  const [deep] = deeperThan(source, MAX_SYNTAX_DEPTH, levelOfSyntax);
+  return deep && { start: deep.getStart(source), end: deep.getEnd() };
+}
+
+/** Visits a node and what `visit` returns for it, however deep: its children, or those that matter. In no particular order. */
+export function eachNode(root: ts.Node, visit: (node: ts.Node) => readonly ts.Node[]): void {
+  const open = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const next of visit(node)) open.push(next);
+  }
+}
+
+/** The direct children of a node, in written order. */
+export function childrenOf(node: ts.Node): readonly ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  return children;
+}
+
+/** The parts of expressions that are certain to be too deep for the evaluator, with the first one of the expression. */
+const deepParts = new WeakMap<ts.Node, ts.Node>();
+
+/** Marks the parts of an expression that its readers leave out. The nesting that is left is measured in the graph. */
+export function markDeepParts(expression: ts.Expression): void {
+  const parts = deeperThan(expression, 2 * MAX_EXPRESSION_DEPTH, levelOfExpression);
+  for (const part of parts) deepParts.set(part, parts[0] ?? part);
+}
+
+/** For a part that is left out, where its expression becomes too deep: the same for all parts of one expression. */
+export function deepPartOf(node: ts.Expression): ts.Node | undefined {
+  return deepParts.get(node);
+}
+
+/** The outermost nodes that stand deeper than the limit, in written order. */
+function deeperThan(
+  root: ts.Node,
+  limit: number,
+  levelOf: (child: ts.Node, parent: ts.Node) => number,
+): readonly ts.Node[] {
+  const found: ts.Node[] = [];
+  const open: [node: ts.Node, depth: number][] = [[root, 0]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [node, depth] = next;
+    if (depth > limit) {
+      found.push(node);
+      continue;
+    }
+    for (const child of childrenOf(node).toReversed()) open.push([child, depth + levelOf(child, node)]);
+  }
+  return found;
+}
+
+/** The compiler follows the left operands of a chain, `a + b + c`, without recursion, but for logical operators. */
+function levelOfSyntax(child: ts.Node, parent: ts.Node): number {
+  const isChain =
+    ts.isBinaryExpression(parent) && parent.left === child && !LOGICAL.has(parent.operatorToken.kind);
+  return isChain ? 0 : 1;
+}
+
+const LOGICAL: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.AmpersandAmpersandToken,
+  ts.SyntaxKind.BarBarToken,
+  ts.SyntaxKind.QuestionQuestionToken,
+]);
+
+/** What ends up as one reference, or as nothing, is no level of an expression. */
+function levelOfExpression(child: ts.Node): number {
+  const isFree =
+    ts.isParenthesizedExpression(child) ||
+    ts.isPropertyAccessExpression(child) ||
+    ts.isElementAccessExpression(child) ||
+    ts.isAsExpression(child) ||
+    ts.isNonNullExpression(child) ||
+    ts.isPropertyAssignment(child);
+  return isFree ? 0 : 1;
+}
+
+/** Where brackets and open conditions are nested too deeply in a text that cannot be parsed; else its start. */
+function deepestToken(text: string): TextRange {
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, text);
+  let depth = 0;
+  for (let token = scanner.scan(); token !== ts.SyntaxKind.EndOfFileToken; token = scanner.scan()) {
+    if (OPENING.has(token)) depth += 1;
+    else if (CLOSING.has(token)) depth -= 1;
+    else if (token === ts.SyntaxKind.SemicolonToken) depth = 0;
+    if (depth > MAX_SYNTAX_DEPTH) return { start: scanner.getTokenStart(), end: scanner.getTokenEnd() };
+  }
+  return { start: 0, end: 0 };
+}
+
+const OPENING: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.OpenParenToken,
+  ts.SyntaxKind.OpenBracketToken,
+  ts.SyntaxKind.OpenBraceToken,
+  ts.SyntaxKind.QuestionToken,
+]);
+
+const CLOSING: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.CloseParenToken,
+  ts.SyntaxKind.CloseBracketToken,
+  ts.SyntaxKind.CloseBraceToken,
+]);
