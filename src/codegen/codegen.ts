@@ -21,7 +21,7 @@ import type { ModuleLimits } from './schemas/module-limits.js';
 import { type ReadSchemasOptions, readSchemas } from './schemas/read-schemas.js';
 import { openSourceHost } from './source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
-import { type OutputFile, outputState, writeOutput } from './writer.js';
+import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
 export interface CodegenOptions {
   /** The project's folder. Default: the working directory. */
@@ -76,6 +76,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   const ignores = new Map<string, IgnoreSyntax>();
   const internalErrors: InternalError[] = [];
   for (const registry of plan.value?.registries ?? []) {
+    if (!check) removeRemains(root, registry.out);
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading).catch(
       (error: unknown) => {
         if (error instanceof InternalError) return error;

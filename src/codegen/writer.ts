@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
+import { removeStaleFiles, takeTemporaryName } from './temporary-files.js';
 
 /** A file to write, all of it. */
 export interface OutputFile {
@@ -46,8 +47,7 @@ async function readPresent(
  */
 export async function writeOutput(root: string, { file, text }: OutputFile): Promise<Diagnostic | undefined> {
   const target = path.join(root, file);
-  // In the same folder, since a rename does not cross file systems.
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`);
+  const { temporary, release } = takeTemporaryName(target);
   try {
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(temporary, text, 'utf8');
@@ -56,7 +56,15 @@ export async function writeOutput(root: string, { file, text }: OutputFile): Pro
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     return diagnostic('SW9005', undefined, { file, reason: reasonOf(error, root) });
+  } finally {
+    release();
   }
+}
+
+/** Removes what a run that was killed has left beside an output. */
+export function removeRemains(root: string, file: string): void {
+  const target = path.join(root, file);
+  removeStaleFiles(path.dirname(target), (name) => name === path.basename(target));
 }
 
 /** What stands in the way, in words; of what is rare, the system's own. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { removeStaleFiles, takeTemporaryName } from '../../temporary-files.js';
 import type { ClassReading } from '../protocol.js';
 import type { Reads } from './reads.js';
 
@@ -15,7 +16,7 @@ export interface CacheEntry {
 }
 
 /**
- * The folder of a project's cache, made if need be. Nothing where there is none to be had: without a `package.json`
+ * The folder of a project's cache, made if need be, without what runs that were killed have left in it. Nothing where there is none to be had: without a `package.json`
  * the folder is no project; without the right to write, or where `node_modules` is a link into another project, it is
  * not ours to fill.
  */
@@ -28,6 +29,7 @@ export function cacheFolder(root: string): string | undefined {
       mkdirSync(made, { recursive: true });
       if (!realpathSync(made).startsWith(realpathSync(root) + sep)) return undefined;
     }
+    removeStaleFiles(folder, (name) => /^[0-9a-f]{32}\.json$/.test(name));
     return folder;
   } catch {
     return undefined;
@@ -49,13 +51,15 @@ export function readEntry(folder: string, module: string): CacheEntry | undefine
 /** Writes an entry in one step. Where the file system refuses, there is none. */
 export function writeEntry(folder: string, module: string, entry: CacheEntry): void {
   const target = entryPath(folder, module);
-  const temporary = `${target}.${process.pid}.tmp`;
+  const { temporary, release } = takeTemporaryName(target);
   const body = JSON.stringify(entry);
   try {
     writeFileSync(temporary, `${sha256(body)}\n${body}`);
     renameSync(temporary, target);
   } catch {
     rmSync(temporary, { force: true, recursive: true });
+  } finally {
+    release();
   }
 }
 
