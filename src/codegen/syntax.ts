@@ -164,10 +164,20 @@ export interface PropertySyntax {
   readonly place?: Place;
 }
 
+/** The name of a type that leads nowhere, so that the type is `any`. */
+export interface UnresolvedType {
+  readonly name: string;
+  readonly place: Place;
+  /** The module it is imported from, as written; missing for a name that is not declared. */
+  readonly specifier?: string;
+  /** Whether there is such a module, with declarations. */
+  readonly isModuleKnown: boolean;
+}
+
 /** A resolved type, as far as JSON Schema can say it. `Arg<T>` and `Promise<T>` are already unwrapped. */
 export type TypeSyntax = { readonly notes?: TypeNotes } & (
   | { readonly kind: 'string' | 'number' | 'boolean' | 'null' | 'undefined' }
-  | { readonly kind: 'unknown'; readonly written?: 'any' }
+  | { readonly kind: 'unknown'; readonly written?: 'any'; readonly unresolved?: UnresolvedType }
   | { readonly kind: 'literal'; readonly value: string | number | boolean }
   /** A template literal type; `pattern` is a regular expression for all of the text. */
   | { readonly kind: 'template'; readonly pattern: string; readonly text: string }

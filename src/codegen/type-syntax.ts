@@ -1,4 +1,4 @@
-import type { PropertySyntax, TypeNotes, TypeSyntax } from './syntax.js';
+import type { PropertySyntax, TypeNotes, TypeSyntax, UnresolvedType } from './syntax.js';
 
 /** A type without its `undefined` members. */
 export function withoutUndefined(type: TypeSyntax): TypeSyntax {
@@ -65,4 +65,42 @@ export function printType(type: TypeSyntax): string {
 
 function printProperty({ name, optional, type }: PropertySyntax): string {
   return `${name}${optional ? '?' : ''}: ${printType(type)}`;
+}
+
+/** The first name in a type that leads nowhere: nothing else that is said of the type would be certain. */
+export function unresolvedType(type: TypeSyntax): UnresolvedType | undefined {
+  switch (type.kind) {
+    case 'unknown':
+      return type.unresolved;
+    case 'array':
+      return unresolvedType(type.items);
+    case 'tuple':
+      return firstUnresolved([...type.items, ...(type.rest === undefined ? [] : [type.rest])]);
+    case 'object':
+      return firstUnresolved(type.properties.map((property) => property.type));
+    case 'record':
+      return firstUnresolved([...type.properties.map((property) => property.type), type.values]);
+    case 'union':
+      return firstUnresolved(type.members);
+    case 'recursive':
+      return unresolvedType(type.type);
+    default:
+      return undefined;
+  }
+}
+
+function firstUnresolved(types: readonly TypeSyntax[]): UnresolvedType | undefined {
+  for (const type of types) {
+    const found = unresolvedType(type);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Why a name leads nowhere, as the end of a sentence. */
+export function whyUnresolved({ specifier, isModuleKnown }: UnresolvedType): string {
+  if (specifier === undefined) return 'it is not declared';
+  return isModuleKnown
+    ? `\`${specifier}\` does not export it`
+    : `its import from \`${specifier}\` cannot be resolved, or has no types`;
 }

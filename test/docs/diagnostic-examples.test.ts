@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-limits.js';
 import { texts } from '../../src/codegen/schemas/texts.js';
 import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source-host/nesting.js';
+import { whyUnresolved } from '../../src/codegen/type-syntax.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
 import { applyRepair, diagnosticExamples, printed, sharedClasses } from './diagnostic-examples.js';
@@ -72,6 +73,16 @@ test.each([
   diagnostic('SW6013', undefined, { file: 'src/tools.ts', limitMb: 2048 }),
   diagnostic('SW6014', undefined, { count: 3, reason: texts.exited(9) }),
   diagnostic('SW6015', undefined, { count: 4, file: 'src/tools.ts', stops: 5 }),
+  diagnostic('SW6016', undefined, {
+    name: 'Query',
+    what: 'the input of tool `find-page`',
+    why: whyUnresolved({
+      name: 'Query',
+      place: { file: 'src/tools.ts', span: [1, 1, 1, 1] },
+      specifier: 'wiki-client',
+      isModuleKnown: false,
+    }),
+  }),
   diagnostic('SW6007', undefined, {
     className: 'AddLine',
     reason: 'no decorator of stepwright has recorded anything on it',

@@ -6,7 +6,7 @@ import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration } from '../declarations.js';
 import { schemaOfType } from '../schemas/type-schema.js';
 import type { ExpressionSyntax, TypeSyntax } from '../syntax.js';
-import { printType } from '../type-syntax.js';
+import { printType, unresolvedType, whyUnresolved } from '../type-syntax.js';
 import { unwrap } from '../verbs.js';
 import { schemaFault } from './satisfies.js';
 import { applyRules, type RuleFault } from './value-rules.js';
@@ -15,6 +15,13 @@ import { applyRules, type RuleFault } from './value-rules.js';
 export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) => void): Input | undefined {
   const { name, argument, place, options } = arg;
   const typed = options.itemType === undefined ? schemaOf(arg.type) : schemaOfList(arg.type);
+  const unresolved = unresolvedType(arg.type);
+  if (unresolved !== undefined && (typed === undefined || options.itemType === undefined)) {
+    const what = `argument \`${name}\``;
+    const params = { name: unresolved.name, what, why: whyUnresolved(unresolved) };
+    report(diagnostic('SW6016', unresolved.place, params));
+    return undefined;
+  }
   if (typed === undefined) {
     report(diagnostic('SW1017', place, { argument: name, type: printType(arg.type) }));
     return undefined;

@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
+import { unresolvedType, whyUnresolved } from '../type-syntax.js';
 import { defaultFaults } from './defaults.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
 import { schemaPatternDiagnostics } from './patterns.js';
@@ -104,6 +105,7 @@ function declaredSchema(
 function derivedInput(tool: ToolDeclaration, report: Report): JsonSchema | undefined {
   const { inputType, inputPlace = tool.place } = tool;
   if (inputType === undefined) return NO_INPUT;
+  if (reportUnresolved(tool, 'input', inputType, report)) return undefined;
   if (inputType.kind === 'unknown') {
     report(diagnostic('SW6003', inputPlace, { tool: tool.name }));
     return undefined;
@@ -125,6 +127,7 @@ function derivedOutput(
 ): JsonSchema | undefined {
   const { outputType, outputPlace = tool.place } = tool;
   if (outputType === undefined || isNothing(outputType) || speaksProtocol(outputType)) return undefined;
+  if (reportUnresolved(tool, 'result', outputType, report)) return undefined;
   const { schema, faults } = schemaOfType(outputType, 'output');
   const [first] = faults;
   // A whole that has no JSON form is no object, and of such results MCP knows no schema.
@@ -139,6 +142,21 @@ function derivedOutput(
     );
   }
   return schema;
+}
+
+/** A type that leads nowhere is `any`, and would let everything through in silence. */
+function reportUnresolved(
+  tool: ToolDeclaration,
+  side: 'input' | 'result',
+  type: TypeSyntax,
+  report: Report,
+): boolean {
+  const unresolved = unresolvedType(type);
+  if (unresolved === undefined) return false;
+  const { name, place } = unresolved;
+  const what = `the ${side} of tool \`${tool.name}\``;
+  report(diagnostic('SW6016', place, { name, what, why: whyUnresolved(unresolved) }), JSON.stringify(place));
+  return true;
 }
 
 function reportFaults(

@@ -6,6 +6,7 @@ import { type HostContext, isOfProject, placeOf, relativeFile } from './context.
 import { notesOfNode, notesOfSymbol, notesOfType } from './type-notes.js';
 import { rankIn, type WrittenOrder, writtenOrder } from './type-order.js';
 import { joinUnion } from './type-union.js';
+import { unresolvedIn } from './unresolved-types.js';
 
 /** Nested deeper than this, a type counts as `other`: generic types can grow without end. */
 const MAX_DEPTH = 24;
@@ -159,7 +160,10 @@ function lowerBare(
 ): TypeSyntax {
   const { checker } = lowering.context;
   const { flags } = type;
-  if (flags & TypeFlags.Any) return { kind: 'unknown', written: 'any' };
+  if (flags & TypeFlags.Any) {
+    const unresolved = unresolvedIn(lowering.context, written);
+    return { kind: 'unknown', written: 'any', ...(unresolved === undefined ? {} : { unresolved }) };
+  }
   if (flags & TypeFlags.Unknown) return { kind: 'unknown' };
   if (type.isStringLiteral() || type.isNumberLiteral()) return { kind: 'literal', value: type.value };
   if (flags & TypeFlags.BooleanLiteral)

@@ -95,4 +95,9 @@ export const moduleFaults = {
       `\`${p.property}\` of tool \`${p.tool}\` is declared as \`Arg<T, 'default'>\`, and no schema gives it a default`,
     () => 'give @Tool an `input` schema with a default for it, or make it optional: `name?: T`',
   ),
+  SW6016: error(
+    (p: { name: string; what: string; why: string }) =>
+      `the type \`${p.name}\` of ${p.what} is read as \`any\`: ${p.why}`,
+    () => 'install the package with its types, or correct the import; or write the type out',
+  ),
 } as const;

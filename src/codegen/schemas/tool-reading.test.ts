@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { Place } from '../../graph/place.js';
+import type { ToolDeclaration } from '../declarations.js';
+import type { TypeSyntax } from '../syntax.js';
+import { toolReading } from './tool-reading.js';
+
+const place: Place = { file: 'a.ts', span: [4, 1, 4, 2] };
+const named: Place = { file: 'a.ts', span: [9, 1, 9, 6] };
+
+const unresolved: TypeSyntax = {
+  kind: 'unknown',
+  written: 'any',
+  unresolved: { name: 'Query', place: named, specifier: 'wiki-client', isModuleKnown: false },
+};
+const text: TypeSyntax = {
+  kind: 'object',
+  properties: [{ name: 'a', optional: false, type: { kind: 'string' } }],
+};
+const within = (type: TypeSyntax): TypeSyntax => ({
+  kind: 'object',
+  properties: [{ name: 'list', optional: false, type: { kind: 'array', items: type } }],
+});
+
+/** What is reported of a tool with these types and no schemas. */
+function faults(inputType: TypeSyntax, outputType: TypeSyntax): readonly string[] {
+  const tool: ToolDeclaration = {
+    file: 'a.ts',
+    className: 'T',
+    exportName: 'T',
+    place,
+    name: 'find-page',
+    namePlace: place,
+    description: 'Finds a page',
+    hasInputSchema: false,
+    inputType,
+    outputType,
+  };
+  const { value, diagnostics } = toolReading(tool, { kind: 'tool', exportName: 'T', fingerprint: 'f' });
+  expect(value === undefined).toBe(diagnostics.length > 0);
+  return diagnostics.map(({ code, message, place: at }) => `${code} ${at?.span[0]} ${message}`);
+}
+
+describe('a type whose name leads nowhere', () => {
+  const why = 'its import from `wiki-client` cannot be resolved, or has no types';
+  const ofInput = `SW6016 9 the type \`Query\` of the input of tool \`find-page\` is read as \`any\`: ${why}`;
+  const ofResult = `SW6016 9 the type \`Query\` of the result of tool \`find-page\` is read as \`any\`: ${why}`;
+
+  test.each([
+    ['the input', unresolved, text, [ofInput]],
+    ['a part of the input', within(unresolved), text, [ofInput]],
+    ['the result', text, unresolved, [ofResult]],
+    ['a part of the result', text, within(unresolved), [ofResult]],
+    ['both sides, which is said once', unresolved, unresolved, [ofResult]],
+    ['neither side', text, within(text), []],
+  ])('is reported for %s', (_, input, output, expected) => {
+    expect(faults(input, output)).toEqual(expected);
+  });
+
+  test('is no `any` that was meant', () => {
+    expect(faults(text, { kind: 'unknown', written: 'any' })).toEqual([]);
+  });
+});
