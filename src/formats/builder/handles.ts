@@ -1,8 +1,9 @@
 import type { ResourceClass } from '../../decorators/resource-types.js';
 import type { ToolClass } from '../../decorators/tool.js';
+import type { LiteralFault } from './literal-names.js';
 import { type ToolName, toolName, type Uri, uri } from './names.js';
 
-/** A tool by its registered name, for tools without a class at hand. Equal names make equal handles. */
+/** A tool by its registered name, for tools without a class at hand. Equal names are one handle. */
 export class ToolHandle {
   readonly kind = 'tool';
   readonly name: ToolName;
@@ -12,6 +13,7 @@ export class ToolHandle {
   /** @throws InvalidNameError for what no tool can be called. */
   constructor(name: string) {
     this.name = toolName(name);
+    Object.freeze(this);
   }
 
   /** True for a handle this module made, whatever its prototype says. */
@@ -24,7 +26,7 @@ export class ToolHandle {
   }
 }
 
-/** A resource by its URI, for resources without a class at hand. Equal URIs make equal handles. */
+/** A resource by its URI, for resources without a class at hand. Equal URIs are one handle. */
 export class ResourceHandle {
   readonly kind = 'resource';
   readonly uri: Uri;
@@ -33,6 +35,7 @@ export class ResourceHandle {
   /** @throws InvalidUriError for text that is no absolute URI. */
   constructor(text: string) {
     this.uri = uri(text);
+    Object.freeze(this);
   }
 
   /** True for a handle this module made, whatever its prototype says. */
@@ -44,6 +47,13 @@ export class ResourceHandle {
     return this.uri;
   }
 }
+
+/** A family of resources, whose addresses follow from `static readonly uriTemplate`: its class. */
+export type TemplateLike = {
+  new (...deps: never[]): object;
+  readonly uriTemplate: string;
+  readonly uri?: undefined;
+};
 
 /** A tool: its class, or a handle. */
 export type ToolLike = ToolClass | ToolHandle;
@@ -60,8 +70,8 @@ export type ResourceLike = ResourceClass | ResourceHandle;
  * ```
  * @throws InvalidNameError for what no tool can be called.
  */
-export function toolHandle(name: string): ToolHandle {
-  return new ToolHandle(name);
+export function toolHandle<const N extends string>(name: N & LiteralFault<N, 'tool'>): ToolHandle {
+  return tools.of(name);
 }
 
 /**
@@ -70,5 +80,30 @@ export function toolHandle(name: string): ToolHandle {
  * @throws InvalidUriError for text that is no absolute URI.
  */
 export function resourceHandle(text: string): ResourceHandle {
-  return new ResourceHandle(text);
+  return resources.of(text);
 }
+
+/** One handle for each text, for as long as a program holds it. */
+class Handles<T extends object> {
+  readonly #make: (text: string) => T;
+  readonly #known = new Map<string, WeakRef<T>>();
+  readonly #forgotten = new FinalizationRegistry<string>((text) => {
+    if (this.#known.get(text)?.deref() === undefined) this.#known.delete(text);
+  });
+
+  constructor(make: (text: string) => T) {
+    this.#make = make;
+  }
+
+  of(text: string): T {
+    const known = this.#known.get(text)?.deref();
+    if (known !== undefined) return known;
+    const made = this.#make(text);
+    this.#known.set(text, new WeakRef(made));
+    this.#forgotten.register(made, text);
+    return made;
+  }
+}
+
+const tools = new Handles((name) => new ToolHandle(name));
+const resources = new Handles((text) => new ResourceHandle(text));

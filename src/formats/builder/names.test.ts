@@ -63,10 +63,11 @@ describe('names', () => {
   });
 
   test('say what is wrong with them', () => {
-    expect(() => binding('a b')).toThrow(
+    const malformed: string = 'a b';
+    expect(() => binding(malformed)).toThrow(
       "'a b' is not a valid binding name. Use a name that matches ^[\\p{ID_Start}_$][\\p{ID_Continue}$]{0,127}$",
     );
-    expect(() => toolName('a b')).toThrow(
+    expect(() => toolName(malformed)).toThrow(
       "'a b' is not a valid tool name. Use a name that matches ^[A-Za-z0-9_.-]{1,128}$",
     );
   });
@@ -101,6 +102,14 @@ describe('handles', () => {
     );
   });
 
+  test('are one where their names are, and cannot be changed', () => {
+    expect(toolHandle('greet')).toBe(toolHandle('greet'));
+    expect(resourceHandle('res://a')).toBe(resourceHandle('res://a'));
+    expect(Object.isFrozen(toolHandle('greet'))).toBe(true);
+    expect(() => Object.assign(toolHandle('greet'), { name: 'farewell' })).toThrow(TypeError);
+    expect(Object.isFrozen(resourceHandle('res://a'))).toBe(true);
+  });
+
   test('are equal where their names are', () => {
     expect(toolHandle('greet')).toEqual(toolHandle('greet'));
     expect(toolHandle('greet')).not.toEqual(toolHandle('farewell'));
@@ -109,7 +118,8 @@ describe('handles', () => {
   });
 
   test('are refused for what no tool can be called', () => {
-    expect(() => toolHandle('Greet me')).toThrow(InvalidNameError);
+    const malformed: string = 'Greet me';
+    expect(() => toolHandle(malformed)).toThrow(InvalidNameError);
   });
 });
 

@@ -2,6 +2,7 @@ import { PATH_SEGMENT, parsePath } from '../../graph/guidance.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../../graph/names.js';
 import { uriFault } from '../../graph/uri.js';
 import { InvalidNameError, InvalidUriError } from './errors.js';
+import type { LiteralFault } from './literal-names.js';
 
 declare const NAME: unique symbol;
 
@@ -26,10 +27,34 @@ export type Uri = string & Named<'uri'>;
 /** Plain text, which is checked when the workflow is built, or a checked name of this kind; one of another kind is a type error. */
 export type Naming<Kind extends string> = string & { readonly [NAME]?: Kind };
 
-/** The keys of a field path; nothing for text that is none. `__proto__` is no field of anything. */
-export function fieldKeys(path: string): readonly (string | number)[] | undefined {
-  const keys = parsePath(path);
+/** A path into an output: keys and indexes joined by dots, or a list of them where a key holds a dot or a space. */
+export type Path = Naming<'field'> | readonly (string | number)[];
+
+/** The keys of a path; nothing for what is none. `__proto__` is no field of anything. */
+export function fieldKeys(path: Path): readonly (string | number)[] | undefined {
+  const keys = typeof path === 'string' ? parsePath(path) : isKeys(path) ? [...path] : undefined;
   return keys?.includes('__proto__') ? undefined : keys;
+}
+
+/**
+ * The same for a path that has to be one.
+ * @throws InvalidNameError for what is none.
+ */
+export function checkedKeys(path: Path): readonly (string | number)[] {
+  const keys = fieldKeys(path);
+  if (keys !== undefined) return keys;
+  throw new InvalidNameError({ kind: 'field path', name: shownPath(path), rule: PATH_SEGMENT.source });
+}
+
+/** A path for the author who reads an error. */
+export function shownPath(path: Path): string {
+  return typeof path === 'string' ? path : JSON.stringify(path);
+}
+
+function isKeys(path: readonly unknown[]): boolean {
+  const isKey = (key: unknown): boolean =>
+    typeof key === 'string' || (Number.isSafeInteger(key) && Number(key) >= 0);
+  return path.length > 0 && path.every(isKey);
 }
 
 /** The fault of a binding that is no identifier, where a graph may hold it: its own derived ids are such. */
@@ -50,16 +75,16 @@ export function stepName<const N extends string>(name: N): N & StepName {
  * The name of an argument, of the workflow or of a tool: an identifier, with dots and dashes inside.
  * @throws InvalidNameError for what no argument can be called.
  */
-export function arg<const N extends string>(name: N): N & ArgName {
-  return checkedName('argument', name);
+export function arg<const N extends string>(name: N & LiteralFault<N, 'argument'>): N & ArgName {
+  return checkedName<N, 'argument'>('argument', name);
 }
 
 /**
  * The name of a binding.
  * @throws InvalidNameError for what is no identifier.
  */
-export function binding<const N extends string>(name: N): N & BindingName {
-  return checkedName('binding', name);
+export function binding<const N extends string>(name: N & LiteralFault<N, 'binding'>): N & BindingName {
+  return checkedName<N, 'binding'>('binding', name);
 }
 
 /**
@@ -67,16 +92,16 @@ export function binding<const N extends string>(name: N): N & BindingName {
  * @throws InvalidNameError for an empty path or segment, for `__proto__`, and for characters no property of an
  *   identifier's kind has.
  */
-export function field<const P extends string>(path: P): P & FieldPath {
-  return checked('field path', path, fieldKeys(path) !== undefined, PATH_SEGMENT);
+export function field<const P extends string>(path: P & LiteralFault<P, 'field'>): P & FieldPath {
+  return checked<P, 'field'>('field path', path, fieldKeys(path) !== undefined, PATH_SEGMENT);
 }
 
 /**
  * The name of a tool.
  * @throws InvalidNameError for what no tool can be called.
  */
-export function toolName<const N extends string>(name: N): N & ToolName {
-  return checkedName('tool', name);
+export function toolName<const N extends string>(name: N & LiteralFault<N, 'tool'>): N & ToolName {
+  return checkedName<N, 'tool'>('tool', name);
 }
 
 /**
