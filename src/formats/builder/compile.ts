@@ -1,14 +1,16 @@
 import { canonicalGraph } from '../../graph/canonical.js';
-import { type CheckEnvironment, checkGraph, type ToolSignature } from '../../graph/check/check-graph.js';
+import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
+import { signatureOf, UNKNOWN } from './class-signature.js';
 import type { WorkflowDefinition } from './definition.js';
 import { type WorkflowError, within } from './errors.js';
 import { type Lowered, lower } from './lower.js';
 import { toProblems } from './problems.js';
 import type { FunctionEntry, Registered } from './registered.js';
+import { resolveTool } from './resolve.js';
 import { shapeProblems } from './shape.js';
 
 /** A workflow without faults. */
@@ -37,7 +39,7 @@ function compiled(definition: WorkflowDefinition, registered?: Registered): Comp
   const misshapen = shapeProblems(definition);
   if (misshapen.length > 0) return { ok: false, problems: misshapen };
   const lowered = lower(definition, registered);
-  const environment = withUnresolved(registered ?? assumed(lowered.graph), lowered);
+  const environment = withUnresolved(registered ?? assumed(definition, lowered.graph), lowered);
   const parsed = parseGraph(lowered.graph);
   const { problems, warnings } = toProblems(lowered, environment, [
     ...(parsed.ok ? [] : parsed.diagnostics),
@@ -50,18 +52,18 @@ function compiled(definition: WorkflowDefinition, registered?: Registered): Comp
   return { ok: true, graph, functions: lowered.functions, warnings };
 }
 
-/** Nothing is said of outputs, any input will do, and a second call does no harm. */
-const UNKNOWN: ToolSignature = { inputSchema: {}, annotations: { idempotentHint: true } };
-
-function assumed({ nodes, instructions }: Graph): CheckEnvironment {
-  const tools = nodes.flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
+/** Every tool and resource is taken to be there. Of a tool as much is known as its class says. */
+function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: Graph): CheckEnvironment {
+  const tools = nodes.flatMap((node) => (node.kind === 'call' ? [[node.tool, UNKNOWN] as const] : []));
+  const known = steps.map(({ tool }) => [resolveTool(tool, name).name, signatureOf(tool)] as const);
   const reads = nodes.flatMap((node) =>
-    node.kind === 'resource' && node.uri.kind === 'literal'
-      ? [{ resource: node.resource, uri: String(node.uri.value) }]
+    node.kind === 'resource'
+      ? [{ resource: node.resource, uri: node.uri.kind === 'literal' ? String(node.uri.value) : '' }]
       : [],
   );
   return {
-    tools: new Map(tools.map((name) => [name, UNKNOWN])),
+    // A handle beside the class of the same tool adds nothing to what is known.
+    tools: new Map([...tools, ...known.filter(([, signature]) => signature !== UNKNOWN)]),
     resources: new Map([...instructions, ...reads].map(({ resource, uri }) => [resource, { uri }])),
   };
 }
