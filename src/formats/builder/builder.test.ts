@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import { Resource } from '../../decorators/resource.js';
 import { hashGraph } from '../../graph/canonical.js';
 import { parseGraph } from '../../graph/schema.js';
 import {
   arg,
   binding,
+  computed,
   constant,
+  type DataSource,
   field,
   fromResource,
   fromStep,
+  InvalidNameError,
+  linkTo,
+  output,
   promptArg,
   registeredIn,
   resourceHandle,
@@ -153,6 +159,169 @@ describe('a result', () => {
   test('may be an object with a member named `kind`', () => {
     const [, last] = nodesOf(minimal.step(add).returns({ kind: constant('x') }));
     expect(last).toMatchObject({ value: { kind: 'dict', entries: [{ key: 'kind' }] } });
+  });
+});
+
+describe('a path', () => {
+  test('is a list where its keys hold dots or spaces', () => {
+    const workflow = minimal
+      .step(list.bind('list').transform(['pages', 0, 'last seen']))
+      .returns(fromStep('list', ['per.day', 'a b']));
+    const [, last] = workflow.build().graph.nodes;
+    expect(last).toMatchObject({
+      value: { root: 'steps', path: ['list', 'pages', 0, 'last seen', 'per.day', 'a b'] },
+    });
+    expect(output(['a b', 0]).path.slice(1)).toEqual(['a b', 0]);
+  });
+
+  test.each([[[]], [['__proto__']], [[-1]], [['a', 1.5]]])('is not %j', (path) => {
+    const result = minimal.step(list.bind('list')).returns(fromStep('list', path)).tryBuild();
+    expect(result.ok ? [] : result.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`'${JSON.stringify(path)}' is not a field path`),
+    ]);
+    expect(() => output(path)).toThrow(InvalidNameError);
+  });
+});
+
+describe('a computed value', () => {
+  function headline(task: string, page: { title: string } | null): string {
+    return `${task} on ${page?.title ?? 'no page'}`;
+  }
+
+  test('is what a function makes of several sources, before the step', () => {
+    const workflow = minimal
+      .step(list.bind('list'))
+      .step(
+        step(toolHandle('note'))
+          .arg('text', computed(headline, [promptArg('task'), fromStep('list', 'pages.0')]))
+          .bind('noted'),
+      )
+      .build();
+    const [, made, noted] = workflow.graph.nodes;
+    expect(made).toMatchObject({
+      kind: 'compute',
+      id: 'noted.text',
+      after: ['list'],
+      function: { name: `${workflow.name}#headline` },
+      value: {
+        kind: 'list',
+        items: [{ value: { path: ['task'] } }, { value: { path: ['list', 'pages', 0] } }],
+      },
+    });
+    expect(noted).toMatchObject({
+      after: ['noted.text'],
+      input: { entries: [{ key: 'text', value: { root: 'steps', path: ['noted.text'] } }] },
+    });
+    expect([...workflow.functions.values()].map((entry) => entry.function)).toEqual([headline]);
+  });
+
+  test('names every fault of its sources and of its function', () => {
+    const anonymous = computed(
+      (
+        () => () =>
+          'x'
+      )(),
+      [fromStep('lst'), computed(headline, [promptArg('tsk'), constant(null)])],
+    );
+    const result = minimal
+      .step(list.bind('list'))
+      .step(step(toolHandle('note')).arg('text', anonymous))
+      .tryBuild();
+    expect(result.ok ? [] : result.problems.map(({ name }) => name).sort()).toEqual([
+      'InvalidMappingError',
+      'InvalidMappingError',
+      'UnknownBindingError',
+    ]);
+  });
+});
+
+describe('a template', () => {
+  @Resource({ name: 'page', description: 'A page', mimeType: 'text/markdown' })
+  class PageText {
+    static readonly uriTemplate = 'logseq://pages/{name}';
+    read({ name }: { name: string }): string {
+      return name;
+    }
+  }
+
+  test('is read and linked at an address of its own', () => {
+    const at = { name: fromStep('list', 'pages.0.title') };
+    const { nodes } = minimal
+      .step(list.bind('list'))
+      .step(step(toolHandle('note')).arg('text', fromResource(PageText, at)).bind('noted'))
+      .returns({ doc: linkTo(PageText, at), guide: linkTo(Guide) })
+      .build().graph;
+    const uri = {
+      kind: 'text',
+      style: 'js',
+      parts: [
+        'logseq://pages/',
+        { kind: 'call', fn: 'uriComponent', args: [{ path: ['list', 'pages', 0, 'title'] }] },
+      ],
+    };
+    expect(nodes[1]).toMatchObject({ kind: 'resource', id: 'noted.text', resource: 'page', uri });
+    const linkEntries = (name: string, address: object) => [
+      { key: 'type', value: { value: 'resource_link' } },
+      { key: 'uri', value: address },
+      { key: 'name', value: { value: name } },
+    ];
+    expect(nodes[3]).toMatchObject({
+      value: {
+        entries: [
+          {
+            key: 'doc',
+            value: { entries: [...linkEntries('page', uri), { key: 'description' }, { key: 'mimeType' }] },
+          },
+          {
+            key: 'guide',
+            value: { entries: [...linkEntries('guide', { value: Guide.uri }), { key: 'description' }] },
+          },
+        ],
+      },
+    });
+  });
+
+  test('needs a source for each variable, and no others', () => {
+    const wrong = () => [
+      // @ts-expect-error Assert a template has variables
+      fromResource(PageText),
+      // @ts-expect-error Assert the template has no such variable
+      fromResource(PageText, { nam: constant('a') }),
+      // @ts-expect-error Assert a resource with one address has none
+      fromResource(Guide, { name: constant('a') }),
+      // @ts-expect-error Assert an instruction has one address
+      minimal.instruction(PageText),
+    ];
+    const sources = wrong().slice(0, 3) as DataSource[];
+    const problems = sources.map((source) => {
+      const result = minimal.step(step(toolHandle('note')).arg('text', source)).tryBuild();
+      return result.ok ? [] : result.problems.map(({ message }) => message);
+    });
+    expect(problems).toEqual([
+      [expect.stringContaining("The address of 'page' needs 'name'. Add a source for it: { name: … }")],
+      [
+        expect.stringContaining("The address of 'page' needs 'name'"),
+        expect.stringContaining("The address of 'page' has no variable 'nam'. Did you mean 'name'?"),
+      ],
+      [expect.stringContaining("The address of 'guide' has no variable 'name'")],
+    ]);
+  });
+});
+
+describe('without a registry', () => {
+  test('the schemas of the classes themselves are checked', () => {
+    const bad = minimal.step(step(AddTask).arg('project', constant(5))).step(
+      step(AddTask as never)
+        .arg('projct', constant('p'))
+        .arg('task', constant('t'))
+        .arg('project', constant('p')),
+    );
+    const result = bad.tryBuild();
+    expect(result.ok ? [] : result.problems.map(({ code }) => code).sort()).toEqual([
+      'SW4003',
+      'SW4004',
+      'SW4012',
+    ]);
   });
 });
 

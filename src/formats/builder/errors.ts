@@ -240,7 +240,7 @@ export const reasons = {
     ),
   givenTwice: (argument: string) => `Argument '${argument}' is given twice`,
   fieldPath: (path: string) =>
-    `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title'`,
+    `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']`,
   constant: (why: string) => `The constant is not JSON: ${why}`,
   transformTwice: () => 'The output is transformed twice. One transform can do the work of both',
   transformRef: (root: string) => `The transform reads '${root}'. It may read output() and arguments alone`,
@@ -253,7 +253,11 @@ export const reasons = {
   standing: (problem: string) => `'default' does not fit the schema: ${problem}`,
   noStep: (number: number) => `Step ${number} is no step. Make it with step(…)`,
   noSource: (name: string, given: string) =>
-    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…) or fromResource(…)`,
+    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), fromResource(…), linkTo(…) or computed(…)`,
+  noVariable: (resource: string, variable: string) =>
+    `The address of '${resource}' needs '${variable}'. Add a source for it: { ${variable}: … }`,
+  unknownVariable: (resource: string, variable: string, known: readonly string[]) =>
+    sentences(`The address of '${resource}' has no variable '${variable}'`, didYouMean(variable, known)),
   option: (option: string, given: unknown, range: string) =>
     `'${option}' is ${String(given)}. It must be ${range}`,
   noBinding: (tool: string) => `The step that calls '${tool}' has no binding: add .bind(…) to it`,

@@ -23,6 +23,7 @@ export {
   type ResourceHandle,
   type ResourceLike,
   resourceHandle,
+  type TemplateLike,
   type ToolHandle,
   type ToolLike,
   toolHandle,
@@ -35,6 +36,7 @@ export {
   type FieldPath,
   field,
   type Naming,
+  type Path,
   type StepName,
   stepName,
   type ToolName,
@@ -45,7 +47,7 @@ export {
 export { type FunctionEntry, type Registered, registeredIn } from './registered.js';
 export { type BuildResult, type SequentialBuilder, sequential } from './sequential.js';
 export * as dsl from './sources.js';
-export { constant, type DataSource, fromResource, fromStep, promptArg } from './sources.js';
+export { computed, constant, type DataSource, fromResource, fromStep, linkTo, promptArg } from './sources.js';
 export { type StepBuilder, step } from './step.js';
 export { collect, failFast, retry, type StrategyOptions } from './strategy.js';
 export { type NamedFunction, output, type Transform } from './transform.js';

@@ -30,8 +30,8 @@ export class StepLowering {
 
   constructor(context: StepContext) {
     this.#context = context;
-    this.#values = new ValueLowering(context);
     this.functions = new Functions(context.workflow, context.registered);
+    this.#values = new ValueLowering(context, this.functions);
   }
 
   /** @param id of the node whose value the binding stands for. */

@@ -3,7 +3,7 @@ import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Span } from '../../graph/place.js';
 import { constantExpr } from './constants.js';
 import { reasons } from './errors.js';
-import { fieldKeys } from './names.js';
+import { fieldKeys, type Path, shownPath } from './names.js';
 import { applied, foreignReferences, readPath, type Transform } from './transform.js';
 
 /**
@@ -17,15 +17,20 @@ export function transformed(
   at: Span,
   refuse: (reason: string) => void,
 ): Expr | undefined {
-  return typeof transform === 'string'
+  return typeof transform === 'string' || isList(transform)
     ? byPath(transform, value, at, refuse)
     : byExpression(transform, value, at, refuse);
 }
 
-function byPath(path: string, value: RefExpr, at: Span, refuse: (reason: string) => void): Expr | undefined {
+/** `Array.isArray` would make any of an expression. */
+function isList(transform: Path | Expr): transform is readonly (string | number)[] {
+  return Array.isArray(transform);
+}
+
+function byPath(path: Path, value: RefExpr, at: Span, refuse: (reason: string) => void): Expr | undefined {
   const keys = fieldKeys(path);
   if (keys !== undefined) return readPath(value, keys, at);
-  refuse(reasons.fieldPath(path));
+  refuse(reasons.fieldPath(shownPath(path)));
   return undefined;
 }
 

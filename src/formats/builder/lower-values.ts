@@ -2,6 +2,7 @@ import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
 import type { Place } from '../../graph/place.js';
+import { variableNames } from '../../graph/uri-template.js';
 import {
   didYouMean,
   InvalidMappingError,
@@ -10,14 +11,18 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import { fieldKeys } from './names.js';
+import type { Functions } from './functions.js';
+import { fieldKeys, shownPath } from './names.js';
 import type { NodeList } from './node-list.js';
 import type { Provenance, StepOrigin } from './provenance.js';
 import type { Registered } from './registered.js';
-import { resolveResource } from './resolve.js';
+import { resolveAddress } from './resolve.js';
 import type { Scope } from './scope.js';
 import type { DataSource } from './sources.js';
 import { readPath } from './transform.js';
+
+type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;
+type ComputedSource = Extract<DataSource, { kind: 'computed' }>;
 
 /** What the parts of a workflow are lowered against. */
 export interface StepContext {
@@ -45,9 +50,11 @@ export function mappingError({ step }: StepOrigin, reason: string): WorkflowErro
 /** Makes expressions of sources and guidance. What they read before the step becomes nodes before it. */
 export class ValueLowering {
   readonly #context: StepContext;
+  readonly #functions: Functions;
 
-  constructor(context: StepContext) {
+  constructor(context: StepContext, functions: Functions) {
     this.#context = context;
+    this.#functions = functions;
   }
 
   /** An object of named values, in their order; what was reported is left out or stands as absent. */
@@ -106,6 +113,10 @@ export class ValueLowering {
         return ABSENT;
       case 'resource':
         return this.#read(source, name, origin, place);
+      case 'link':
+        return this.#link(source, name, origin, place);
+      case 'computed':
+        return this.#compute(source, name, origin, place);
       default:
         return source satisfies never;
     }
@@ -119,7 +130,7 @@ export class ValueLowering {
     const { report, scope } = this.#context;
     const keys = path === undefined ? [] : fieldKeys(path);
     if (keys === undefined) {
-      report(place, mappingError(origin, reasons.fieldPath(path ?? '')));
+      report(place, mappingError(origin, reasons.fieldPath(shownPath(path ?? ''))));
       return ABSENT;
     }
     if (scope.isBound(binding)) {
@@ -134,22 +145,89 @@ export class ValueLowering {
   }
 
   /** The text of a resource, by a node of its own before the step. */
-  #read(
-    { resource }: Extract<DataSource, { kind: 'resource' }>,
-    name: string,
-    origin: StepOrigin,
-    place: Place,
-  ): Expr {
-    const { nodes, registered, report, scope, workflow } = this.#context;
-    const resolved = resolveResource(resource, workflow, registered);
+  #read(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
+    const { nodes } = this.#context;
+    const addressed = this.#address(source, name, origin, place);
+    if (addressed === undefined) return ABSENT;
+    const at = place.span;
+    const id = this.#idFor(name, origin);
+    nodes.add({ kind: 'resource', id, resource: addressed.name, uri: addressed.uri, source: place });
+    return { kind: 'get', of: { ...nodeValue(id), at }, key: { kind: 'literal', value: 'text', at }, at };
+  }
+
+  /** Content of MCP that names a resource. */
+  #link(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
+    const addressed = this.#address(source, name, origin, place);
+    if (addressed === undefined) return ABSENT;
+    const at = place.span;
+    const { title, description, mimeType } = addressed.about;
+    const texts = Object.entries({ name: addressed.name, title, description, mimeType });
+    return {
+      kind: 'dict',
+      at,
+      entries: [
+        { key: 'type', value: { kind: 'literal', at, value: 'resource_link' } },
+        { key: 'uri', value: addressed.uri },
+        ...texts.flatMap(([key, value]): DictEntry[] =>
+          value === undefined ? [] : [{ key, value: { kind: 'literal', at, value } }],
+        ),
+      ],
+    };
+  }
+
+  /** A resource and its address; nothing where that was reported. */
+  #address({ resource, variables = {} }: AddressedSource, name: string, origin: StepOrigin, place: Place) {
+    const { registered, report, workflow } = this.#context;
+    const resolved = resolveAddress(resource, workflow, registered);
     if (!resolved.ok) {
       report(place, resolved.error);
-      return ABSENT;
+      return undefined;
     }
     const at = place.span;
-    const id = scope.derive(`${origin.step}.${name.replace(/[^\p{ID_Continue}$-]/gu, '-')}`);
-    const uri: Expr = { kind: 'literal', value: resolved.uri, at };
-    nodes.add({ kind: 'resource', id, resource: resolved.name, uri, source: place });
-    return { kind: 'get', of: { ...nodeValue(id), at }, key: { kind: 'literal', value: 'text', at }, at };
+    const { name: known, about } = resolved;
+    const wanted = 'template' in resolved ? variableNames(resolved.template) : [];
+    const missing = wanted.filter((each) => !Object.hasOwn(variables, each));
+    const unknown = Object.keys(variables).filter((each) => !wanted.includes(each));
+    for (const each of missing) report(place, mappingError(origin, reasons.noVariable(known, each)));
+    for (const each of unknown)
+      report(place, mappingError(origin, reasons.unknownVariable(known, each, wanted)));
+    if (missing.length + unknown.length > 0) return undefined;
+    if (!('template' in resolved)) {
+      return { name: known, about, uri: { kind: 'literal', value: resolved.uri, at } satisfies Expr };
+    }
+    const parts = resolved.template
+      .filter((part) => part !== '')
+      .map((part): string | Expr => {
+        if (typeof part === 'string') return part;
+        const source = variables[part.name] as DataSource;
+        const inner = this.#context.provenance.place({ kind: 'input', source, ...origin });
+        const value = this.#lower(source, `${name}-${part.name}`, origin, inner);
+        const fn = part.reserved ? 'uriReserved' : 'uriComponent';
+        return { kind: 'call', at: inner.span, fn, args: [value] };
+      });
+    return { name: known, about, uri: { kind: 'text', at, style: 'js', parts } satisfies Expr };
+  }
+
+  /** What a function makes of several values, by a node of its own before the step. */
+  #compute(source: ComputedSource, name: string, origin: StepOrigin, place: Place): Expr {
+    const { nodes, provenance, report } = this.#context;
+    const items = source.sources.map((each, index) => {
+      const inner = provenance.place({ kind: 'input', source: each, ...origin });
+      return { value: this.#lower(each, `${name}-${index + 1}`, origin, inner) };
+    });
+    const referred = this.#functions.refer(source.function);
+    if (!referred.ok) {
+      report(place, mappingError(origin, referred.reason));
+      return ABSENT;
+    }
+    const id = this.#idFor(name, origin);
+    const value: Expr = { kind: 'list', items, at: place.span };
+    const { name: called, hash } = referred;
+    nodes.add({ kind: 'compute', id, value, function: { name: called, hash }, source: place });
+    return { ...nodeValue(id), at: place.span };
+  }
+
+  #idFor(name: string, { step }: StepOrigin): string {
+    return this.#context.scope.derive(`${step}.${name.replace(/[^\p{ID_Continue}$-]/gu, '-')}`);
   }
 }

@@ -200,7 +200,7 @@ describe('an argument', () => {
   test.each(['', 'a.', 'a b', 'a[0]'])('reads fields by a path, which %j is not', (path) => {
     const bad = start.step(list).step(any().arg('x', fromStep('list', path)));
     expectProblem(problem(bad), InvalidMappingError, {
-      reason: `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title'`,
+      reason: `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']`,
     });
   });
 });
@@ -523,7 +523,7 @@ describe('a result', () => {
     expect(shown(problemsOf(bad, registered))).toEqual([
       "UnknownBindingError SW3001: Step 'output' references unknown binding 'lst'. Available bindings: list. Did you mean 'list'?",
       "InvalidMappingError SW4011: Invalid argument mapping in step 'output': 'pages.' is not a field path. " +
-        "Write properties and indexes joined by dots, for example 'pages.0.title'",
+        "Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']",
       "InvalidMappingError SW3002: Invalid argument mapping in step 'output': References undefined prompt argument 'tsk'. " +
         "Available arguments: task, date. Did you mean 'task'?",
       "UnknownBindingError SW3001: Step 'output' references unknown binding 'add-task'. Available bindings: list. " +

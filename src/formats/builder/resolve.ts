@@ -1,6 +1,8 @@
 import { readMetadata } from '../../decorators/metadata.js';
+import type { ResourceOptions } from '../../decorators/resource.js';
 import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import { uriFault } from '../../graph/uri.js';
+import { parseUriTemplate, type TemplatePart } from '../../graph/uri-template.js';
 import {
   InvalidUriError,
   MissingResourceError,
@@ -9,7 +11,13 @@ import {
   reasons,
   type WorkflowError,
 } from './errors.js';
-import { ResourceHandle, type ResourceLike, ToolHandle, type ToolLike } from './handles.js';
+import {
+  ResourceHandle,
+  type ResourceLike,
+  type TemplateLike,
+  ToolHandle,
+  type ToolLike,
+} from './handles.js';
 
 /** What a handle or a class stands for, or why it stands for nothing; then `name` is what it is called in texts. */
 export type Resolved<T> =
@@ -39,10 +47,35 @@ export function resolveResource(
   workflow: string,
   registered: CheckEnvironment | undefined,
 ): Resolved<{ readonly name: string; readonly uri: string }> {
+  const resolved = resolveAddress(resource, workflow, registered);
+  if (!resolved.ok || !('template' in resolved)) return resolved;
+  const name = nameOf(resource);
+  const because = reasons.noAddress(name);
+  return {
+    ok: false,
+    name,
+    error: new MissingResourceError({ workflow, resource: name }, [], 'SW3003', because),
+  };
+}
+
+/** What a resource says of itself beside its address. */
+type About = Pick<ResourceOptions, 'title' | 'description' | 'mimeType'>;
+
+/** The same for a resource that may be a template. */
+export function resolveAddress(
+  resource: ResourceLike | TemplateLike,
+  workflow: string,
+  registered: CheckEnvironment | undefined,
+): Resolved<
+  { readonly name: string; readonly about: About } & (
+    | { readonly uri: string }
+    | { readonly template: readonly TemplatePart[] }
+  )
+> {
   if (ResourceHandle.is(resource)) {
     const { uri } = resource;
     const entry = [...(registered?.resources ?? [])].find(([, found]) => found.uri === uri);
-    return { ok: true, name: entry?.[0] ?? uri, uri };
+    return { ok: true, name: entry?.[0] ?? uri, uri, about: {} };
   }
   const name = nameOf(resource);
   const missing = (because: string): Resolved<never> => {
@@ -52,11 +85,19 @@ export function resolveResource(
   try {
     const metadata = typeof resource === 'function' ? readMetadata(resource) : undefined;
     if (metadata?.kind !== 'resource') return missing(reasons.notDecorated(name, 'Resource'));
-    const { uri } = metadata;
-    if (uri === undefined) return missing(reasons.noAddress(name));
+    const { uri, uriTemplate, options } = metadata;
+    const invalid = (address: string, why: string): Resolved<never> => ({
+      ok: false,
+      name,
+      error: new InvalidUriError({ uri: address, why }),
+    });
+    if (uri === undefined) {
+      const parsed = parseUriTemplate(uriTemplate);
+      if ('why' in parsed) return invalid(uriTemplate, parsed.why);
+      return { ok: true, name: options.name, template: parsed.parts, about: options };
+    }
     const why = uriFault(uri);
-    if (why !== undefined) return { ok: false, name, error: new InvalidUriError({ uri, why }) };
-    return { ok: true, name: metadata.options.name, uri };
+    return why === undefined ? { ok: true, name: options.name, uri, about: options } : invalid(uri, why);
   } catch (cause) {
     return { ok: false, name, error: unreadable(name, cause) };
   }

@@ -103,11 +103,20 @@ function isSource(value: unknown): boolean {
     case 'argument':
       return isText(memberOf(value, 'name'));
     case 'step':
-      return isText(memberOf(value, 'binding')) && optionally(isText)(memberOf(value, 'path'));
+      return isText(memberOf(value, 'binding')) && isPath(memberOf(value, 'path'));
     case 'constant':
       return isObject(memberOf(value, 'value')) || isText(memberOf(value, 'fault'));
     case 'resource':
-      return true;
+    case 'link': {
+      const variables = memberOf(value, 'variables');
+      return variables === undefined || (isObject(variables) && Object.values(variables).every(isSource));
+    }
+    case 'computed': {
+      const sources = memberOf(value, 'sources');
+      return (
+        typeof memberOf(value, 'function') === 'function' && Array.isArray(sources) && sources.every(isSource)
+      );
+    }
     default:
       return false;
   }
@@ -119,6 +128,11 @@ function memberOf(value: unknown, name: string): unknown {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
+}
+
+/** Whether its keys are what they must be is found where it is read. */
+function isPath(value: unknown): boolean {
+  return value === undefined || isText(value) || Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

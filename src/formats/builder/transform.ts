@@ -2,14 +2,14 @@ import { references, unboundLocals } from '../../graph/expression/references.js'
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import type { Span } from '../../graph/place.js';
-import { field, fieldKeys, type Naming } from './names.js';
+import { checkedKeys, type Path } from './names.js';
 
 /** A pure function beside the graph: exported from the top level of a module, deterministic, JSON in and out. */
-// biome-ignore lint/suspicious/noExplicitAny: what it takes is the output of a tool, which is the tool's own
-export type NamedFunction = (output: any) => Json | undefined;
+// biome-ignore lint/suspicious/noExplicitAny: what it takes are outputs of tools and arguments, which are their own
+export type NamedFunction = (...args: any[]) => Json | undefined;
 
 /** What makes another value of a step's output: a field path, an expression over {@link output}, or a function. */
-export type Transform = Naming<'field'> | Expr | NamedFunction;
+export type Transform = Path | Expr | NamedFunction;
 
 /** No local of an author has this name, so that none hides it. */
 const OUTPUT = 'output of the step';
@@ -23,8 +23,8 @@ const OUTPUT = 'output of the step';
  * ```
  * @throws InvalidNameError for what is no field path.
  */
-export function output(path?: Naming<'field'>): RefExpr {
-  const keys = path === undefined ? [] : (fieldKeys(field(path)) ?? []);
+export function output(path?: Path): RefExpr {
+  const keys = path === undefined ? [] : checkedKeys(path);
   return { kind: 'ref', root: 'local', path: [OUTPUT, ...keys] };
 }
 
