@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import { oneLine } from '../../catalogue/encode-text.js';
 import type { Action } from '../../engine/contract.js';
 
 /** A question as a form that a client shows to its user. */
@@ -50,6 +51,13 @@ function flatSchema({ type, properties, required }: JsonSchema): JsonSchema | un
   return { type, properties: Object.fromEntries(fields), ...(required === undefined ? {} : { required }) };
 }
 
+/** Choices as a user reads them, where their values hold what does not show. The values stay: they are the answer. */
+function shownNames({ enum: values, enumNames }: JsonSchema): JsonSchema {
+  if (!Array.isArray(values) || enumNames !== undefined) return {};
+  const names = values.map((value) => oneLine(String(value)));
+  return names.every((name, index) => name === values[index]) ? {} : { enumNames: names };
+}
+
 /** What a form cannot say, such as a pattern, is checked when the answer comes. */
 function flatField(schema: JsonSchema): JsonSchema | undefined {
   const { type } = schema;
@@ -75,5 +83,5 @@ function flatField(schema: JsonSchema): JsonSchema | undefined {
       ? []
       : [[keyword, value] as const];
   });
-  return Object.fromEntries(kept);
+  return { ...Object.fromEntries(kept), ...shownNames(schema) };
 }
