@@ -361,7 +361,15 @@ export type ExpressionSyntax = ExpressionBase &
         readonly else: ExpressionSyntax;
       }
     /** Kept because `(a?.b).c` ends the optional chain. */
-    | { readonly kind: 'parenthesized'; readonly inner: ExpressionSyntax }
+    | {
+        readonly kind: 'parenthesized';
+        readonly inner: ExpressionSyntax;
+        /**
+         * Set for `value as T` where it says which of several objects the value is, and for an object of which the
+         * compiler knows that a field may not be there.
+         */
+        readonly isClaim?: true;
+      }
     | {
         readonly kind: 'arrow';
         readonly parameters: readonly ({

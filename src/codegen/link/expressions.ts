@@ -77,8 +77,11 @@ class Lowering {
         return { kind: 'literal', at, value: syntax.value };
       case 'undefined':
         return { kind: 'literal', at };
-      case 'parenthesized':
-        return this.lower(syntax.inner, path);
+      case 'parenthesized': {
+        const inner = this.lower(syntax.inner, path);
+        // A value of its own, whose forms the checker leaves to the author.
+        return syntax.isClaim && inner ? { kind: 'call', at, fn: 'coalesce', args: [inner] } : inner;
+      }
       case 'template':
         return this.#template(syntax, path);
       case 'property':

@@ -82,7 +82,7 @@ class StepLinker implements Linker {
       return isFail(inner.right) ? this.#require(inner.left, inner.right) : this.#provide(inner);
     if ((inner.kind === 'property' || inner.kind === 'element') && stepReadFrom(inner) !== undefined)
       return this.#access(inner);
-    return this.#compute(inner);
+    return this.#compute(syntax);
   }
 
   /** `() => call(…)`, which nothing would call. */
@@ -157,7 +157,8 @@ class StepLinker implements Linker {
 
   /** An initializer without a verb: a value that is computed once, when the step's turn comes. */
   #compute(syntax: ExpressionSyntax): StepOutcome | undefined {
-    if (this.#isFunction(syntax) || this.#isGuardedCall(syntax)) return undefined;
+    const inner = unwrap(syntax);
+    if (this.#isFunction(inner) || this.#isGuardedCall(inner)) return undefined;
     const value = lowerExpression(syntax, this.arguments);
     return value && this.outcome({ kind: 'compute', value });
   }

@@ -6,7 +6,7 @@ import { type HostContext, placeOf } from './context.js';
 import { deepPartOf, markDeepParts } from './nesting.js';
 import { readPattern } from './patterns.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
-import { compositeTruth } from './truth.js';
+import { compositeTruth, isAddedTo, isClaim } from './truth.js';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 
@@ -33,7 +33,10 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     ts.isNonNullExpression(node) ||
     ts.isTypeAssertionExpression(node)
   ) {
-    return read(node.expression);
+    const inner = read(node.expression);
+    return isClaim(context, node)
+      ? { kind: 'parenthesized', place: inner.place, inner, isClaim: true }
+      : inner;
   }
   if (ts.isStringLiteralLike(node)) {
     const text = node.getText();
@@ -58,7 +61,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     return {
       kind: 'property',
       place,
-      object: read(node.expression),
+      object: objectSyntax(context, node),
       name: node.name.text,
       namePlace: placeOf(context, node.name),
       optional,
@@ -150,6 +153,13 @@ function readCondition(context: HostContext, node: ts.Expression): ExpressionSyn
     return { ...syntax, right: readCondition(context, node.right) };
   const truth = compositeTruth(context, node);
   return truth === undefined ? syntax : { ...syntax, truth };
+}
+
+function objectSyntax(context: HostContext, node: ts.PropertyAccessExpression): ExpressionSyntax {
+  const object = readExpression(context, node.expression);
+  const isInChain = (node.flags & ts.NodeFlags.OptionalChain) !== 0;
+  if (isInChain || !isAddedTo(context, node.expression, node.name.text)) return object;
+  return { kind: 'parenthesized', place: object.place, inner: object, isClaim: true };
 }
 
 function identifierSyntax(context: HostContext, node: ts.Identifier): ExpressionSyntax {

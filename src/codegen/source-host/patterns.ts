@@ -2,6 +2,7 @@ import { ts } from 'ts-morph';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { constantKeyOf } from './constants.js';
 import { type HostContext, placeOf } from './context.js';
+import { isAddedTo } from './truth.js';
 
 type Read = (node: ts.Expression) => ExpressionSyntax;
 
@@ -40,7 +41,9 @@ function readNames(
     const value = withDefault(element, read, {
       kind: 'property',
       place: placeOf(context, element),
-      object: of,
+      object: isAddedTo(context, pattern, key)
+        ? { kind: 'parenthesized', place: of.place, inner: of, isClaim: true }
+        : of,
       name: key,
       namePlace: placeOf(context, element.propertyName ?? element.name),
       optional: false,

@@ -1,6 +1,7 @@
 import type { Json, JsonSchema } from '../json.js';
 import { unreachable } from '../unreachable.js';
 import {
+  formsIn,
   itemsIn,
   type JsonType,
   propertyNames,
@@ -92,6 +93,27 @@ export function read(known: Known, key: string | number): Read {
     }
     case 'either':
       return readAny([...known.of].map((each) => read(each, key)));
+    default:
+      return unreachable(known);
+  }
+}
+
+/** The forms a value may have, each on its own; nothing where that is not known. */
+export function alternativesOf(known: Known): readonly Known[] | undefined {
+  switch (known.kind) {
+    case 'unknown':
+      return undefined;
+    case 'schema':
+      return formsIn(known.view)?.map((view) => ({ kind: 'schema', view }));
+    case 'either': {
+      const forms = [...known.of].map(alternativesOf);
+      return forms.every((each) => each !== undefined) ? forms.flat() : undefined;
+    }
+    case 'types':
+      return [...known.types].map((type) => ofTypes(type));
+    case 'list':
+    case 'dict':
+      return [known];
     default:
       return unreachable(known);
   }

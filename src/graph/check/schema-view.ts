@@ -77,6 +77,16 @@ export function propertyNames({ shapes }: SchemaView): readonly string[] {
   return [...new Set(names)];
 }
 
+/** Each shape of a view on its own, by type; nothing where they are not known. */
+export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | undefined {
+  if (shapes === 'unknown') return undefined;
+  return shapes.flatMap((shape) => {
+    const types = Array.isArray(shape.type) ? textsIn(shape.type) : [];
+    if (types.length < 2) return { root, shapes: [shape] };
+    return types.map((type) => ({ root, shapes: [{ ...shape, type }] }));
+  });
+}
+
 /** The keys every object of this view has. */
 export function requiredKeys({ shapes }: SchemaView): string[] {
   if (shapes === 'unknown') return [];

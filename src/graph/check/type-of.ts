@@ -1,6 +1,20 @@
+import { type DataPath, dataPath } from '../expression/paths.js';
+import { references } from '../expression/references.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../expression/tree.js';
 import { unreachable } from '../unreachable.js';
-import { ABSENT, either, itemOf, type Known, ofJson, ofTypes, read, typesOf, UNKNOWN } from './known.js';
+import {
+  ABSENT,
+  alternativesOf,
+  either,
+  itemOf,
+  type Known,
+  ofJson,
+  ofTypes,
+  read,
+  typesOf,
+  UNKNOWN,
+} from './known.js';
+import { type Fact, follow, formsThat, narrowingOf } from './narrow.js';
 
 /** What is known of the values that references start from. */
 export interface Names {
@@ -9,9 +23,18 @@ export interface Names {
   readonly steps: (name: string) => Known;
   /** The items of the loops around. */
   readonly item: (name: string) => Known;
+  /** The conditions that hold, or do not, where the expression is evaluated. Default: none is known. */
+  readonly given?: readonly Fact[];
+  /** Whether what a path starts from is asked for by a condition that is not written around its readers. */
+  readonly isAskedElsewhere?: (ref: RefExpr) => boolean;
 }
 
-type Locals = ReadonlyMap<string, Known>;
+/** What is known where a condition holds, or does not. */
+export function where(names: Names, test: Expr, holds: boolean): Names {
+  return { ...names, given: [...(names.given ?? []), { test, holds }] };
+}
+
+export type Locals = ReadonlyMap<string, Known>;
 
 /**
  * What is known of an expression's value where it has one. Any value may be absent besides: that it is, is said only of
@@ -23,9 +46,11 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
     case 'literal':
       return expr.value === undefined ? ABSENT : ofJson(expr.value);
     case 'ref':
-      return typeOfRef(expr, names, locals);
-    case 'get':
-      return typeOfGet(expr, inside);
+    case 'get': {
+      const path = dataPath(expr);
+      if (path?.complete !== true) return expr.kind === 'get' ? typeOfGet(expr, inside) : UNKNOWN;
+      return followed(path, names, locals).known;
+    }
     case 'slice': {
       const of = inside(expr.of);
       const types = typesOf(of);
@@ -39,13 +64,20 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
       return ofTypes('boolean');
     case 'and':
     case 'or':
-      return either(...expr.items.map(inside));
+      return either(
+        ...expr.items.map((item, index) =>
+          typeOf(item, after(names, expr.items.slice(0, index), expr.kind === 'and'), locals),
+        ),
+      );
     case 'arithmetic':
       return expr.op === 'add.js' ? ofTypes('number', 'string') : ofTypes('number');
     case 'negate':
       return ofTypes('number');
     case 'conditional':
-      return either(inside(expr.then), expr.else === undefined ? ABSENT : inside(expr.else));
+      return either(
+        typeOf(expr.then, where(names, expr.test, true), locals),
+        expr.else === undefined ? ABSENT : typeOf(expr.else, where(names, expr.test, false), locals),
+      );
     case 'list':
       return {
         kind: 'list',
@@ -56,7 +88,7 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
     case 'dict':
       return typeOfDict(expr, inside);
     case 'call':
-      return typeOfCall(expr, inside);
+      return typeOfCall(expr, names, locals);
     case 'each':
       return typeOfEach(expr, names, locals);
     case 'let':
@@ -66,11 +98,22 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
   }
 }
 
-function typeOfRef(expr: RefExpr, names: Names, locals: Locals): Known {
-  const [name, ...keys] = expr.path;
-  let known = typeOfName(expr, String(name), names, locals);
-  for (const key of keys) known = readOrAbsent(known, key);
-  return known;
+/** What stands behind the operands of `and` and `or` knows how those before it turned out. */
+export function after(names: Names, items: readonly Expr[], holds: boolean): Names {
+  return items.reduce((known, item) => where(known, item, holds), names);
+}
+
+/** What stands behind operands of `??` knows that they gave nothing. */
+export function afterNone(names: Names, args: readonly Expr[]): Names {
+  const tests = args.map((arg): Expr => ({ kind: 'call', fn: 'isNullish', args: [arg] }));
+  return after(names, tests, true);
+}
+
+/** What a path leads to, and the key on the way that not every form of its values has. */
+export function followed(path: DataPath, names: Names, locals: Locals): ReturnType<typeof follow> {
+  const start = typeOfName(path.ref, String(path.ref.path[0]), names, locals);
+  const isAskedElsewhere = names.isAskedElsewhere?.(path.ref) ?? false;
+  return follow(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
 }
 
 function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): Known {
@@ -123,10 +166,16 @@ function typeOfDict(expr: DictExpr, inside: (part: Expr) => Known): Known {
   return { kind: 'dict', entries, isOpen };
 }
 
-function typeOfCall(expr: CallExpr, inside: (part: Expr) => Known): Known {
+function typeOfCall(expr: CallExpr, names: Names, locals: Locals): Known {
   switch (expr.fn) {
-    case 'coalesce':
-      return either(...expr.args.map(inside));
+    case 'coalesce': {
+      const known = either(
+        ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
+      );
+      // An author who claims a type knows which of the forms it is.
+      const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
+      return isClaimed ? UNKNOWN : known;
+    }
     case 'isNullish':
     case 'includes.js':
     case 'startsWith.js':
@@ -153,16 +202,28 @@ function typeOfEach(expr: EachExpr, names: Names, locals: Locals): Known {
     case 'map': {
       const inner = new Map([...locals, [expr.as, item]]);
       if (expr.indexAs !== undefined) inner.set(expr.indexAs, ofTypes('integer'));
-      return { kind: 'list', item: typeOf(expr.body, names, inner) };
+      return {
+        kind: 'list',
+        item: typeOf(expr.body, without(names, [expr.as, expr.indexAs ?? expr.as]), inner),
+      };
     }
     case 'filter':
-      return { kind: 'list', item };
+      return { kind: 'list', item: formsThat(item, expr.as, expr.body) };
     case 'find':
-      return either(item, ABSENT);
+      return either(formsThat(item, expr.as, expr.body), ABSENT);
     case 'some':
     case 'every':
       return ofTypes('boolean');
     default:
       return unreachable(expr);
   }
+}
+
+/** Without the conditions over names that others hide. */
+export function without(names: Names, hidden: Iterable<string>): Names {
+  if (names.given === undefined) return names;
+  const known = new Set<string | number | undefined>(hidden);
+  const isHidden = ({ test }: Fact): boolean =>
+    references(test).some(({ ref }) => ref.root === 'local' && known.has(ref.path[0]));
+  return { ...names, given: names.given.filter((fact) => !isHidden(fact)) };
 }

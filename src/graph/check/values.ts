@@ -4,9 +4,11 @@ import type { AskNode, Graph } from '../model.js';
 import { fallbackValue } from '../node-expressions.js';
 import { unreachable } from '../unreachable.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
+import { factsAround, rootsAskedElsewhere } from './facts.js';
 import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
+import { rootKey } from './narrow.js';
 import { loopsAround, type Placed, type PlacedScope, type Subject, subjectOf } from './subject.js';
-import { type Names, typeOf } from './type-of.js';
+import { type Names, typeOf, where } from './type-of.js';
 
 /** What reading a resource gives; see `ResourceNode`. */
 const RESOURCE_VALUE: JsonSchema = {
@@ -20,8 +22,8 @@ const RESOURCE_VALUE: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The names that expressions of a scope start from. */
-export type NamesIn = (scope: PlacedScope) => Names;
+/** The names that expressions of a scope start from, and what is known where a node of it runs. */
+export type NamesIn = (scope: PlacedScope, node?: Placed) => Names;
 
 /** What is known of the result of each workflow, found out when it is asked for. */
 type Results = Map<Graph, Known>;
@@ -38,11 +40,18 @@ function valuesOf(subject: Subject, environment: CheckEnvironment, results: Resu
   const steps = new Map<string, Known>();
   const byScope = new Map<PlacedScope, Names>();
 
-  const namesIn = (scope: PlacedScope): Names => {
+  const asked = rootsAskedElsewhere(subject);
+  const isAskedElsewhere: Names['isAskedElsewhere'] = (ref) => asked.has(rootKey(ref));
+
+  const namesIn = (scope: PlacedScope, placed?: Placed): Names => {
+    const when = placed?.node.when;
+    if (when !== undefined) return where(namesIn(scope), when, true);
     const known = byScope.get(scope);
     if (known !== undefined) return known;
     const items = itemsAround(scope, namesIn);
     const names: Names = {
+      isAskedElsewhere,
+      given: factsAround(scope),
       inputs: (name) => inputs.get(name) ?? UNKNOWN,
       state: (name) => state.get(name) ?? UNKNOWN,
       steps: (name) => steps.get(name) ?? UNKNOWN,
@@ -59,7 +68,7 @@ function valuesOf(subject: Subject, environment: CheckEnvironment, results: Resu
       if (subject.twice.has(placed.node.id)) continue;
       const value = knownValue(placed, namesIn, environment, results);
       const fallback = fallbackValue(placed.node);
-      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope)));
+      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope, placed)));
       steps.set(placed.node.id, known);
     }
   };
@@ -71,7 +80,7 @@ function itemsAround(scope: PlacedScope, namesIn: NamesIn): Map<string, Known> {
   const items = new Map<string, Known>();
   for (const loop of loopsAround(scope)) {
     if (loop.node.kind !== 'foreach' || items.has(loop.node.as)) continue;
-    items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope))));
+    items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope, loop))));
   }
   return items;
 }
@@ -83,7 +92,7 @@ function knownValue(
   results: Results,
 ): Known {
   const { node, bodies, scope } = placed;
-  const names = namesIn(scope);
+  const names = namesIn(scope, placed);
   const bodyValue = (body: PlacedScope): Known => valueOrAbsent(body.value, namesIn(body));
   switch (node.kind) {
     case 'call': {
@@ -152,16 +161,14 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
   results.set(graph, UNKNOWN);
   const subject = subjectOf(graph);
   const namesIn = valuesOf(subject, environment, results);
-  const returned = subject.placed.flatMap(({ node, scope }) =>
-    node.kind === 'return' ? [typeOf(node.value, namesIn(scope))] : [],
+  const returned = subject.placed.flatMap((placed) =>
+    placed.node.kind === 'return' ? [typeOf(placed.node.value, namesIn(placed.scope, placed))] : [],
   );
   const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(subject.root))];
   const result = either(...returned, ...value);
   results.set(graph, result);
   return result;
 }
-
-const FAILED_BRANCH = ofJson({ error: { code: '', message: '' } });
 
 const REPORT: JsonSchema = {
   type: 'object',
@@ -172,6 +179,8 @@ const REPORT: JsonSchema = {
   },
   additionalProperties: false,
 };
+
+const FAILED_BRANCH = ofJson({ error: { code: '', message: '' } });
 
 /** What an answer looks like; see `AskNode`. */
 function answerSchema(node: AskNode): JsonSchema {

@@ -93,4 +93,9 @@ export const referenceFaults = {
     (p: { step: string; cycle: string }) => `what \`${p.step}\` gives follows from itself: ${p.cycle}`,
     (p) => `say what it gives: \`${p.step}: { … } = run(…)\``,
   ),
+  SW3016: error(
+    (p: { of: string; name: string; path: string }) =>
+      `${p.of} \`${p.name}\` has no \`${p.path}\` in some of its forms`,
+    () => 'ask first which form it has: compare the field that tells them apart, or `match` on it',
+  ),
 } as const;
