@@ -24,6 +24,8 @@ export class ActionLedger {
   readonly #opened = new Map<string, OpenedAction>();
   /** The latest action of a node. */
   readonly #latest = new Map<string, string>();
+  /** The action whose answer was accepted last, where a caller submitted it. */
+  lastSubmitted: OpenedAction | undefined;
 
   /**
    * Takes the run's facts, each once and in order.

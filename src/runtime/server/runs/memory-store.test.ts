@@ -178,6 +178,50 @@ describe('an answer that comes again', () => {
     expect(await store.get('run-1')).toMatchObject({ action: { action_id: 'c#1' } });
   });
 
+  test('without an action gets the stored response while none is open', async () => {
+    const finish: ((value: ReturnType<typeof ok>) => void)[] = [];
+    const store = new Store({ 'tool-slow': () => new Promise((resolve) => finish.push(resolve)) });
+    await store.start(graph(chain(ask('a'), call('slow'), wait('nap', { durationMs: lit(60_000) }))));
+    const answers = [store.submit('run-1', { result: true }), store.submit('run-1', { result: true })];
+    await settle();
+    finish[0]?.(ok(1));
+    const [first, second] = await Promise.all(answers);
+    expect(first).toMatchObject({ envelope: { status: 'waiting', action: { type: 'wait' } } });
+    expect(second).toStrictEqual(first);
+    expect(await store.submit('run-1', { result: true })).toStrictEqual(first);
+    expect(codeOf(await store.submit('run-1', { result: false }))).toBe('TOO_EARLY');
+    store.clock.pass(60_000);
+    expect(await store.submit('run-1', { result: true })).toStrictEqual(first);
+  });
+
+  test('without an action is refused while one is open: it is not guessed which one is meant', async () => {
+    const store = new Store();
+    await store.start(graph(chain(ask('a'), ask('b'), ask('c'))));
+    await store.submit('run-1', { result: true });
+    const refused = await store.submit('run-1', { result: { confirmed: true } });
+    expect(refused).toMatchObject({
+      failure: { code: 'AMBIGUOUS_ACTION', details: { open_actions: ['b#1'] } },
+    });
+    // Another answer is no repetition, and one with its action is none of another action.
+    expect(envelopeIn(await store.submit('run-1', { result: false }))).toMatchObject({
+      action: { action_id: 'c#1' },
+    });
+    expect(envelopeIn(await store.submit('run-1', { actionId: 'c#1', result: false })).status).toBe(
+      'completed',
+    );
+  });
+
+  test('gets the stored response after a cancellation, too', async () => {
+    const store = new Store();
+    await store.start(graph(chain(ask('a'), ask('b'))));
+    const first = await store.submit('run-1', { actionId: 'a#1', result: true });
+    await store.store.cancel(ada, 'run-1', {}, store.attendant());
+    expect(await store.submit('run-1', { actionId: 'a#1', result: true })).toStrictEqual(first);
+    for (const other of [{ result: true }, { actionId: 'a#1', result: false }]) {
+      expect(codeOf(await store.submit('run-1', other))).toBe('WORKFLOW_CANCELLED');
+    }
+  });
+
   test('of two at once exactly one is consumed', async () => {
     let paid = 0;
     const store = new Store({ 'tool-pay': () => ok(++paid) });

@@ -157,18 +157,16 @@ export class StoredRun implements Attended {
     return attend(this, attendant, () => this.#live?.go());
   }
 
-  /** Answers an action, or says why not. What it was told before, whoever sends the same answer again is told again. */
+  /** Answers an action, or says why not. A repeated answer gets the stored response. */
   submit(submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+    const repeated = this.#repeated(submission);
+    if (repeated !== undefined) return repeated;
     if (this.#cancelled) {
       const why = this.#ended?.envelope.error?.message ?? '';
       return refused('WORKFLOW_CANCELLED', texts.cancelled(this.id, why));
     }
     const { actionId } = submission;
     const before = actionId === undefined ? undefined : this.#actions.get(actionId);
-    if (before?.action !== undefined && before.answer !== undefined) {
-      const again = readAnswer(before.action, submission, this.#parts.schemas);
-      if (again.ok && contentOf(again.answer) === before.answer.content) return before.answer.response;
-    }
     const { live } = this;
     if (live === undefined) {
       const warnings = [{ code: 'W_NOT_USED', message: texts.notUsed(actionId) } as const];
@@ -193,6 +191,24 @@ export class StoredRun implements Attended {
       default:
         return unreachable(chosen);
     }
+  }
+
+  /**
+   * The response to an answer that was accepted before; nothing for any other. Without an action id it may as well be
+   * meant for an action that is open now: which one is not guessed.
+   */
+  #repeated(submission: Submission): Promise<RunAnswer> | undefined {
+    const { actionId } = submission;
+    const before = actionId === undefined ? this.#actions.lastSubmitted : this.#actions.get(actionId);
+    if (before?.action === undefined || before.answer === undefined) return undefined;
+    const again = readAnswer(before.action, submission, this.#parts.schemas);
+    if (!again.ok || contentOf(again.answer) !== before.answer.content) return undefined;
+    if (actionId !== undefined) return before.answer.response;
+    if (this.#cancelled) return undefined;
+    const open = this.questions().map(({ id }) => id);
+    return open.length === 0
+      ? before.answer.response
+      : refused('AMBIGUOUS_ACTION', texts.repeatedOrNew(open), { open_actions: open });
   }
 
   async cancel({ reason, compensate = false }: Cancellation, attendant: Attendant): Promise<RunAnswer> {
@@ -302,6 +318,7 @@ export class StoredRun implements Attended {
     });
     const going = attend(this, attendant, () => {
       isTaken = this.#hand(id, answer, response);
+      if (isTaken) this.#actions.lastSubmitted = this.#actions.get(id);
     });
     if (!isTaken) {
       const message = texts.shape([texts.notTaken], howToAnswer(action));

@@ -30,6 +30,8 @@ export const texts = {
   nothingUndone: 'The run was over when it was to be cancelled: nothing was undone.',
   ambiguous: (open: readonly string[]) =>
     `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
+  repeatedOrNew: (open: readonly string[]) =>
+    `The same answer was accepted before, and may be meant for an action that is open now: say which one by action_id. Open are ${listed(open)}.`,
   nothingOpen: 'No action is open: the run goes on by itself. Ask for its status later.',
   unknownAction: (action: string, open: readonly string[]) =>
     `The run has no action '${clip(action)}'. Open are: ${listed(open)}. Nothing was consumed.`,
