@@ -86,9 +86,6 @@ export interface WorkflowDeclaration extends ClassHandle {
 export interface StateDeclaration extends ClassHandle {
   readonly name: string;
   readonly namePlace: Place;
-  readonly scope: 'run' | 'session';
-  /** Where it is written, or else the name. */
-  readonly scopePlace: Place;
   readonly initial?: Json;
   readonly initialPlace?: Place;
   /** The type of its `value`. */

@@ -21,7 +21,7 @@ class Ping {
   execute(): void {}
 }
 
-@State({ name: 'seen', scope: 'session', initial: ['a'] })
+@State({ name: 'seen', initial: ['a'] })
 class Seen {
   value!: string[];
 }
@@ -92,7 +92,7 @@ const declared: Record<string, FingerprintInput> = {
       secret: ['key'],
     },
   },
-  Seen: { kind: 'state', options: { name: 'seen', scope: 'session', initial: ['a'] } },
+  Seen: { kind: 'state', options: { name: 'seen', initial: ['a'] } },
   Review: {
     kind: 'prompt',
     options: { name: 'p', description: 'p' },

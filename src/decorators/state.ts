@@ -8,11 +8,8 @@ import type { DecoratesClass } from './signatures.js';
 export interface StateOptions {
   /** Unique among the fields of state of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
-  /**
-   * How long a value is kept: for the run and the workflows inside it, which is the default. `'session'`, all runs of
-   * one client's session, is recorded and not carried out yet: codegen says so (SW1026).
-   */
-  readonly scope?: 'run' | 'session';
+  /** How long a value is kept: for the run and the workflows inside it. */
+  readonly scope?: 'run';
   /** What it reads as until something is set. It fits the type of `value`. Default: nothing, absent. */
   readonly initial?: Json;
 }

@@ -18,7 +18,7 @@ export interface WorkflowOptions {
   readonly domain?: string;
   /** Resources a reader should know before the first step, in this order. */
   readonly instructions?: readonly ResourceClass[];
-  /** Fields of state that were set before it starts: by the workflow that runs it, or earlier in the session. */
+  /** Fields of state that were set before it starts: by the workflow that runs it. */
   readonly needsState?: readonly StateClass[];
   /** How callers reach it: as a prompt, or as a tool that runs it. Default: `['prompt']`. */
   readonly expose?: readonly ('prompt' | 'tool')[];

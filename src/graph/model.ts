@@ -57,7 +57,7 @@ export interface Input {
 
 export interface StateField {
   readonly name: string;
-  readonly scope: 'run' | 'session';
+  readonly scope: 'run';
   readonly schema: JsonSchema;
   readonly initial?: Json;
   readonly source?: Place;

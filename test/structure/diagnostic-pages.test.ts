@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { diagnosticTable } from '../../src/graph/diagnostics/table.js';
+import { diagnosticTable, RETIRED_CODES } from '../../src/graph/diagnostics/table.js';
 import { ROOT } from './source-files.js';
 
 const FOLDER = `${ROOT}docs/diagnostics/`;
@@ -33,6 +33,12 @@ test('every diagnostic has a page with an example and its repair, and every page
   );
   const index = readFileSync(`${FOLDER}README.md`, 'utf8');
   expect(pageFaults({ codes: Object.keys(diagnosticTable), pages, index })).toEqual([]);
+});
+
+test('no code is used again, and the index names those that are no longer reported', () => {
+  const index = readFileSync(`${FOLDER}README.md`, 'utf8');
+  expect(RETIRED_CODES.filter((code) => Object.hasOwn(diagnosticTable, code))).toEqual([]);
+  expect(RETIRED_CODES.filter((code) => !index.includes(`- ${code}: `))).toEqual([]);
 });
 
 describe('the rule', () => {

@@ -70,7 +70,7 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
   test('of state holds its options', () => {
     expect(metadataOf('Seen', decorators, constructs)).toEqual({
       kind: 'state',
-      options: { name: 'seen', scope: 'session', initial: { pages: ['inbox'], latest: null } },
+      options: { name: 'seen', initial: { pages: ['inbox'], latest: null } },
     });
   });
 

@@ -94,7 +94,7 @@ const workflowRules: Rules<WorkflowOptions> = {
 
 const stateRules: Rules<StateOptions> = {
   name: requiredText,
-  scope: oneOf('run', 'session'),
+  scope: { ...oneOf('run'), expected: "`'run'`: state ends with its run" },
   initial: anything,
 };
 

@@ -14,7 +14,7 @@ export function readState({
   report,
 }: DecoratedClass): StateDeclaration | undefined {
   const options = readOptions(decorator, 'State', syntax.name, report);
-  const { name, scope } = textOptions(options, ['name', 'scope']);
+  const { name } = textOptions(options, ['name']);
   const namePlace = placeOfOption(options, 'name', decorator.place);
   const isNamed = name !== undefined && checkName('state', name, namePlace, report);
   const value = syntax.fields.find((field) => field.name === 'value' && !field.isStatic);
@@ -28,8 +28,6 @@ export function readState({
     ...handle,
     name: isNamed ? name : UNNAMED,
     namePlace,
-    scope: scope === 'session' ? scope : 'run',
-    scopePlace: placeOfOption(options, 'scope', namePlace),
     // The rule of this option admits literals only.
     ...('initial' in options.values && options.values.initial !== undefined
       ? {

@@ -19,11 +19,10 @@ export function linkStates(
 ): LinkedStates {
   const states = new Map<StateDeclaration, StateField>();
   for (const state of declarations) {
-    if (state.scope === 'session') report(diagnostic('SW1026', state.scopePlace, { state: state.name }));
     const schema = schemaOf(state, report);
     if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
-    const { name, scope, initial, place: source } = state;
-    states.set(state, { name, scope, schema, ...(initial === undefined ? {} : { initial }), source });
+    const { name, initial, place: source } = state;
+    states.set(state, { name, scope: 'run', schema, ...(initial === undefined ? {} : { initial }), source });
   }
   return states;
 }

@@ -19,6 +19,9 @@ export const diagnosticTable = {
   ...outputFaults,
 } as const;
 
+/** Codes that were reported once. None of them is given to another fault. */
+export const RETIRED_CODES = ['SW1026'] as const;
+
 export type DiagnosticCode = keyof typeof diagnosticTable;
 export type DiagnosticParams<C extends DiagnosticCode> = Parameters<
   (typeof diagnosticTable)[C]['message']

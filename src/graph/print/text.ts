@@ -65,11 +65,10 @@ function describeInput({ name, schema, required, default: preset, secret }: Inpu
   ].join(', ');
 }
 
-function describeField({ name, scope, schema, initial }: StateField): string {
+function describeField({ name, schema, initial }: StateField): string {
   return [
     `${name}: ${describeSchema(schema)}`,
     ...(initial === undefined ? [] : [`${JSON.stringify(initial)} at first`]),
-    ...(scope === 'session' ? ['kept for the session'] : []),
   ].join(', ');
 }
 

@@ -27,7 +27,7 @@ const workflow = {
     .array(
       z.strictObject({
         name: z.string(),
-        scope: z.enum(['run', 'session']),
+        scope: z.literal('run'),
         schema: schemaObject,
         initial: jsonSchema.exactOptional(),
         ...source,

@@ -298,7 +298,7 @@ export const cases: Readonly<Record<string, Graph>> = {
     {
       state: [
         { name: 'count', scope: 'run', schema: { type: 'integer' }, initial: 0 },
-        { name: 'page', scope: 'session', schema: { type: ['string', 'null'] } },
+        { name: 'page', scope: 'run', schema: { type: ['string', 'null'] } },
       ],
     },
   ),

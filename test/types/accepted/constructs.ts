@@ -34,7 +34,7 @@ import {
   Search,
 } from './world.js';
 
-@State({ name: 'seen', scope: 'session', initial: { pages: ['inbox'], latest: null } })
+@State({ name: 'seen', initial: { pages: ['inbox'], latest: null } })
 export class Seen {
   value!: { pages: string[]; latest: string | null; note?: string };
 }

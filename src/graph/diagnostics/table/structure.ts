@@ -106,10 +106,6 @@ export const structureFaults = {
     (p: { state: string; problem: string }) => `state \`${p.state}\` cannot be kept: ${p.problem}`,
     () => 'state is kept as JSON: text, numbers, booleans, null, lists, tuples, records and objects of these',
   ),
-  SW1026: warning(
-    (p: { state: string }) => `state \`${p.state}\` is kept for one run: nothing keeps it for a session yet`,
-    () => 'leave `scope` out, and let a tool keep what is to outlast the run',
-  ),
   SW1027: error(
     (p: { className: string; method: string; what: string }) =>
       `\`${p.method}\` of class \`${p.className}\` cannot be called by a server: it is ${p.what}`,
