@@ -157,6 +157,17 @@ describe('bad input', () => {
     expect(desk.booked).toEqual(['Rome']);
   });
 
+  test('twice without its action is not guessed to be an answer to the next one', async () => {
+    const { client } = await atDesk();
+    const workflow_id = runIn(await callOf(client, 'w_twice'));
+    await callOf(client, 'submit_result', { workflow_id, action_id: 'right#1', result: 'blue' });
+    const refused = await callOf(client, 'submit_result', { workflow_id, result: 'blue' });
+    expect(codeOf(refused)).toBe('AMBIGUOUS_ACTION');
+    expect(failureIn(refused)?.details).toEqual({ open_actions: ['left#1'] });
+    const end = await callOf(client, 'submit_result', { workflow_id, result: false });
+    expect(await callOf(client, 'submit_result', { workflow_id, result: false })).toStrictEqual(end);
+  });
+
   test('after a cancellation', async () => {
     const { client, submit, workflow_id, desk } = await waiting();
     const cancelled = await callOf(client, 'cancel_workflow', { workflow_id, reason: 'too late' });
@@ -219,6 +230,28 @@ describe('runs', () => {
     ]);
     const { structuredContent: open } = await callOf(client, 'list_workflows', { status: 'waiting' });
     expect(open?.runs).toHaveLength(1);
+  });
+
+  test('are listed with their times and arguments, and without secrets', async () => {
+    const { client } = await waiting();
+    await callOf(client, 'w_pay', { card: '4444 3333' });
+    const { structuredContent, ...answer } = await callOf(client, 'list_workflows');
+    expect(structuredContent?.runs).toMatchObject([
+      { name: 'pay', arguments: { card: '••••' } },
+      { name: 'careful', arguments: { city: 'Rome' } },
+    ]);
+    const text = textIn(answer);
+    expect(text).toMatch(/careful {2}waiting, 1 open action\n {2}\d{4}-\S+Z {2}\{"city":"Rome"\}/);
+    expect(text).not.toContain('4444');
+  });
+
+  test('name the steps that run', async () => {
+    const { client, desk: tools } = await atDesk({ toolAnswerMs: 20 });
+    const running = await callOf(client, 'w_slow');
+    const status = await callOf(client, 'get_workflow_status', { workflow_id: runIn(running) });
+    expect(status.structuredContent).toMatchObject({ status: 'running', running_steps: ['work'] });
+    expect(textIn(status)).toContain('Running: work.');
+    tools.finish({});
   });
 
   test('that nobody is authenticated for are not listed', async () => {

@@ -208,8 +208,10 @@ function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefine
   return { ...given, workflow_id: run_id };
 }
 
-function runLine({ workflow_id, name, status, cancelling, open_actions }: RunSummary): string {
-  return texts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
+function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
+  const head = texts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
+  const { started_at, ended_at, arguments: given, arguments_omitted: omitted = [] } = more;
+  return `${head}\n${texts.runAbout(started_at, ended_at, given, omitted)}`;
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {

@@ -29,6 +29,18 @@ describe('what still stands', () => {
   });
 });
 
+test('items that failed are named up to a number', () => {
+  const item = (index: number) => ({ step: 'each', index, code: 'E_DOWN', message: 'no answer' });
+  const failed_items = Array.from({ length: 12 }, (_, index) => item(index));
+  const [warning, ...others] = warningsOf({ failed_items, failed_items_omitted: 3 });
+  expect(others).toEqual([]);
+  expect(warning?.code).toBe('W_ITEMS_FAILED');
+  expect(warning?.message).toMatch(
+    /^Items failed, and are null in the result \(the first is 0\): item 0 of step 'each': no answer \(E_DOWN\), /,
+  );
+  expect(warning?.message).toMatch(/item 9 of step 'each': no answer \(E_DOWN\) and 5 more\.$/);
+});
+
 describe('how undoing went', () => {
   test('is unknown where no answer came', () => {
     const failure = { code: 'E_TIMEOUT', message: 'no answer', outcome_unknown: true };

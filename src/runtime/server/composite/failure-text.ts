@@ -37,6 +37,8 @@ export function warningsOf({
   not_undone_omitted = 0,
   unknown_outcomes = [],
   unknown_outcomes_omitted = 0,
+  failed_items = [],
+  failed_items_omitted = 0,
 }: LooseEnds): RunWarning[] {
   const warnings: RunWarning[] = [];
   if (not_undone.length > 0) {
@@ -46,6 +48,11 @@ export function warningsOf({
     const calls = unknown_outcomes.slice(0, NAMED).map(({ step, tool }) => texts.unknownCall(step, tool));
     const more = unknown_outcomes.length + unknown_outcomes_omitted - calls.length;
     warnings.push({ code: 'W_OUTCOME_UNKNOWN', message: texts.outcomeUnknown(calls, more) });
+  }
+  if (failed_items.length > 0) {
+    const items = failed_items.slice(0, NAMED).map((item) => texts.failedItemOf(item));
+    const more = failed_items.length + failed_items_omitted - items.length;
+    warnings.push({ code: 'W_ITEMS_FAILED', message: texts.failedItems(items, more) });
   }
   return warnings;
 }

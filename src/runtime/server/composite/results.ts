@@ -130,7 +130,9 @@ function textOf(envelope: Envelope): string {
       return [texts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
     case 'running':
       return [
-        (cancelling === undefined ? texts.running : texts.cancelling)(name, id),
+        cancelling === undefined
+          ? [texts.running(name, id), ...stepsIn(envelope)].join('\n')
+          : texts.cancelling(name, id),
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');
     case 'completed':
@@ -146,6 +148,15 @@ function textOf(envelope: Envelope): string {
     default:
       return status satisfies never;
   }
+}
+
+/** The steps a run is at, a sentence each. */
+function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: Envelope): string[] {
+  const waits = waiting.map(({ step_id, for: what, until }) => texts.waitingStep(step_id, what, until));
+  return [
+    ...(running.length === 0 ? [] : [texts.runningSteps(running)]),
+    ...(waits.length === 0 ? [] : [texts.waitingSteps(waits)]),
+  ];
 }
 
 function actionText(

@@ -99,6 +99,15 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
     },
   },
   unknown_outcomes_omitted: { type: 'integer' },
+  failed_items: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, index: { type: 'integer' }, code: TEXT, message: TEXT },
+      required: ['step', 'index', 'code', 'message'],
+    },
+  },
+  failed_items_omitted: { type: 'integer' },
 };
 
 /** The schema of an `Envelope`. */
@@ -113,6 +122,15 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
     },
     status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
     cancelling: { type: 'boolean' },
+    running_steps: { type: 'array', items: TEXT },
+    waiting_steps: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { step_id: TEXT, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT },
+        required: ['step_id', 'for'],
+      },
+    },
     actions: { type: 'array', items: ACTION_SCHEMA },
     action: ACTION_SCHEMA,
     result: {},

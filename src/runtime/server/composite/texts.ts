@@ -1,9 +1,14 @@
 import type { Json } from '../../../graph/json.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 
+/** So many steps of a kind are named in a text. */
+const NAMED_STEPS = 10;
+
 const clip = (text: string): string => oneLine(text, 200);
 const listed = (parts: readonly string[], more: number): string =>
   `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+const first = (steps: readonly string[]): string =>
+  listed(steps.slice(0, NAMED_STEPS).map(clip), Math.max(0, steps.length - NAMED_STEPS));
 const json = (value: unknown): string => jsonText(value as Json);
 
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
@@ -58,6 +63,25 @@ export const texts = {
     `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${oneLine(message)} (${code})`,
   failedItem: (index: number, finished: number) =>
     `In the loop, item ${index} failed (the first is 0); ${finished} ${finished === 1 ? 'item' : 'items'} had finished.`,
+  failedItemOf: ({
+    step,
+    index,
+    code,
+    message,
+  }: {
+    step: string;
+    index: number;
+    code: string;
+    message: string;
+  }) => `item ${index} of step '${clip(step)}': ${clip(message)} (${code})`,
+  failedItems: (items: readonly string[], more: number) =>
+    `Items failed, and are null in the result (the first is 0): ${listed(items, more)}.`,
+  runningSteps: (steps: readonly string[]) => `Running: ${first(steps)}.`,
+  waitingSteps: (steps: readonly string[]) => `Waiting: ${first(steps)}.`,
+  waitingStep: (step: string, what: 'answer' | 'time' | 'retry', until = '') => {
+    const how = { answer: 'for an answer', time: `until ${until}`, retry: `to be tried again at ${until}` };
+    return `${clip(step)} (${how[what]})`;
+  },
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
   undoneSteps: (steps: readonly string[]) =>
     `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
@@ -86,6 +110,9 @@ export const texts = {
   noRuns: 'No runs.',
   runLine: (id: string, name: string, status: string, isCancelling: boolean, open: number) =>
     `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is under way' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
+  /** Follows the line of a run. */
+  runAbout: (started: string, ended: string | undefined, given: unknown, omitted: readonly string[]) =>
+    `  ${started}${ended === undefined ? '' : ` to ${ended}`}  ${clip(json(given))}${omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`}`,
   workflowLine: (name: string, description: string, tool: string | undefined) =>
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
   twoIds: 'workflow_id and run_id name two runs: send one of them',

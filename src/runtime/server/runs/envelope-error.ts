@@ -3,6 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import { type Mask, maskedFailure, maskMembers } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
+import type { FailedItem } from '../../hosts/failed-items.js';
 import type { StandingCall, Undone } from '../../hosts/undone.js';
 import type { UnknownCall, UnknownOutcome } from '../../hosts/unknown-outcomes.js';
 
@@ -19,6 +20,18 @@ export interface LooseEnds {
   readonly unknown_outcomes?: readonly UnknownCall[];
   /** How many of them are not listed. */
   readonly unknown_outcomes_omitted?: number;
+  /** Items that failed in loops that went on without them: their values are null. */
+  readonly failed_items?: readonly ShownItem[];
+  /** How many of them are not listed. */
+  readonly failed_items_omitted?: number;
+}
+
+export interface ShownItem {
+  readonly step: string;
+  /** Counted from 0. */
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
 }
 
 /** A call that was to be undone. What it did still stands, for sure or perhaps. */
@@ -47,7 +60,7 @@ export interface EnvelopeError extends LooseEnds {
 /** A value of a succeeded step with more bytes of JSON than this is named, and not shown. */
 export const PARTIAL_LIMIT_BYTES = 16_384;
 
-/** So many calls are listed that were not undone, or whose outcome is unknown. */
+/** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
 export const LISTED_CALLS = 50;
 
 /** What a run that is over leaves behind. */
@@ -77,13 +90,14 @@ export interface EndedRun {
   readonly state: RunState;
   readonly mask: Mask;
   readonly remains: Remains;
+  readonly failedItems: readonly FailedItem[];
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
 }
 
 /** What is to be looked after: nothing, as a rule. */
 export function looseEndsOf(run: EndedRun): LooseEnds {
-  return { ...standingOf(run), ...unknownOf(run.remains) };
+  return { ...standingOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
 }
 
 export function errorOf(run: EndedRun): EnvelopeError {
@@ -141,6 +155,16 @@ function standingOf({
   });
   const omitted = standing.length - shown.length;
   return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
+}
+
+function itemsOf({ failedItems, mask }: EndedRun): Pick<LooseEnds, 'failed_items' | 'failed_items_omitted'> {
+  if (failedItems.length === 0) return {};
+  const omitted = failedItems.length - LISTED_CALLS;
+  const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {
+    const { code, message } = maskedFailure(failure, mask);
+    return { step, index, code, message };
+  });
+  return { failed_items: shown, ...(omitted > 0 ? { failed_items_omitted: omitted } : {}) };
 }
 
 function unknownOf({ unknown }: Remains): Pick<LooseEnds, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {

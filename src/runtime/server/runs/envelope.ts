@@ -4,10 +4,11 @@ import { timerId } from '../../engine/commands.js';
 import type { AskMode, RunState } from '../../engine/contract.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
 import { type EndedRun, type EnvelopeError, errorOf, type LooseEnds, looseEndsOf } from './envelope-error.js';
+import { isWait, type StepsUnderWay, stepsUnderWay } from './steps-under-way.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
-export interface Envelope {
+export interface Envelope extends Partial<StepsUnderWay> {
   readonly workflow_id: string;
   readonly definition: Definition;
   /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
@@ -77,6 +78,8 @@ export function envelopeOf(view: RunView): Envelope {
         ...head,
         status: standing === 'busy' ? 'running' : 'waiting',
         ...(cancelling === undefined ? {} : { cancelling: true }),
+        // Of a run that waits, the actions are all there is.
+        ...(standing === 'busy' ? stepsUnderWay(state) : {}),
         actions,
         ...(isOne ? { action } : {}),
       };
@@ -135,11 +138,6 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
     }
   }
   return actions;
-}
-
-/** Ids of timers that bound or delay attempts are made of the attempt's, and say so behind a colon. */
-function isWait(timer: string): boolean {
-  return !timer.includes(':');
 }
 
 function expiry({ commands }: RunState, action: string, openedAt: number) {

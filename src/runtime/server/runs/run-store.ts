@@ -5,6 +5,7 @@ import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
+import type { ShownArguments } from './shown-arguments.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started without
@@ -74,15 +75,16 @@ export type RunAnswer =
  * What a caller should know although the request was not refused: `W_STRINGIFIED`, an answer should be sent in another
  * form; `W_NOT_USED`, it came when the run was over, or what the run did was then to be undone; `W_NOT_UNDONE`, what was
  * to be undone still stands, or perhaps;
- * `W_OUTCOME_UNKNOWN`, calls that were given up may have taken effect.
+ * `W_OUTCOME_UNKNOWN`, calls that were given up may have taken effect; `W_ITEMS_FAILED`, loops went on without items that
+ * failed.
  */
 export interface RunWarning {
-  readonly code: 'W_STRINGIFIED' | 'W_NOT_USED' | 'W_NOT_UNDONE' | 'W_OUTCOME_UNKNOWN';
+  readonly code: 'W_STRINGIFIED' | 'W_NOT_USED' | 'W_NOT_UNDONE' | 'W_OUTCOME_UNKNOWN' | 'W_ITEMS_FAILED';
   readonly message: string;
 }
 
 /** One line of a list of runs. */
-export interface RunSummary {
+export interface RunSummary extends ShownArguments {
   readonly workflow_id: string;
   readonly name: string;
   readonly status: EnvelopeStatus;

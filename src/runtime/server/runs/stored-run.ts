@@ -8,6 +8,7 @@ import { Mask, valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import { FailedItems } from '../../hosts/failed-items.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
@@ -30,6 +31,7 @@ import type {
   RunWarning,
   Submission,
 } from './run-store.js';
+import { type ShownArguments, shownArguments } from './shown-arguments.js';
 import { texts } from './texts.js';
 
 /** What the runs of a store share. */
@@ -65,6 +67,8 @@ export class StoredRun implements Attended {
   /** What was given to secret inputs of tools. */
   readonly #given: Json[] = [];
   readonly #unknown: UnknownOutcomes;
+  readonly #failedItems: FailedItems;
+  readonly #arguments: ShownArguments;
   readonly #attendants = new Set<Attendant>();
   readonly #watchers = new Set<() => void>();
   /** Questions that are before a user. */
@@ -100,6 +104,8 @@ export class StoredRun implements Attended {
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
     this.#unknown = new UnknownOutcomes(parts.changesNothing);
+    this.#failedItems = new FailedItems(graph);
+    this.#arguments = shownArguments(graph, input);
     this.#auth = attendant.request.auth;
     this.#requestId = attendant.request.requestId;
     this.#onEnd = onEnd;
@@ -146,6 +152,7 @@ export class StoredRun implements Attended {
       name: definition.name,
       status,
       ...(cancelling === undefined ? {} : { cancelling }),
+      ...this.#arguments,
       started_at: new Date(this.#startedAt).toISOString(),
       ...(this.#ended === undefined ? {} : { ended_at: new Date(this.#ended.at).toISOString() }),
       open_actions: actions.map(({ action_id }) => action_id),
@@ -345,6 +352,7 @@ export class StoredRun implements Attended {
   #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
     this.#unknown.note(fact);
+    this.#failedItems.note(fact);
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
     if (fact.kind === 'callIssued') {
       this.#given.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
@@ -369,6 +377,7 @@ export class StoredRun implements Attended {
     this.#stopIdling();
     this.#given.length = 0;
     this.#unknown.clear();
+    this.#failedItems.clear();
     this.#onEnd(this);
   }
 
@@ -395,6 +404,7 @@ export class StoredRun implements Attended {
     const { secretInputs } = this.#parts;
     return envelopeOf({
       ...{ graph: this.#graph, state, standing, openedAt, remains, secretInputs },
+      failedItems: this.#failedItems.all,
       mask: this.#mask(),
     });
   }
