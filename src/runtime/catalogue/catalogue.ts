@@ -6,13 +6,13 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
-import type { CallResult } from './call-result.js';
-import { checkInput } from './check-input.js';
+import { CallMask } from './call-mask.js';
+import { type CheckedInput, checkInput } from './check-input.js';
 import { evaluateFunction } from './evaluate-function.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { Instances } from './instances.js';
 import { callerOf, encodedLog, type Log } from './log.js';
-import { Mask, maskedFailure, valuesOf } from './mask.js';
+import { maskedFailure, maskedThrown } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import { type NormalResult, normalizeResult } from './normalize-result.js';
 import type {
@@ -126,18 +126,24 @@ class RegistryCatalogue implements Catalogue {
       return refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near));
     }
     const { secret = [] } = entry;
-    const maskOf = (given: JsonObject) => new Mask([...(context.secrets ?? []), ...valuesOf(given, secret)]);
+    const { mask = new CallMask() } = context;
     const toolContext = toolContextOf(context);
     return this.#middleware.around(
-      { tool: name, input, secret, context, toolContext, maskOf },
+      { tool: name, input, secret, context, toolContext, mask },
       async (given, onThrown) => {
-        const mask = maskOf(given);
+        mask.giveMembers(given, secret);
+        const checked = await this.#check(name, entry, given);
+        if (!checked.ok) {
+          const failure = maskedFailure(checked.failure, checked.isOwnText ? mask.searched : mask);
+          return { ok: false, attempted: false, failure };
+        }
         const report = (error: unknown): void => {
           onThrown(error);
           if (isAbort(error, context.signal)) return;
-          this.#log(texts.threw('tool', name, callerOf(context.origin), mask.thrown(error)));
+          this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, mask)));
         };
-        return masked(await this.#call(name, entry, given, discreet(toolContext, mask), report), mask);
+        const shown = discreet(toolContext, mask);
+        return masked(await this.#call(name, entry, checked.input, shown, report), mask);
       },
     );
   }
@@ -162,20 +168,22 @@ class RegistryCatalogue implements Catalogue {
     return evaluateFunction(this.registry, reference, args, context, this.#log);
   }
 
-  async #call(
-    name: string,
-    entry: ToolEntry,
-    input: JsonObject,
-    context: ToolContext,
-    onThrown: (error: unknown) => void,
-  ): Promise<ToolOutcome> {
+  #check(name: string, entry: ToolEntry, input: JsonObject): Promise<CheckedInput> {
     const standard = standardSchema(entry.class, 'input');
-    const checked = await checkInput(
+    return checkInput(
       input,
       { tool: name, jsonSchema: entry.inputSchema, ...(standard === undefined ? {} : { standard }) },
       this.#schemas,
     );
-    if (!checked.ok) return { ok: false, attempted: false, failure: checked.failure };
+  }
+
+  async #call(
+    name: string,
+    entry: ToolEntry,
+    input: unknown,
+    context: ToolContext,
+    onThrown: (error: unknown) => void,
+  ): Promise<ToolOutcome> {
     const made = this.#tools.get(name, entry.class);
     if (!made.ok) {
       if (made.thrown !== undefined) onThrown(made.thrown);
@@ -185,7 +193,7 @@ class RegistryCatalogue implements Catalogue {
 
     let raw: unknown;
     try {
-      raw = await made.instance.execute(checked.input, context);
+      raw = await made.instance.execute(input, context);
     } catch (error) {
       onThrown(error);
       return { ok: false, attempted: true, failure: thrownFailure(error, 'E_TOOL_ERROR') };
@@ -238,8 +246,7 @@ function toolContextOf(context: CallContext): ToolContext {
 }
 
 /** A context whose reports of progress hold no secrets: they are shown to the caller as they come. */
-function discreet(context: ToolContext, mask: Mask): ToolContext {
-  if (mask.isEmpty) return context;
+function discreet(context: ToolContext, mask: CallMask): ToolContext {
   return {
     ...context,
     progress: (progress, total, text) =>
@@ -250,15 +257,13 @@ function discreet(context: ToolContext, mask: Mask): ToolContext {
 }
 
 /** A failure without secrets: tools and validators repeat their input in what they complain about. */
-function masked(outcome: ToolOutcome, mask: Mask): ToolOutcome {
+function masked(outcome: ToolOutcome, mask: CallMask): ToolOutcome {
   if (outcome.ok || mask.isEmpty) return outcome;
   const { failure, callResult } = outcome;
   return {
     ...outcome,
     failure: maskedFailure(failure, mask),
-    ...(callResult === undefined
-      ? {}
-      : { callResult: mask.json(callResult as unknown as Json) as unknown as CallResult }),
+    ...(callResult === undefined ? {} : { callResult: mask.callResult(callResult) }),
   };
 }
 

@@ -10,7 +10,9 @@ import { findProtoKey, toJson } from './to-json.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
-  { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: true; readonly input: unknown }
+  /** `isOwnText`: it says what the JSON Schema asks for, and repeats nothing of the input. */
+  | { readonly ok: false; readonly failure: Failure; readonly isOwnText?: true };
 
 export interface InputRules {
   readonly tool: string;
@@ -47,7 +49,7 @@ export async function checkInput(
     const text = texts.schemaBroken('input', rules.tool, thrownText(error));
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
   }
-  if (problems.length > 0) return refuse(problems);
+  if (problems.length > 0) return { ...refuse(problems), isOwnText: true };
   return rules.standard === undefined
     ? { ok: true, input: copy.value }
     : await parse(copy.value, rules.standard);
@@ -93,7 +95,7 @@ async function parse(input: Json, schema: StandardSchemaV1): Promise<CheckedInpu
   }
 }
 
-function refuse(problems: readonly Problem[]): CheckedInput {
+function refuse(problems: readonly Problem[]): Extract<CheckedInput, { readonly ok: false }> {
   return {
     ok: false,
     failure: {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
+import { CallMask } from './call-mask.js';
 import { createCatalogue } from './catalogue.js';
+import { Mask } from './mask.js';
 import type { CallContext } from './port.js';
 import type { Registry } from './registry.js';
 
@@ -71,7 +73,7 @@ describe('evaluate', () => {
     const fail = () => {
       throw Object.assign(new RangeError('no hunter22'), { code: 'E_RANGE' });
     };
-    expect(await evaluate(fail, [], context({ secrets: ['hunter22'] }))).toEqual({
+    expect(await evaluate(fail, [], context({ mask: new CallMask(new Mask(['hunter22'])) }))).toEqual({
       ok: false,
       failure: { code: 'E_RANGE', message: 'no ••••' },
     });
@@ -108,7 +110,11 @@ describe('evaluate', () => {
   });
 
   test('no failure of it holds a secret, not even in a place', async () => {
-    const outcome = await evaluate(() => ({ hunter22: Number.NaN }), [], context({ secrets: ['hunter22'] }));
+    const outcome = await evaluate(
+      () => ({ hunter22: Number.NaN }),
+      [],
+      context({ mask: new CallMask(new Mask(['hunter22'])) }),
+    );
     expect(outcome).toEqual({
       ok: false,
       failure: {

@@ -1,7 +1,8 @@
 import { type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
+import { CallMask } from './call-mask.js';
 import { callerOf, type Log } from './log.js';
-import { Mask, maskedFailure } from './mask.js';
+import { maskedFailure, maskedThrown } from './mask.js';
 import { keptJson } from './normalize-result.js';
 import type { CallContext, EvaluationOutcome, FunctionReference } from './port.js';
 import type { FunctionEntry, Registry } from './registry.js';
@@ -16,7 +17,7 @@ export async function evaluateFunction(
   { functions = {} }: Registry,
   { name, hash }: FunctionReference,
   args: readonly Json[],
-  { signal, secrets = [], origin }: CallContext,
+  { signal, mask = new CallMask(), origin }: CallContext,
   log: Log,
 ): Promise<EvaluationOutcome> {
   const entry = ownProperty(functions, name);
@@ -29,9 +30,9 @@ export async function evaluateFunction(
   if (entry.hash !== hash) return failed('E_FUNCTION_STALE', texts.functionStale(name));
   if (signal.aborted) return failed('E_CANCELLED', texts.functionCancelled(name));
   const outcome = evaluated(entry, args, (error) => {
-    log(texts.threw('function', name, callerOf(origin), new Mask(secrets).thrown(error)));
+    log(texts.threw('function', name, callerOf(origin), maskedThrown(error, mask)));
   });
-  return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, new Mask(secrets)) };
+  return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, mask) };
 }
 
 function evaluated(

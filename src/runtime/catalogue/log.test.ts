@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { CallMask } from './call-mask.js';
 import { createCatalogue } from './catalogue.js';
-import { MASKED } from './mask.js';
+import { MASKED, Mask } from './mask.js';
 import type { Middleware } from './middleware.js';
 import type { CallContext, CallOrigin } from './port.js';
 import type { Registry, ResourceEntry, ToolEntry } from './registry.js';
@@ -57,7 +58,7 @@ describe.each([
 ] as const)('a %s that throws', (kind, name) => {
   test('gives the caller one line, and the operator the stack, the causes and the run', async () => {
     const { calls, log } = catalogueWith();
-    const outcome = await calls[kind](contextWith({ origin, secrets: ['hunter22'] }));
+    const outcome = await calls[kind](contextWith({ origin, mask: new CallMask(new Mask(['hunter22'])) }));
     expect(outcome).toMatchObject({ ok: false, failure: { message: 'could not save row 7' } });
     expect(log).toHaveLength(1);
     const [entry = ''] = log;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { MASKED, Mask, maskedError, maskedFailure, maskMembers, valuesOf } from './mask.js';
+import { MASKED, Mask, maskedError, maskedFailure, maskedThrown, maskMembers, valuesOf } from './mask.js';
 
 describe('Mask', () => {
   test('leaves no secret in a text or value that carries it, on one line or several', () => {
@@ -48,6 +48,65 @@ describe('Mask', () => {
     expect(new Mask(['hunter22']).text('a `hunt…` b `hun…` c')).toBe(`a \`${MASKED}…\` b \`hun…\` c`);
   });
 
+  test('secrets that overlap or touch are masked as one', () => {
+    const mask = new Mask(['abcdef', 'defghi']);
+    expect(mask.text('-abcdefghi-')).toBe(`-${MASKED}-`);
+    expect(mask.text('abcdefabcdef abcdef')).toBe(`${MASKED} ${MASKED}`);
+  });
+
+  test('a text that nearly repeats a long secret over and over is masked as a whole', () => {
+    const mask = new Mask([`${'a'.repeat(100_000)}b`]);
+    expect(mask.text(`${'a'.repeat(1_000_000)}c`)).toBe(MASKED);
+    expect(mask.text(`${'c'.repeat(1_000_000)}`)).toBe('c'.repeat(1_000_000));
+  });
+
+  test('a long secret is masked in whole, and where it is cut', () => {
+    const secret = Array.from({ length: 1_000 }, (_, index) => String.fromCharCode(97 + (index % 23))).join(
+      '',
+    );
+    const mask = new Mask([secret]);
+    expect(mask.text(`<${secret}>`)).toBe(`<${MASKED}>`);
+    expect(mask.text(`<${secret.slice(0, 600)}…`)).toBe(`<${MASKED}…`);
+  });
+
+  test('masks what a search for every secret in every place would mask, whenever the secrets were added', () => {
+    const letters = fc.constantFrom('a', 'b', '…');
+    const texts = fc.string({ unit: letters, maxLength: 9 });
+    fc.assert(
+      fc.property(
+        fc.array(texts, { maxLength: 6 }),
+        fc.array(fc.string({ unit: letters, maxLength: 30 }), { minLength: 1, maxLength: 4 }),
+        (secrets, shown) => {
+          const mask = new Mask();
+          for (const [count, secret] of secrets.entries()) {
+            mask.add(secret);
+            for (const text of shown)
+              expect(mask.text(text)).toBe(searched(secrets.slice(0, count + 1), text));
+          }
+          expect(mask.isEmpty).toBe(secrets.every((secret) => secret === ''));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('how many secrets there are makes no difference to the work of masking a text', () => {
+    const visits = (count: number): number => {
+      const mask = new Mask(
+        Array.from({ length: count }, (_, index) => `secret-${String(index).padStart(7, '0')}`),
+      );
+      const text = 'no secret-0000x01 in a sentence'.repeat(10);
+      const read = vi.spyOn(String.prototype, 'charCodeAt');
+      mask.text(text);
+      const calls = read.mock.calls.length;
+      read.mockRestore();
+      return calls;
+    };
+    const few = visits(10);
+    expect(few).toBeGreaterThan(0);
+    expect(visits(10_000)).toBeLessThan(1.5 * few);
+  });
+
   test('true, false and null are too common to be secrets', () => {
     const mask = new Mask([true, false, null, '']);
     expect(mask.isEmpty).toBe(true);
@@ -56,9 +115,9 @@ describe('Mask', () => {
 
   test('takes secrets out of what was thrown, stack and all', () => {
     const mask = new Mask(['hunter22']);
-    expect(mask.thrown(new Error('no hunter22'))).toMatch(/^Error: no ••••\n {4}at /);
-    expect(mask.thrown('hunter22')).toBe(MASKED);
-    expect(mask.thrown(undefined)).toBe('it threw undefined');
+    expect(maskedThrown(new Error('no hunter22'), mask)).toMatch(/^Error: no ••••\n {4}at /);
+    expect(maskedThrown('hunter22', mask)).toBe(MASKED);
+    expect(maskedThrown(undefined, mask)).toBe('it threw undefined');
     const masked = maskedError(new TypeError('no hunter22'), mask);
     expect(masked).toMatchObject({ message: 'no ••••', stack: expect.not.stringContaining('hunter22') });
   });
@@ -92,3 +151,20 @@ describe('secret members', () => {
     expect(valuesOf(input, ['token', 'absent', 'constructor'])).toEqual([{ user: 'ada', key: 'k' }]);
   });
 });
+
+/** What {@link Mask.text} says, found in the plainest way there is. */
+function searched(secrets: readonly string[], text: string): string {
+  if (text !== '' && text.length < 4 && secrets.includes(text)) return MASKED;
+  const hidden = new Set<number>();
+  const hide = (from: number, to: number): void => {
+    for (let at = from; at < to; at += 1) hidden.add(at);
+  };
+  for (const secret of secrets.filter(({ length }) => length >= 4)) {
+    for (let at = 0; at < text.length; at += 1) {
+      if (text.startsWith(secret, at)) hide(at, at + secret.length);
+      for (let length = 4; length < secret.length; length += 1)
+        if (text.startsWith(`${secret.slice(0, length)}…`, at)) hide(at, at + length);
+    }
+  }
+  return [...text].map((char, at) => (!hidden.has(at) ? char : hidden.has(at - 1) ? '' : MASKED)).join('');
+}

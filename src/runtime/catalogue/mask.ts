@@ -1,100 +1,131 @@
-import { inlineText } from '../../graph/expression/inline.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { escapeUnprintable } from '../../graph/unprintable.js';
 import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
+import { PrefixTree } from './prefix-tree.js';
 import { thrownReport } from './thrown.js';
 
 /** What stands in place of a secret. */
 export const MASKED = '••••';
 
 /**
- * Secrets with fewer UTF-16 code units are masked where they stand alone, as a whole value or text, and not inside other
- * text: every text holds an `a`.
+ * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they
+ * are a whole value or text. See `CallMask` for what a call makes of them.
  */
 export const SHORT_SECRET = 4;
 
 /** Ends a text that was shortened. */
-const CUT = '…';
+const CUT = '…'.charCodeAt(0);
+
+/**
+ * How long a text may be searched, in comparisons: so many, and so many for each of its code units. Only a text that
+ * nearly repeats a long secret over and over, such as a run of one letter, takes longer: it is masked as a whole.
+ */
+const SEARCH = { always: 1_000_000, perUnit: 32 } as const;
+
+/** Masks what must not be shown. */
+export interface Masking {
+  /** True where there is nothing to mask. */
+  readonly isEmpty: boolean;
+  text(text: string): string;
+  json(value: Json): Json;
+}
 
 /**
  * Keeps certain values out of whatever is shown: traces, logs, messages of failures. A secret of at least
- * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone.
+ * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone. Secrets may be added
+ * at any time, each at the cost of its own size, and how many there are makes no difference to what masking costs.
  */
-export class Mask {
-  readonly #values: readonly string[];
+export class Mask implements Masking {
+  readonly #long = new PrefixTree();
+  readonly #short = new Set<string>();
+  /** What was added. Values never change. */
+  readonly #texts = new Set<string>();
+  readonly #values = new WeakSet<object>();
 
-  /** @param secrets values to mask; of lists and objects every text and number they hold, and their JSON as a whole. */
-  constructor(secrets: Iterable<Json>) {
-    const texts = [...secrets].flatMap((value) => [...formsOf(value)]);
-    // Messages and values in guidance are brought onto one line before they get here; a tool may hand JSON on as text.
-    const forms = new Set(
-      texts
-        .flatMap((text) => [
-          text,
-          oneLine(text),
-          bodyText(text),
-          inlineText(text),
-          escaped(text),
-          encoded(text),
-        ])
-        .filter((text) => text !== ''),
-    );
-    // A secret that holds another one is replaced first.
-    this.#values = [...forms].sort((a, b) => b.length - a.length);
+  /** @param secrets values to mask, as {@link add}. */
+  constructor(secrets: Iterable<Json> = []) {
+    for (const secret of secrets) this.add(secret);
   }
 
   /** True where there is nothing to mask. */
   get isEmpty(): boolean {
-    return this.#values.length === 0;
+    return this.#short.size === 0 && this.#long.isEmpty;
   }
 
-  /** A text with secrets masked. */
-  text(text: string): string {
-    let masked = text;
-    for (const value of this.#values) {
-      if (masked === value) return MASKED;
-      if (value.length >= SHORT_SECRET) masked = masked.replaceAll(value, MASKED);
-    }
-    return this.#cutSecrets(masked);
-  }
-
-  /** Texts are shortened before they get here: what is left of a secret in front of a `…` is masked as well. */
-  #cutSecrets(text: string): string {
-    if (!text.includes(CUT)) return text;
-    const parts = text.split(CUT);
-    const last = parts.pop() ?? '';
-    return [...parts.map((part) => this.#withoutCutEnd(part)), last].join(CUT);
-  }
-
-  #withoutCutEnd(part: string): string {
-    for (const value of this.#values) {
-      for (let length = Math.min(value.length - 1, part.length); length >= SHORT_SECRET; length--) {
-        if (part.endsWith(value.slice(0, length))) return `${part.slice(0, -length)}${MASKED}`;
+  /**
+   * Masks a value from now on; of lists and objects every text and number they hold. `true`, `false` and `null` stand in
+   * too many places to be secrets.
+   */
+  add(value: Json): void {
+    const open: Json[] = [value];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (typeof next === 'string') this.#addText(next);
+      else if (typeof next === 'number') this.#addText(String(next));
+      else if (typeof next === 'object' && next !== null) {
+        if (this.#values.has(next)) continue;
+        this.#values.add(next);
+        for (const member of Object.values(next)) open.push(member);
       }
     }
-    return part;
+  }
+
+  #addText(text: string): void {
+    if (this.#texts.has(text)) return;
+    this.#texts.add(text);
+    for (const form of formsOf(text)) {
+      if (form.length >= SHORT_SECRET) this.#long.add(form);
+      else if (form !== '') this.#short.add(form);
+    }
+  }
+
+  /** A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts. */
+  text(text: string): string {
+    if (this.#short.has(text)) return MASKED;
+    if (this.#long.isEmpty) return text;
+    let shown = '';
+    let rest = 0;
+    const most = this.#long.comparisons + SEARCH.always + SEARCH.perUnit * text.length;
+    for (let at = 0; at < text.length; at += 1) {
+      if (this.#long.comparisons > most) return MASKED;
+      let end = this.#endAt(text, at);
+      if (end === at) continue;
+      shown += `${text.slice(rest, at)}${MASKED}`;
+      // Secrets that overlap, or follow at once, are masked as one.
+      for (at += 1; at <= end && this.#long.comparisons <= most; at += 1) {
+        end = Math.max(end, this.#endAt(text, at));
+      }
+      rest = end;
+      at = end;
+    }
+    if (this.#long.comparisons > most) return MASKED;
+    return rest === 0 ? text : shown + text.slice(rest);
+  }
+
+  #endAt(text: string, at: number): number {
+    return this.#long.endAt(text, at, CUT, SHORT_SECRET);
   }
 
   /** A value with secrets masked, wherever in it they stand. */
   json(value: Json): Json {
     if (this.isEmpty) return value;
     if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') return this.#values.includes(String(value)) ? MASKED : value;
+    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : MASKED;
     if (Array.isArray(value)) return value.map((item: Json) => this.json(item));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => [this.text(key), this.json(member)]),
     );
   }
+}
 
-  /** What was thrown, for a log: the stack, and those of its causes. */
-  thrown(thrown: unknown): string {
-    return this.text(thrownReport(thrown));
-  }
+/** What was thrown, for a log: the stack, and those of its causes. */
+export function maskedThrown(thrown: unknown, mask: Masking): string {
+  return mask.text(thrownReport(thrown));
 }
 
 /** A failure without secrets. Its code is for programs, and none of anybody's input. */
-export function maskedFailure(failure: Failure, mask: Mask): Failure {
+export function maskedFailure(failure: Failure, mask: Masking): Failure {
   if (mask.isEmpty) return failure;
   const { message, details } = failure;
   return {
@@ -105,9 +136,9 @@ export function maskedFailure(failure: Failure, mask: Mask): Failure {
 }
 
 /** An error without secrets in its message and stack, for whoever logs it. The stack holds those of its causes. */
-export function maskedError(error: unknown, mask: Mask): unknown {
+export function maskedError(error: unknown, mask: Masking): unknown {
   if (mask.isEmpty || !(error instanceof Error)) return error;
-  return Object.assign(new Error(mask.text(error.message)), { stack: mask.thrown(error) });
+  return Object.assign(new Error(mask.text(error.message)), { stack: maskedThrown(error, mask) });
 }
 
 /** The values of these members, for a {@link Mask}. */
@@ -123,22 +154,13 @@ export function maskMembers(object: JsonObject, names: readonly string[] = []): 
   );
 }
 
-/** A text as it stands in JSON, without the quotes. */
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
+/** Texts that every encoding leaves as they are. */
+const PLAIN = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
 
-/** The same as an answer of ours holds it. */
-function encoded(text: string): string {
-  return jsonText(text).slice(1, -1);
-}
-
-/** The texts a value may turn up as. `true`, `false` and `null` stand in too many places to be secrets. */
-function* formsOf(value: Json): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'number') yield String(value);
-  else if (typeof value === 'object' && value !== null) {
-    yield JSON.stringify(value);
-    for (const member of Object.values(value)) yield* formsOf(member);
-  }
+/** The forms a text may be shown in. Tools hand JSON on as text, too. */
+function formsOf(text: string): Iterable<string> {
+  if (PLAIN.test(text)) return [text];
+  const inLine = oneLine(text, Number.POSITIVE_INFINITY);
+  const inJson = [JSON.stringify(text), jsonText(text)].map((json) => json.slice(1, -1));
+  return new Set([text, inLine, bodyText(text), escapeUnprintable(text), ...inJson]);
 }

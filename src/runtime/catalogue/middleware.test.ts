@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../decorators/context.js';
 import type { JsonObject } from '../../graph/json.js';
+import { CallMask } from './call-mask.js';
 import { createCatalogue } from './catalogue.js';
-import { MASKED } from './mask.js';
+import { MASKED, Mask } from './mask.js';
 import type { Middleware, MiddlewareCall } from './middleware.js';
 import type { CallContext } from './port.js';
 import type { Registry, ToolEntry } from './registry.js';
@@ -282,7 +283,11 @@ describe('what middleware sees', () => {
   });
 
   test('the context of the tool, and no more', async () => {
-    const seen = await seenBy({ ...context, idempotencyKey: 'k', secrets: ['hunter22'] });
+    const seen = await seenBy({
+      ...context,
+      idempotencyKey: 'k',
+      mask: new CallMask(new Mask(['hunter22'])),
+    });
     expect(Object.keys(seen.context).sort()).toEqual([
       'auth',
       'idempotencyKey',
@@ -294,7 +299,7 @@ describe('what middleware sees', () => {
 
   test('the input, and beside it one for logs', async () => {
     const { call } = await seenBy(
-      { ...context, secrets: ['run-secret'] },
+      { ...context, mask: new CallMask(new Mask(['run-secret'])) },
       { token: 'hunter22', note: 'hunter22 and run-secret', count: 1 },
       { secret: ['token'] },
     );

@@ -1,7 +1,8 @@
 import type { ToolContext } from '../../decorators/context.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
-import { type Mask, maskedFailure, maskMembers } from './mask.js';
+import type { CallMask } from './call-mask.js';
+import { maskedFailure, maskedThrown } from './mask.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
 import { message, texts } from './texts.js';
 import { thrownFailure } from './thrown.js';
@@ -82,8 +83,7 @@ export interface Request {
   readonly context: CallContext;
   /** What middleware itself gets as context. */
   readonly toolContext: ToolContext;
-  /** What must not be shown of a call with this input. */
-  maskOf(input: JsonObject): Mask;
+  readonly mask: CallMask;
 }
 
 /** Every middleware of a server, around each call. */
@@ -126,7 +126,7 @@ export class MiddlewareChain {
   async #tell(
     passed: readonly Middleware[],
     call: MiddlewareCall,
-    { toolContext, maskOf }: Request,
+    { toolContext, mask }: Request,
     outcome: ToolOutcome,
     thrown: unknown,
   ): Promise<ToolOutcome> {
@@ -135,28 +135,28 @@ export class MiddlewareChain {
         if (!outcome.ok)
           await middleware.onError?.(call, structuredClone(outcome.failure), toolContext, thrown);
         else if (middleware.onResponse !== undefined)
-          await middleware.onResponse(call, responseOf(outcome.value, maskOf(call.input)), toolContext);
+          await middleware.onResponse(call, responseOf(outcome.value, mask), toolContext);
       } catch (error) {
         const hook = outcome.ok ? 'onResponse' : 'onError';
-        const shown = maskOf(call.input).thrown(error);
+        const shown = maskedThrown(error, mask);
         this.#log(texts.middlewareThrew(middleware.name, hook, call.tool, shown));
       }
     }
     return outcome;
   }
 
-  #callOf({ tool, secret, context, maskOf }: Request, input: JsonObject): MiddlewareCall {
-    const shown = maskOf(input).json(maskMembers(input, secret));
+  #callOf({ tool, secret, context, mask }: Request, input: JsonObject): MiddlewareCall {
+    mask.giveMembers(input, secret);
     return Object.freeze({
       ...(context.origin ?? { source: 'client' }),
       tool,
       input: deepFreeze(input),
-      shownInput: deepFreeze(isJsonObject(shown) ? shown : {}),
+      shownInput: deepFreeze(mask.input(input, secret)),
     });
   }
 }
 
-function responseOf(value: Json, mask: Mask): MiddlewareResponse {
+function responseOf(value: Json, mask: CallMask): MiddlewareResponse {
   return {
     value: structuredClone(value),
     // Results may be long, and few are logged.
@@ -185,7 +185,7 @@ async function ask(
     return { ok: false, attempted: false, failure: { code: 'E_MIDDLEWARE', message: message(text) } };
   } catch (error) {
     onThrown(error);
-    const failure = maskedFailure(thrownFailure(error, 'E_REFUSED'), request.maskOf(call.input));
+    const failure = maskedFailure(thrownFailure(error, 'E_REFUSED'), request.mask);
     return { ok: false, attempted: false, failure };
   }
 }

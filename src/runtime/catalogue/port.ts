@@ -1,6 +1,7 @@
 import type { ToolContext } from '../../decorators/context.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
+import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
 
 /**
@@ -36,8 +37,8 @@ export interface FunctionReference {
 export interface CallContext extends ToolContext {
   /** Who asked for the call. Default: the client. */
   readonly origin?: CallOrigin;
-  /** Values that must not be shown, whole or in part, whatever they turn up in: the secret arguments of the run. Default: none. */
-  readonly secrets?: readonly Json[];
+  /** What must not be shown of the call: what it is given for secret inputs of its tool is added. Default: nothing yet. */
+  readonly mask?: CallMask;
 }
 
 /** Who asked for a call. */

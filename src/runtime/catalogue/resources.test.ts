@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { ResourceContext } from '../../decorators/context.js';
+import { CallMask } from './call-mask.js';
 import { createCatalogue } from './catalogue.js';
+import { Mask } from './mask.js';
 import type { CallContext } from './port.js';
 import type { AnyClass, Registry, ResourceEntry } from './registry.js';
 
@@ -226,7 +228,7 @@ describe('secrets of a run', () => {
     }
     const failure = await read(entryOf('vault://x', {}, Vault), 'vault://x', {
       ...context,
-      secrets: ['hunter22'],
+      mask: new CallMask(new Mask(['hunter22'])),
     });
     expect(failure).toEqual({ code: 'E_RESOURCE_READ', message: 'no ••••' });
   });

@@ -2,10 +2,11 @@ import type { CompletionContext } from '../../decorators/context.js';
 import { ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { type Address, addressOf, readVariables } from './address.js';
+import { CallMask } from './call-mask.js';
 import { hasMethod } from './factories.js';
 import { Instances } from './instances.js';
 import { callerOf, type Log } from './log.js';
-import { Mask, maskedFailure } from './mask.js';
+import { maskedFailure, maskedThrown } from './mask.js';
 import { hasFile, packageRoot, readPackageFile } from './package-files.js';
 import type { CallContext, ResourceOutcome } from './port.js';
 import { readContent, resourceContext } from './read-resource.js';
@@ -87,8 +88,8 @@ export class Resources {
   /** Reads a resource, as {@link CallPort.readResource}. */
   async read(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
     const outcome = await this.#read(name, uri, context);
-    if (outcome.ok) return outcome;
-    return { ok: false, failure: maskedFailure(outcome.failure, new Mask(context.secrets ?? [])) };
+    if (outcome.ok || context.mask === undefined) return outcome;
+    return { ok: false, failure: maskedFailure(outcome.failure, context.mask) };
   }
 
   async #read(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
@@ -115,7 +116,7 @@ export class Resources {
     const { text, file, mimeType } = entry;
     const onThrown = (error: unknown): void => {
       if (isAbort(error, context.signal)) return;
-      const shown = new Mask(context.secrets ?? []).thrown(error);
+      const shown = maskedThrown(error, context.mask ?? new CallMask());
       this.#log(texts.threw('resource', name, callerOf(context.origin), shown));
     };
     if (text !== undefined) return readContent(entry, uri, () => text, onThrown);

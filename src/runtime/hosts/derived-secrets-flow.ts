@@ -47,6 +47,10 @@ export class SecretFlow {
   readonly #known = new Map<string, boolean>();
   /** Fields of the state that hold what derives from a secret, or once did. */
   readonly #fields = new Set<string>();
+  /** Nodes whose results must not be shown, by workflow and id. */
+  readonly #hidden = new Set<string>();
+  /** Changes whenever something derives from a secret that did not before. */
+  version = 0;
 
   constructor(plan: Plan, inputs: SecretInputs) {
     this.#plan = plan;
@@ -73,7 +77,25 @@ export class SecretFlow {
   taint(field: string): void {
     if (this.#fields.has(field)) return;
     this.#fields.add(field);
+    this.#forget();
+  }
+
+  /** What a call, a read or a question of this node gives may repeat a secret that no search can find. */
+  hideResult(node: PlannedNode, at: ScopeInstance): void {
+    const key = nodeIn(this.#frameOf(at.workflow), node);
+    if (this.#hidden.has(key)) return;
+    this.#hidden.add(key);
+    this.#forget();
+  }
+
+  /** Which workflow an expression belongs to, by the nodes that run it. */
+  frameAt(at: ScopeInstance): string {
+    return this.#frameOf(at.workflow).id;
+  }
+
+  #forget(): void {
     this.#known.clear();
+    this.version += 1;
   }
 
   /** The inputs of the run that the value behind a reference is made of, secret ones and others. */
@@ -137,6 +159,7 @@ export class SecretFlow {
   }
 
   #reachesNode(frame: Frame, planned: PlannedNode, path: Path): boolean {
+    if (this.#hidden.has(nodeIn(frame, planned))) return true;
     const key = `${frame.id}|steps|${planned.node.id}|${JSON.stringify(path)}`;
     return this.#remembered(key, () =>
       this.#valuesOf(frame, planned, path).some(({ expr, place }) => this.#mentions(expr, place)),
@@ -242,6 +265,10 @@ export class SecretFlow {
     this.#frames.set(id, inside);
     return inside;
   }
+}
+
+function nodeIn(frame: Frame, { node }: PlannedNode): string {
+  return `${frame.id}|${node.id}`;
 }
 
 /** The part of a literal object or list at a path, as far as it can be followed. */

@@ -3,8 +3,8 @@ import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
-import { SHORT_SECRET } from '../catalogue/mask.js';
-import type { Fact, RunState } from '../engine/contract.js';
+import { shortSecretsIn } from '../catalogue/call-mask.js';
+import type { Command, Fact, RunState } from '../engine/contract.js';
 import { Evaluation } from '../engine/evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
 import { type Plan, planOf } from '../engine/plan.js';
@@ -13,7 +13,21 @@ import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from '
 /** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
 
+type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+/** An expression, and where it is evaluated. */
+export interface Behind {
+  readonly expr: Expr;
+  readonly at: ScopeInstance;
+}
+
+/** A part of an expression that a secret goes into. */
+interface SecretPart {
+  readonly expr: Expr;
+  /** A text with secrets in it: a secret itself where one of them is too short to be searched for. */
+  readonly isAround?: true;
+}
 
 /**
  * The values of a run that derive from its secrets: `token.split(':')[1]`, and what later steps, items of loops and
@@ -25,6 +39,9 @@ export class DerivedSecrets {
   readonly #plan: Plan;
   readonly #instances: Instances;
   readonly #flow: SecretFlow;
+  /** Secret parts of expressions, by workflow, as long as nothing else becomes a secret. */
+  #parts = new WeakMap<Expr, Map<string, readonly SecretPart[]>>();
+  #version = 0;
 
   /**
    * @param isSecret whether the input of this name is a secret.
@@ -45,7 +62,10 @@ export class DerivedSecrets {
   }
 
   /** Whether a secret goes into the value of a node, or into what stands there at a path. */
-  reaches({ planned, scope }: NodeInstance, path: readonly (string | number)[] = []): boolean {
+  reaches(
+    { planned, scope }: Pick<NodeInstance, 'planned' | 'scope'>,
+    path: readonly (string | number)[] = [],
+  ): boolean {
     return this.#flow.reaches(planned, scope, path);
   }
 
@@ -64,10 +84,17 @@ export class DerivedSecrets {
   }
 
   /**
-   * The derived values that exist from this fact on.
+   * The derived values that exist from this fact on. A short number, such as the length of a secret, stands in too many
+   * places to be searched for.
    * @param state the run as it stands then.
    */
   revealedBy(fact: Fact, state: RunState): Json[] {
+    return this.#revealedBy(fact, state).filter(
+      (value) => typeof value !== 'number' || shortSecretsIn(value).length === 0,
+    );
+  }
+
+  #revealedBy(fact: Fact, state: RunState): Json[] {
     // A graph with a fault never runs, and its nodes may not have keys.
     if (this.#plan.fault !== undefined) return [];
     if (fact.kind === 'finished') {
@@ -99,10 +126,34 @@ export class DerivedSecrets {
   }
 
   /** What a compensating call is given, as the graph writes it, and where that stands. */
-  compensationBehind(
-    fact: FactOf<'callIssued'>,
-  ): { readonly expr: Expr; readonly at: ScopeInstance } | undefined {
+  compensationBehind(fact: FactOf<'callIssued'>): Behind | undefined {
     return this.#compensationOf(fact, this.#instances.find(fact.node));
+  }
+
+  /** What a call, a read or an evaluation is given, as the graph writes it. */
+  inputBehind(command: Call): Behind | undefined {
+    const node = this.#instances.find(command.node);
+    if (command.kind === 'callTool' && command.isCompensation) {
+      return this.#compensationOf({ ...command, command: command.id }, node);
+    }
+    const [expr] = valueExpressions(node.planned.node);
+    return expr === undefined ? undefined : { expr, at: node.scope };
+  }
+
+  /** The texts and numbers in the value of an expression that derive from secrets, now. */
+  valuesOf({ expr, at }: Behind, state: RunState): Json[] {
+    return this.#valuesIn(expr, at, state);
+  }
+
+  /** The result of a step may repeat a secret that no search can find: it is a secret from now on. */
+  hideResultOf(step: string): void {
+    const { planned, scope } = this.#instances.find(step);
+    this.#flow.hideResult(planned, scope);
+  }
+
+  /** The node of a key. */
+  find(step: string): NodeInstance {
+    return this.#instances.find(step);
   }
 
   #expressionsOf({ planned: { node }, scope }: NodeInstance, state: RunState): Json[] {
@@ -124,6 +175,8 @@ export class DerivedSecrets {
   #givenBy(node: NodeInstance, { outputs }: RunState): Json[] {
     const { kind } = node.planned.node;
     if (kind === 'compute' && node.planned.node.function === undefined) return [];
+    // What a tool gave back is known by its step; its texts may be as common as `ok`.
+    if (kind === 'call' || kind === 'resource') return [];
     const output = ownProperty(outputs, node.key);
     return output === undefined ? [] : [...this.#derivedIn(output, node, [])];
   }
@@ -148,7 +201,11 @@ export class DerivedSecrets {
   }
 
   /** The texts and numbers of a node's value that derive from a secret. */
-  *#derivedIn(value: Json, node: NodeInstance, path: readonly (string | number)[]): Generator<Json> {
+  *#derivedIn(
+    value: Json,
+    node: Pick<NodeInstance, 'planned' | 'scope'>,
+    path: readonly (string | number)[],
+  ): Generator<Json> {
     if (!this.#flow.reaches(node.planned, node.scope, path)) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) yield* this.#derivedIn(item, node, [...path, index]);
@@ -157,7 +214,10 @@ export class DerivedSecrets {
     } else yield* leavesOf(value);
   }
 
-  #compensationOf({ command, undoes }: FactOf<'callIssued'>, node: NodeInstance) {
+  #compensationOf(
+    { command, undoes }: Pick<FactOf<'callIssued'>, 'command' | 'undoes'>,
+    node: NodeInstance,
+  ): Behind | undefined {
     const { node: model } = node.planned;
     const at = (compensation: Compensation | undefined, scope: ScopeInstance) =>
       compensation === undefined ? undefined : { expr: compensation.input, at: scope };
@@ -170,26 +230,58 @@ export class DerivedSecrets {
   }
 
   #valuesIn(expr: Expr, at: ScopeInstance, state: RunState, error?: JsonObject): Json[] {
-    return this.#parts(expr, at, NO_LOCALS).flatMap((part) => {
+    const parts = this.#partsOf(expr, at);
+    if (parts.length === 0) return [];
+    const evaluate = (part: SecretPart): Json[] => {
       const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), at, error);
-      const evaluated = reader.value(part);
+      const evaluated = reader.value(part.expr);
       // Without a value in the engine's eyes there is none here.
-      return evaluated.ok && evaluated.value !== undefined ? [...leavesOf(evaluated.value)] : [];
-    });
+      if (!evaluated.ok || evaluated.value === undefined) return [];
+      return [...this.#leavesOf(part.expr, evaluated.value, at)];
+    };
+    const values = parts.flatMap((part) => (part.isAround ? [] : evaluate(part)));
+    const areAnyShort = values.some((value) => shortSecretsIn(value).length > 0);
+    return areAnyShort
+      ? [...values, ...parts.flatMap((part) => (part.isAround ? evaluate(part) : []))]
+      : values;
+  }
+
+  /** The texts and numbers in the value of an expression; of a step's value only those that derive from secrets. */
+  #leavesOf(expr: Expr, value: Json, at: ScopeInstance): Iterable<Json> {
+    if (expr.kind !== 'ref' || expr.root !== 'steps') return leavesOf(value);
+    const [id, ...path] = expr.path;
+    const planned = at.workflow.plan.byId.get(String(id));
+    return planned === undefined ? [] : this.#derivedIn(value, { planned, scope: at }, path);
+  }
+
+  #partsOf(expr: Expr, at: ScopeInstance): readonly SecretPart[] {
+    if (this.#version !== this.#flow.version) {
+      this.#version = this.#flow.version;
+      this.#parts = new WeakMap();
+    }
+    const byFrame = this.#parts.get(expr) ?? new Map<string, readonly SecretPart[]>();
+    this.#parts.set(expr, byFrame);
+    const frame = this.#flow.frameAt(at);
+    const parts = byFrame.get(frame) ?? this.#findParts(expr, at, NO_LOCALS);
+    byFrame.set(frame, parts);
+    return parts;
   }
 
   /** The largest parts of an expression whose values derive from secrets. What only stands beside them is none. */
-  #parts(expr: Expr, at: ScopeInstance, locals: Locals): Expr[] {
-    const within = (exprs: readonly (Expr | undefined)[]): Expr[] =>
-      exprs.flatMap((part) => (part === undefined ? [] : this.#parts(part, at, locals)));
-    const whole = (): Expr[] => (this.#flow.mentions(expr, at, locals) ? [expr] : []);
+  #findParts(expr: Expr, at: ScopeInstance, locals: Locals): SecretPart[] {
+    const within = (exprs: readonly (Expr | undefined)[]): SecretPart[] =>
+      exprs.flatMap((part) => (part === undefined ? [] : this.#findParts(part, at, locals)));
+    const whole = (): SecretPart[] => (this.#flow.mentions(expr, at, locals) ? [{ expr }] : []);
     switch (expr.kind) {
       case 'dict':
         return within(expr.entries.map(valueIn));
       case 'list':
         return within(expr.items.map(({ value }) => value));
       case 'text':
-        return within(expr.parts.filter((part) => typeof part !== 'string'));
+        return [
+          ...within(expr.parts.filter((part) => typeof part !== 'string')),
+          ...whole().map((part) => ({ ...part, isAround: true as const })),
+        ];
       case 'conditional':
         return within([expr.then, expr.else]);
       case 'and':
@@ -205,7 +297,10 @@ export class DerivedSecrets {
         const { name, value, body } = expr;
         const isDerived = this.#flow.mentions(value, at, locals);
         const inside = new Set([...locals].filter((local) => local !== name).concat(isDerived ? [name] : []));
-        return this.#parts(body, at, inside).map((part) => ({ kind: 'let', name, value, body: part }));
+        return this.#findParts(body, at, inside).map((part) => ({
+          ...part,
+          expr: { kind: 'let', name, value, body: part.expr },
+        }));
       }
       default:
         return whole();
@@ -213,12 +308,11 @@ export class DerivedSecrets {
   }
 }
 
-/** The texts and numbers of a value. A short number, such as the length of a secret, stands in too many places. */
+/** The texts and numbers of a value. */
 function* leavesOf(value: Json): Generator<Json> {
   if (typeof value === 'string') yield value;
-  else if (typeof value === 'number') {
-    if (String(value).length >= SHORT_SECRET) yield value;
-  } else if (Array.isArray(value) || isJsonObject(value)) {
+  else if (typeof value === 'number') yield value;
+  else if (Array.isArray(value) || isJsonObject(value)) {
     for (const member of Object.values(value)) yield* leavesOf(member as Json);
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestContext as PromptContext } from '../../decorators/context.js';
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import { Instances } from '../catalogue/instances.js';
-import type { Mask } from '../catalogue/mask.js';
+import { type Masking, maskedThrown } from '../catalogue/mask.js';
 import type { PromptEntry, Registry } from '../catalogue/registry.js';
 import { isAbort, thrownFailure } from '../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from './fault.js';
@@ -45,7 +45,7 @@ export class LoosePrompts {
     content: LooseContent,
     input: JsonObject,
     request: IdentifiedRequest,
-    mask: Mask,
+    mask: Masking,
   ): Promise<PromptResult> {
     const { name, description } = offer;
     const { promptTimeoutMs, log } = this.#settings;
@@ -54,7 +54,7 @@ export class LoosePrompts {
         try {
           return await this.#render(name, content, input, { ...contextOf(request), signal });
         } catch (error) {
-          if (!isAbort(error, signal)) log(texts.promptThrew(name, mask.thrown(error)));
+          if (!isAbort(error, signal)) log(texts.promptThrew(name, maskedThrown(error, mask)));
           throw error;
         }
       });

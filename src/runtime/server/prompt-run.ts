@@ -7,6 +7,7 @@ import type { ResourceEntry } from '../catalogue/registry.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { emptyTables } from '../engine/table.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
+import { RunMask } from '../hosts/run-mask.js';
 import { createProgress } from '../observers/progress.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
 import { createTrace, type TraceObserver } from '../observers/trace/trace.js';
@@ -48,11 +49,16 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const instructions = await Promise.all(
     graph.instructions.map((instruction) => readInstruction(instruction, run)),
   );
+  const mask = new RunMask(graph, {
+    input,
+    given,
+    secretInputs: (name) => catalogue.describeTool(name)?.secret ?? [],
+  });
   const trace = createTrace({
     graph,
+    mask,
     describeTool: (name) => catalogue.describeTool(name),
     given,
-    input,
     instructions,
   });
   for (const { uri, outcome } of instructions) {
@@ -64,11 +70,13 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
-  if (workflow.canWait) return runKept(run, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
+  if (workflow.canWait)
+    return runKept(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
   const { state } = await runInProcess({
     graph,
     input,
     runId,
+    mask,
     calls: catalogue,
     signal: request.signal,
     deadlineMs: leftMs,
@@ -82,12 +90,13 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
 /** Begins a run that outlasts the request, and tells it as far as it gets. */
 async function runKept(
   { workflow: { graph }, input, runs, request }: PromptRun,
+  mask: RunMask,
   trace: TraceObserver,
   attendant: Pick<Attendant, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
   let told: PromptTrace | undefined;
   const answer = await runs.start(
-    { owner: request.principal, graph, input },
+    { owner: request.principal, graph, input, mask },
     {
       // A prompt is shown as it stands: its questions are part of the conversation.
       request: withoutElicitation(request),

@@ -2,9 +2,11 @@ import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
+import { CallMask } from '../catalogue/call-mask.js';
 import { type Catalogue, createCatalogue } from '../catalogue/catalogue.js';
 import type { UntypedFactories } from '../catalogue/factories.js';
-import { Mask, maskedError, valuesOf } from '../catalogue/mask.js';
+import { maskedError } from '../catalogue/mask.js';
+import type { ToolOutcome } from '../catalogue/port.js';
 import type { Registry } from '../catalogue/registry.js';
 import { verifyRegistry } from '../catalogue/verify-registry.js';
 import { processClock } from '../hosts/in-process/clock.js';
@@ -268,15 +270,16 @@ class RegistryServer implements StepwrightServer {
     }
     const { toolTimeoutMs } = this.settings;
     const given = input as JsonObject;
+    const mask = new CallMask();
     const call = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.catalogue.callTool(name, given, { ...request, signal }),
+      this.catalogue.callTool(name, given, { ...request, signal, mask }),
     ).catch((fault: unknown) => {
-      throw maskedError(fault, new Mask(valuesOf(given, this.registry.tools[name]?.secret)));
+      throw maskedError(fault, mask);
     });
     switch (call.kind) {
       case 'done':
         return call.value.ok
-          ? successResult(call.value.value, call.value.callResult)
+          ? this.#success(name, call.value, mask)
           : failureResult(call.value.failure, call.value.callResult);
       case 'timedOut': {
         const message = texts.toolTimedOut(name, toolTimeoutMs);
@@ -291,6 +294,23 @@ class RegistryServer implements StepwrightServer {
       default:
         return call satisfies never;
     }
+  }
+
+  /** What a tool gave, without secrets. Where it must match an output schema and then does not, it cannot be shown. */
+  #success(
+    name: string,
+    { value, callResult }: Extract<ToolOutcome, { ok: true }>,
+    mask: CallMask,
+  ): ToolResult {
+    if (mask.isEmpty) return successResult(value, callResult);
+    const result = successResult(mask.json(value), callResult && mask.callResult(callResult));
+    const schema = this.registry.tools[name]?.outputSchema;
+    const { structuredContent } = result;
+    if (schema === undefined || structuredContent === undefined) return result;
+    if (JSON.stringify(structuredContent) === JSON.stringify(callResult?.structuredContent ?? value))
+      return result;
+    if (this.#schemas.check(schema, structuredContent, 'usable').length === 0) return result;
+    return failureResult({ code: 'E_RESULT_SECRET', message: texts.resultSecret(name) });
   }
 
   async getPrompt(
@@ -308,14 +328,9 @@ class RegistryServer implements StepwrightServer {
     }
     const { input } = read;
     const secret = offer.inputs.filter((argument) => argument.secret === true);
-    const mask = new Mask(
-      [given as JsonObject, input].flatMap((values) =>
-        valuesOf(
-          values,
-          secret.map((argument) => argument.name),
-        ),
-      ),
-    );
+    const mask = new CallMask();
+    const names = secret.map((argument) => argument.name);
+    for (const values of [given as JsonObject, input]) mask.giveMembers(values, names);
     const { content } = offer;
     if (content.kind !== 'workflow') return this.#loosePrompts.get(offer, content, input, request, mask);
     try {

@@ -85,6 +85,8 @@ export const texts = {
     `Invalid value for argument '${name}': '${clip(value)}' is not ${expected}`,
   /** `problem` is a sentence about the value, such as `the value must be >= 1`. */
   refusedValue: (name: string, problem: string) => `Invalid value for argument '${name}': ${problem}`,
+  resultSecret: (name: string) =>
+    `Tool '${name}' succeeded, but its result cannot be shown: it repeats a secret of the input, and does not match the output schema without it. Do not call it again.`,
   toolTimedOut: (name: string, ms: number) =>
     `Tool '${name}' did not answer within ${ms} ms; whether it took effect is unknown`,
   noAnswer: (ms: number) => `there was no answer within ${ms} ms`,

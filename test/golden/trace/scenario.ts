@@ -8,6 +8,7 @@ import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
 import { LiveRun, type LiveRunOptions } from '../../../src/runtime/hosts/in-process/live-run.js';
 import { runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
+import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
 import type { PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
 import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
 
@@ -56,16 +57,22 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
       }),
     })),
   );
+  const mask = new RunMask(graph, {
+    input,
+    given: Object.entries(given),
+    secretInputs: (name) => catalogue.describeTool(name)?.secret ?? [],
+  });
   const trace = createTrace({
     graph,
     describeTool: (name) => catalogue.describeTool(name),
     given: Object.entries(given),
-    input,
+    mask,
     instructions,
   });
   const options = {
     graph,
     input,
+    mask,
     runId: 'run-1',
     calls: catalogue,
     context,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
+import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
 import { createTrace, type TraceObserver } from '../../../src/runtime/observers/trace/trace.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';
@@ -21,13 +22,22 @@ const withSecret = (graph: Graph): Graph => ({
 });
 
 function traceOf(graph: Graph): TraceObserver {
-  return createTrace({
+  const given = [['list', JSON.stringify(SECRETS)]] as const;
+  const mask = new RunMask(graph, { input: INPUT, given });
+  const trace = createTrace({
     graph,
+    mask,
     describeTool: (name) => ({ description: name, annotations: { readOnlyHint: name.length % 2 === 0 } }),
-    given: [['list', JSON.stringify(SECRETS)]],
-    input: INPUT,
+    given,
     instructions: [],
   });
+  return {
+    observe(fact, state) {
+      mask.observe(fact, state);
+      trace.observe(fact, state);
+    },
+    finish: (state, kept) => trace.finish(state, kept),
+  };
 }
 
 /** Runs a graph, and looks at its trace after every step. */

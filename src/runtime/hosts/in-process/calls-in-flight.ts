@@ -1,5 +1,5 @@
-import type { Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import type { CallMask } from '../../catalogue/call-mask.js';
 import type { CallContext, CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Command, Event, Failure } from '../../engine/contract.js';
@@ -20,8 +20,6 @@ export interface CallingRun {
   /** See `runRef`. */
   readonly ref: string;
   readonly workflow: string;
-  /** Values of its secret inputs, and what derives from them so far. */
-  readonly secrets: () => readonly Json[];
 }
 
 /** The calls of a run that have not come back, each with its own means of aborting it. */
@@ -40,11 +38,11 @@ export class CallsInFlight {
   }
 
   /** Makes the call and says how it ended. Never rejects: a port that does so has a fault, which becomes a failure. */
-  async make(call: Call): Promise<Event> {
+  async make(call: Call, mask: CallMask): Promise<Event> {
     const controller = new AbortController();
     this.#controllers.set(call.id, controller);
     try {
-      return await this.#carryOut(call, controller.signal);
+      return await this.#carryOut(call, this.#context(call, controller.signal, mask));
     } catch (fault) {
       return this.#broken(call, fault);
     } finally {
@@ -64,21 +62,20 @@ export class CallsInFlight {
     for (const id of [...this.#controllers.keys()]) this.abort(id);
   }
 
-  #carryOut(call: Call, signal: AbortSignal): Promise<Event> {
+  #carryOut(call: Call, context: CallContext): Promise<Event> {
     switch (call.kind) {
       case 'callTool':
-        return this.#callTool(call, signal);
+        return this.#callTool(call, context);
       case 'readResource':
-        return this.#readResource(call, signal);
+        return this.#readResource(call, context);
       case 'evaluate':
-        return this.#evaluate(call, signal);
+        return this.#evaluate(call, context);
       default:
         return unreachable(call);
     }
   }
 
-  async #callTool(call: Extract<Call, { kind: 'callTool' }>, signal: AbortSignal): Promise<Event> {
-    const context = this.#context(call, signal);
+  async #callTool(call: Extract<Call, { kind: 'callTool' }>, context: CallContext): Promise<Event> {
     // The tool gets a copy: what it does to its input must not reach the run's state.
     const outcome = await this.#port.callTool(call.tool, structuredClone(call.input), context);
     const answer = { at: this.#clock.now(), command: call.id };
@@ -86,16 +83,14 @@ export class CallsInFlight {
     return { kind: 'toolFailed', ...answer, failure: outcome.failure, attempted: outcome.attempted };
   }
 
-  async #readResource(call: Extract<Call, { kind: 'readResource' }>, signal: AbortSignal): Promise<Event> {
-    const context = this.#context(call, signal);
+  async #readResource(call: Extract<Call, { kind: 'readResource' }>, context: CallContext): Promise<Event> {
     const outcome = await this.#port.readResource(call.resource, call.uri, context);
     const answer = { at: this.#clock.now(), command: call.id };
     if (outcome.ok) return { kind: 'resourceRead', ...answer, value: outcome.value };
     return { kind: 'resourceFailed', ...answer, failure: outcome.failure };
   }
 
-  async #evaluate(call: Extract<Call, { kind: 'evaluate' }>, signal: AbortSignal): Promise<Event> {
-    const context = this.#context(call, signal);
+  async #evaluate(call: Extract<Call, { kind: 'evaluate' }>, context: CallContext): Promise<Event> {
     const outcome = await this.#port.evaluate(call.function, structuredClone(call.args), context);
     const answer = { at: this.#clock.now(), command: call.id };
     if (!outcome.ok) return { kind: 'evaluationFailed', ...answer, failure: outcome.failure };
@@ -122,10 +117,9 @@ export class CallsInFlight {
     }
   }
 
-  #context(call: Call, signal: AbortSignal): CallContext {
+  #context(call: Call, signal: AbortSignal, mask: CallMask): CallContext {
     const { requestId, auth, principal, progress } = this.#shared;
     const { ref: run, workflow } = this.#run;
-    const secrets = this.#run.secrets();
     return {
       signal,
       requestId,
@@ -133,7 +127,7 @@ export class CallsInFlight {
       ...(auth === undefined ? {} : { auth }),
       ...(principal === undefined ? {} : { principal }),
       origin: { source: 'workflow', workflow, run, node: call.node },
-      ...(secrets.length === 0 ? {} : { secrets }),
+      mask,
       progress: (value, total, message) => {
         // A call that is over has nothing more to say.
         if (this.#controllers.has(call.id)) progress(value, total, message, call.node);

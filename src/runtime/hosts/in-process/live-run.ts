@@ -1,15 +1,14 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { valuesOf } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { advance } from '../../engine/advance.js';
 import { delayId } from '../../engine/commands.js';
 import type { Advance, Command, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { start } from '../../engine/start.js';
-import { DerivedSecrets } from '../derived-secrets.js';
 import type { Journal } from '../journal.js';
+import { RunMask } from '../run-mask.js';
 import { runRef } from '../run-ref.js';
 import { type Undone, undoneIn } from '../undone.js';
 import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
@@ -34,6 +33,8 @@ export interface LiveRunOptions {
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Told what `observe` threw. Without it a process warning says so. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
+  /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
+  readonly mask?: RunMask;
   /** Default: the process's own clock. */
   readonly clock?: Clock;
   /** Where its steps are written down. Default: nowhere. */
@@ -70,8 +71,7 @@ export class LiveRun {
   readonly #toDo: Command[] = [];
   readonly #calls: CallsInFlight;
   readonly #timers = new Map<string, () => void>();
-  readonly #derived: DerivedSecrets;
-  #secrets: readonly Json[];
+  readonly #mask: RunMask;
   #state: RunState;
   /** How many steps were written down. */
   #written = 0;
@@ -85,10 +85,8 @@ export class LiveRun {
     this.#keeper = keeper;
     this.#clock = options.clock ?? processClock;
     const { graph, input, runId, deadlineMs } = options;
-    const secret = new Set(graph.inputs.filter((each) => each.secret === true).map(({ name }) => name));
-    this.#derived = new DerivedSecrets(graph, (name) => secret.has(name));
-    this.#secrets = valuesOf(input, [...secret]);
-    const calling = { ref: runRef(runId), workflow: graph.name, secrets: () => this.#secrets };
+    this.#mask = options.mask ?? new RunMask(graph, { input });
+    const calling = { ref: runRef(runId), workflow: graph.name };
     this.#calls = new CallsInFlight(options.calls, calling, options.context, this.#clock);
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
@@ -102,14 +100,6 @@ export class LiveRun {
   /** As it stands now. It is changed in place by whatever happens next. */
   get state(): RunState {
     return this.#state;
-  }
-
-  /**
-   * What tools and validators may repeat, and nobody else may show: the values of secret inputs, and what derives from
-   * them so far.
-   */
-  get secrets(): readonly Json[] {
-    return this.#secrets;
   }
 
   get standing(): Standing {
@@ -127,13 +117,7 @@ export class LiveRun {
   undone(): Undone {
     const { status } = this.#state.run;
     if (status === 'running') return { steps: [], standing: [] };
-    const undone = undoneIn(this.#options.graph, this.#state);
-    for (const { step, tool, input } of undone.standing) {
-      if (input === undefined) continue;
-      const call = { command: '', tool, input, attempt: 1, isCompensation: true } as const;
-      this.#learn({ kind: 'callIssued', node: step, undoes: step, ...call });
-    }
-    return undone;
+    return undoneIn(this.#options.graph, this.#state);
   }
 
   /** Carries out what the start, or a cancellation before it, has left to do. */
@@ -252,15 +236,9 @@ export class LiveRun {
     this.#state = state;
     this.#toDo.push(...commands);
     for (const fact of facts) {
-      this.#learn(fact);
+      this.#mask.observe(fact, state);
       this.#tell(fact, state);
     }
-  }
-
-  #learn(fact: Fact): void {
-    const revealed = this.#derived.revealedBy(fact, this.#state);
-    const news = revealed.filter((value) => !this.#secrets.includes(value));
-    if (news.length > 0) this.#secrets = [...this.#secrets, ...news];
   }
 
   #tell(fact: Fact, state: RunState): void {
@@ -307,7 +285,10 @@ export class LiveRun {
   }
 
   async #call(command: Call): Promise<void> {
-    this.#feed(await this.#calls.make(command));
+    const mask = this.#mask.ofCall(command, this.#state);
+    const event = await this.#calls.make(command, mask);
+    this.#mask.returned(command, mask);
+    this.#feed(event);
   }
 
   #startTimer(id: string, dueAt: number): void {

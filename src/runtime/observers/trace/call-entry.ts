@@ -4,13 +4,13 @@ import type { AskNode, CallNode } from '../../../graph/model.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { NodeInstance } from '../../engine/instances.js';
 import { answerSchema } from '../../engine/nodes/ask.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { RESULT_LIMIT } from './block.js';
 import { bodyName } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
 import { nameOf } from './open-values.js';
 import type { PlannedStep } from './outlook.js';
 import type { Resolver } from './resolve.js';
-import type { Secrets } from './secrets.js';
 import { texts } from './texts.js';
 
 /** A step that a hand-off can list. */
@@ -21,7 +21,7 @@ export function callOf(
   step: PlannedStep,
   node: NodeInstance,
   resolver: Resolver,
-  secrets: Secrets,
+  secrets: RunMask,
 ): HandOffCall | undefined {
   const resolved = resolver.resolve(step.kind === 'call' ? step.input : step.uri);
   if (!resolved.ok) return undefined;
@@ -38,7 +38,7 @@ export function askOf(
   step: AskNode,
   node: NodeInstance,
   resolver: Resolver,
-  secrets: Secrets,
+  secrets: RunMask,
 ): HandOffCall | undefined {
   const message = resolver.resolve(step.message);
   if (!message.ok || typeof message.value !== 'string') return undefined;
@@ -55,7 +55,7 @@ export function askOf(
 }
 
 /** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
-function shown(value: Value, node: CallNode, secrets: Secrets): JsonObject {
+function shown(value: Value, node: CallNode, secrets: RunMask): JsonObject {
   // References to secrets are placeholders already; what is left are copies of their values.
   const pending = secrets.pending(node, isJsonObject(value) ? value : {});
   const { input } = node;

@@ -83,10 +83,10 @@ export class CallLog extends StepLog {
   }
 
   #result(value: Json): void {
-    if (this.#issued?.kind === 'resourceRequested') {
-      this.#resource(this.#uri(this.#issued.uri), isJsonObject(value) ? value : {});
-    } else {
-      this.sayValue('user', 'result', value, texts.result);
+    const shown = this.secrets.given(value, this.#issued?.command ?? '');
+    if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, texts.result);
+    else if (isJsonObject(shown) && isJsonObject(value)) {
+      this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
     }
   }
 
@@ -111,13 +111,18 @@ export class CallLog extends StepLog {
   }
 
   #summary(summary: string): void {
-    const { text, size } = limited(jsonText(this.secrets.text(summary)));
+    const { text, size } = limited(jsonText(this.secrets.text(summary, this.node.summary, this.at)));
     const told =
       this.#issued?.kind === 'resourceRequested'
         ? texts.resourceSummary(this.#uri(this.#issued.uri), text, size)
         : texts.summary(text, size);
     this.say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
   }
+}
+
+/** Binary content, which is not shown: its size is. */
+function ownBlob({ blob }: JsonObject): JsonObject {
+  return blob === undefined ? {} : { blob };
 }
 
 /** The type of binary content, and how many bytes it has. */

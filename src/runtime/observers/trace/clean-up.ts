@@ -1,12 +1,12 @@
 import { jsonText } from '../../catalogue/encode-text.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import type { Secrets } from './secrets.js';
 import type { Standing, StandingWork } from './standing.js';
 import { texts } from './texts.js';
 
 /** The calls that take back what should have been undone and was not. */
-export function cleanUpCalls(standing: StandingWork, secrets: Secrets): HandOffCall[] {
+export function cleanUpCalls(standing: StandingWork, secrets: RunMask): HandOffCall[] {
   return standing.all.map((each) => cleanUpCall(each, secrets));
 }
 
@@ -19,11 +19,11 @@ export function cleanUpText(calls: readonly HandOffCall[]): string {
 
 function cleanUpCall(
   { compensation, input: given, step, at, failure, outcomeUnknown, ranAgain }: Standing,
-  secrets: Secrets,
+  secrets: RunMask,
 ): HandOffCall {
   const { node } = step.planned;
   const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
-  const input = secrets.undoing(compensation, given, at);
+  const input = secrets.undoing(compensation, given, at, texts.promptArgument);
   const isUnknown = outcomeUnknown === true;
   const tried = failure && { why: failure.message, outcomeUnknown: isUnknown };
   const fillIn = jsonText(input).includes(texts.masked) ? handOffTexts.fillIn : '';

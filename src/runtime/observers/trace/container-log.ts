@@ -1,10 +1,10 @@
 import { oneLine } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { textBlock } from './block.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
 import { PartLog } from './part-log.js';
-import type { Secrets } from './secrets.js';
 import { StepLog } from './step-log.js';
 import { texts } from './texts.js';
 
@@ -12,7 +12,7 @@ import { texts } from './texts.js';
 export abstract class ContainerLog extends StepLog {
   protected readonly instance: NodeInstance;
 
-  constructor(instance: NodeInstance, secrets: Secrets) {
+  constructor(instance: NodeInstance, secrets: RunMask) {
     super(instance, secrets);
     this.instance = instance;
   }

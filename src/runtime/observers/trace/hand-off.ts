@@ -2,13 +2,13 @@ import type { ToolAnnotations } from '../../../decorators/tool.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { callText, cleanUpCalls, cleanUpText } from './clean-up.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { OpenCalls } from './open-calls.js';
 import { outlookOf } from './outlook.js';
-import type { Secrets } from './secrets.js';
 import type { StandingWork } from './standing.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
@@ -30,7 +30,7 @@ export interface HandOffContext {
   readonly state: RunState;
   readonly annotations: (tool: string) => ToolAnnotations | undefined;
   readonly ledger: Ledger;
-  readonly secrets: Secrets;
+  readonly secrets: RunMask;
   readonly standing: StandingWork;
 }
 
@@ -277,13 +277,13 @@ function nameAndPlace({ planned, scope }: NodeInstance): string {
   return `'${planned.node.id}'${whereIs(scope)}`;
 }
 
-function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secrets: Secrets): Undone {
+function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secrets: RunMask): Undone {
   const faults = failed.map(({ tool, failure: { code, message } }) => {
     return { tool, code, message: secrets.text(message) };
   });
   return { ...(node === undefined ? {} : { step: node.key }), done, failed: faults, not_run };
 }
 
-function masked(pause: PauseReason, secrets: Secrets): PauseReason {
+function masked(pause: PauseReason, secrets: RunMask): PauseReason {
   return 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
 }

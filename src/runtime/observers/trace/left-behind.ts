@@ -1,9 +1,9 @@
+import type { RunMask } from '../../hosts/run-mask.js';
 import type { UnknownCall } from '../../hosts/unknown-outcomes.js';
 import { cleanUpCalls, cleanUpText } from './clean-up.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { Ledger } from './ledger.js';
 import type { HandOffCall } from './messages.js';
-import type { Secrets } from './secrets.js';
 import type { StandingWork } from './standing.js';
 
 /** What a run leaves behind that succeeded all the same. */
@@ -16,7 +16,7 @@ export interface LeftBehind {
 
 export interface LeftBehindContext {
   readonly ledger: Ledger;
-  readonly secrets: Secrets;
+  readonly secrets: RunMask;
   readonly standing: StandingWork;
   /** Calls that nobody knows of whether they took effect, but for those that were to undo. */
   readonly unknown: readonly UnknownCall[];

@@ -2,11 +2,11 @@ import type { Expr, RefExpr, RefRoot } from '../../../graph/expression/tree.js';
 import { type Json, type JsonObject, ownProperty, type Value } from '../../../graph/json.js';
 import type { RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance, WorkflowInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import type { Ledger } from './ledger.js';
 import type { StepStatus } from './messages.js';
 import { outlookOf } from './outlook.js';
 import { type Derived, Resolver, type Supply, type Surroundings } from './resolve.js';
-import type { Secrets } from './secrets.js';
 
 /** The index of an item that stands for all of a loop that has not begun. */
 export const ANY_ITEM = -1;
@@ -15,7 +15,7 @@ export const ANY_ITEM = -1;
 export interface OpenValuesContext {
   readonly state: RunState;
   readonly ledger: Ledger;
-  readonly secrets: Secrets;
+  readonly secrets: RunMask;
   /** Required inputs of the run that are missing. */
   readonly missing: ReadonlySet<string>;
 }

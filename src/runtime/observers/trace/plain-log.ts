@@ -2,8 +2,8 @@ import type { Json } from '../../../graph/json.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { constructTexts } from './construct-texts.js';
-import type { Secrets } from './secrets.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
 import { texts } from './texts.js';
 import { UndoLog } from './undo-log.js';
@@ -124,7 +124,7 @@ export class GotoLog extends StepLog {
 export class CompensateLog extends StepLog {
   readonly #undo: UndoLog;
 
-  constructor(instance: NodeInstance, secrets: Secrets) {
+  constructor(instance: NodeInstance, secrets: RunMask) {
     super(instance, secrets);
     this.#undo = new UndoLog(secrets, (...told) => this.say(...told), instance);
   }

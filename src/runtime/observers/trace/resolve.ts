@@ -80,9 +80,8 @@ export class Resolver {
     const sources = refs.flatMap((ref) => {
       const { root } = ref;
       if (root === 'local' || root === 'index' || root === 'error' || root === 'run') return [];
-      return (
-        this.#around.derived(ref)?.sources ?? this.#around.secretSources(ref) ?? [this.#around.name(ref)]
-      );
+      const secret = this.#around.secretSources(ref) ?? [];
+      return this.#around.derived(ref)?.sources ?? (secret.length > 0 ? secret : [this.#around.name(ref)]);
     });
     return [...new Set(sources)];
   }
@@ -131,7 +130,8 @@ export class Resolver {
     const rest = path.slice(1);
     const derived = this.#around.derived(ref);
     if (root === 'inputs' && derived === undefined) return symbol(texts.promptArgument(path.join('.')));
-    if (this.#around.secretSources(ref) !== undefined) return this.#computed(refs);
+    // What a tool made of a secret derives from no input: it is named as what it is.
+    if ((this.#around.secretSources(ref) ?? []).length > 0) return this.#computed(refs);
     if (derived !== undefined) {
       const value = valueAt(derived.value, rest);
       return value === undefined ? this.#computed(refs) : { ok: true, value, symbolic: true };

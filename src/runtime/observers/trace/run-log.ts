@@ -1,5 +1,6 @@
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { textBlock } from './block.js';
 import { BranchLog } from './branch-log.js';
 import { CallLog } from './call-log.js';
@@ -10,7 +11,6 @@ import type { PromptMessage } from './messages.js';
 import { ParallelLog } from './parallel-log.js';
 import { PartLog } from './part-log.js';
 import { AskLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './plain-log.js';
-import type { Secrets } from './secrets.js';
 import type { StepFact, StepLog } from './step-log.js';
 import { UndoLog } from './undo-log.js';
 import { WorkflowLog } from './workflow-log.js';
@@ -19,11 +19,11 @@ import { WorkflowLog } from './workflow-log.js';
 export class RunLog {
   readonly root = new PartLog();
   readonly #ledger: Ledger;
-  readonly #secrets: Secrets;
+  readonly #secrets: RunMask;
   /** A cancelled run is being undone. */
   #undo: UndoLog | undefined;
 
-  constructor(ledger: Ledger, secrets: Secrets) {
+  constructor(ledger: Ledger, secrets: RunMask) {
     this.#ledger = ledger;
     this.#secrets = secrets;
   }

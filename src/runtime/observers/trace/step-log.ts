@@ -5,11 +5,11 @@ import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunnableNode } from '../../engine/plan.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { limited, sized, type Told, textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
 import { isListed } from './outlook.js';
-import type { Secrets } from './secrets.js';
 import { texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
@@ -28,11 +28,11 @@ export abstract class StepLog {
   readonly #key: string;
   /** Where the step stands. */
   protected readonly at: ScopeInstance;
-  protected readonly secrets: Secrets;
+  protected readonly secrets: RunMask;
   readonly #guidance: PromptMessage[] = [];
   readonly #messages: PromptMessage[] = [];
 
-  constructor({ key, planned, scope }: NodeInstance, secrets: Secrets) {
+  constructor({ key, planned, scope }: NodeInstance, secrets: RunMask) {
     this.#key = key;
     this.node = planned.node;
     this.at = scope;

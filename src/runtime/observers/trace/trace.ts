@@ -1,5 +1,4 @@
-import type { Expr } from '../../../graph/expression/tree.js';
-import type { Json, JsonObject } from '../../../graph/json.js';
+import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { attemptOf } from '../../../graph/print/shapes.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
@@ -8,6 +7,7 @@ import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { type PlannedNode, planOf } from '../../engine/plan.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { maskedBlock, textBlock } from './block.js';
 import { handOff } from './hand-off.js';
@@ -24,7 +24,6 @@ import { isToldSkip } from './outlook.js';
 import { planLines, routersOf } from './plan-lines.js';
 import { printExpression } from './print-expression.js';
 import { RunLog } from './run-log.js';
-import { Secrets } from './secrets.js';
 import { StandingWork } from './standing.js';
 import { stepsMeta } from './steps-meta.js';
 import { texts } from './texts.js';
@@ -36,8 +35,8 @@ export interface TraceOptions {
   readonly describeTool: (name: string) => ToolDescription | undefined;
   /** The arguments the caller gave, as text. */
   readonly given: readonly (readonly [name: string, text: string])[];
-  /** The input of the run: those arguments as values, with defaults. */
-  readonly input: JsonObject;
+  /** What must not be shown of the run. Whoever carries the run out tells it every fact before the trace. */
+  readonly mask: RunMask;
   /** The workflow's instructions, as reading them turned out, in declaration order. */
   readonly instructions: readonly { readonly uri: string; readonly outcome: ResourceOutcome }[];
 }
@@ -84,7 +83,7 @@ const TOLD_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
 class ConversationTrace implements TraceObserver {
   readonly #options: TraceOptions;
   readonly #ledger: Ledger;
-  readonly #secrets: Secrets;
+  readonly #secrets: RunMask;
   readonly #log: RunLog;
   readonly #standing: StandingWork;
   readonly #unknown: UnknownOutcomes;
@@ -92,10 +91,10 @@ class ConversationTrace implements TraceObserver {
 
   constructor(options: TraceOptions) {
     this.#options = options;
-    const { graph, given, input, instructions } = options;
+    const { graph, mask, instructions } = options;
     const plan = planOf(graph);
     this.#ledger = new Ledger(plan);
-    this.#secrets = new Secrets(graph, given, (tool) => options.describeTool(tool)?.secret ?? [], input);
+    this.#secrets = mask;
     this.#log = new RunLog(this.#ledger, this.#secrets);
     this.#standing = new StandingWork(this.#ledger.instances);
     this.#unknown = new UnknownOutcomes((tool) => isHarmless(options.describeTool(tool)));
@@ -106,8 +105,6 @@ class ConversationTrace implements TraceObserver {
   }
 
   observe(fact: Fact, state: RunState): void {
-    this.#secrets.observe(fact, state);
-    if (fact.kind === 'callIssued') this.#secrets.learn(fact.tool, fact.input);
     this.#ledger.observe(fact, state);
     this.#standing.observe(fact, state);
     // What a compensation may have done is told with what it was to undo.
@@ -127,7 +124,7 @@ class ConversationTrace implements TraceObserver {
     const said = this.#log.all;
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
-      const returned = isReturned ? resultMeta(this.#secrets.json(result, this.#returns(endedBy))) : {};
+      const returned = isReturned ? resultMeta(this.#secrets.result(result, endedBy)) : {};
       const left = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
@@ -165,20 +162,13 @@ class ConversationTrace implements TraceObserver {
     });
   }
 
-  /** What the result of the run is made of. */
-  #returns(endedBy: string | undefined): Expr | undefined {
-    if (endedBy === undefined) return this.#options.graph.returns;
-    const node = this.#ledger.find(endedBy)?.planned.node;
-    return node?.kind === 'return' ? node.value : undefined;
-  }
-
   #shownArguments(): (readonly [string, string])[] {
     const { graph, given } = this.#options;
     const values = new Map(given);
-    return graph.inputs.flatMap(({ name, secret }) => {
+    return graph.inputs.flatMap(({ name }) => {
       const value = values.get(name);
       if (value === undefined) return [];
-      return [[name, secret === true ? texts.masked : this.#secrets.text(value)] as const];
+      return [[name, this.#secrets.hasName(name) ? texts.masked : this.#secrets.text(value)] as const];
     });
   }
 

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../../graph/json.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { CompensationReport } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
-import type { Secrets } from './secrets.js';
 import type { FactOf, StepFact } from './step-log.js';
 import { texts } from './texts.js';
 
@@ -18,12 +18,12 @@ type Say = (
 
 /** Tells how earlier work is undone: by a step, or for a run that was cancelled. */
 export class UndoLog {
-  readonly #secrets: Secrets;
+  readonly #secrets: RunMask;
   readonly #say: Say;
   readonly #by: NodeInstance | undefined;
 
   /** @param by the step that undoes; missing for a cancelled run. */
-  constructor(secrets: Secrets, say: Say, by?: NodeInstance) {
+  constructor(secrets: RunMask, say: Say, by?: NodeInstance) {
     this.#secrets = secrets;
     this.#say = say;
     this.#by = by;
@@ -74,9 +74,9 @@ export class UndoLog {
     return key?.startsWith(prefix) ? key.slice(prefix.length) : key;
   }
 
-  #returned({ outcome }: FactOf<'callReturned'>): void {
+  #returned({ outcome, command }: FactOf<'callReturned'>): void {
     if (outcome.ok) {
-      const { text, size } = limited(jsonText(this.#secrets.json(outcome.value), 2));
+      const { text, size } = limited(jsonText(this.#secrets.given(outcome.value, command), 2));
       this.#say('user', 'result', texts.result(text, size), sized(size));
       return;
     }
@@ -86,7 +86,7 @@ export class UndoLog {
 }
 
 /** How undoing went, in words. */
-export function undoReport({ done, failed, not_run }: CompensationReport, secrets: Secrets): string {
+export function undoReport({ done, failed, not_run }: CompensationReport, secrets: RunMask): string {
   const faults = failed.map(({ tool, failure }) => {
     return { tool, why: failure.message, isUnknown: failure.outcomeUnknown === true };
   });

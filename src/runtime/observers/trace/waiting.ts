@@ -1,4 +1,4 @@
-import type { Json, JsonSchema } from '../../../graph/json.js';
+import type { Json } from '../../../graph/json.js';
 import { ownProperty } from '../../../graph/json.js';
 import { timerId } from '../../engine/commands.js';
 import type { Action, RunState } from '../../engine/contract.js';
@@ -53,18 +53,12 @@ function openActions(
     const head = { action_id: command.id, ...workflow, step_id: node.key };
     const { node: model } = node.planned;
     if (command.kind === 'requestAction' && model.kind === 'ask') {
-      const { mode, message, options, schema } = command.action;
-      const shownOptions =
-        options === undefined ? undefined : secrets.json(options, model.options, node.scope);
+      const { mode, message, options, schema } = secrets.action(node.key, command.action);
       actions.push({
         ...head,
         type: 'prompt',
-        parameters: {
-          message: secrets.text(message, model.message, node.scope),
-          type: mode,
-          ...(Array.isArray(shownOptions) ? { options: shownOptions.map(String) } : {}),
-        },
-        schema: secrets.json(schema) as JsonSchema,
+        parameters: { message, type: mode, ...(options === undefined ? {} : { options }) },
+        schema,
         ...expiry(state, command.id),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {

@@ -1,6 +1,7 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { Mask, maskedError, valuesOf } from '../../catalogue/mask.js';
+import { CallMask } from '../../catalogue/call-mask.js';
+import { maskedError, maskedFailure } from '../../catalogue/mask.js';
 import { runRef } from '../../hosts/run-ref.js';
 import { createProgress } from '../../observers/progress.js';
 import type { IdentifiedRequest } from '../request.js';
@@ -65,22 +66,24 @@ export class CompositeTools {
     const workflow = this.#byTool.get(name);
     if (workflow === undefined) return this.#callRunTool(name as RunTool, given as JsonObject, request);
     const secret = workflow.graph.inputs.filter((input) => input.secret === true).map((input) => input.name);
+    const mask = new CallMask();
+    mask.giveMembers(given as JsonObject, secret);
     try {
-      return await this.#run(workflow, given as JsonObject, secret, request);
+      return await this.#run(workflow, given as JsonObject, { secret, mask }, request);
     } catch (fault) {
-      throw maskedError(fault, new Mask(valuesOf(given as JsonObject, secret)));
+      throw maskedError(fault, mask);
     }
   }
 
   async #run(
     { graph, tool }: ServedWorkflow & { readonly tool: WorkflowTool },
     given: JsonObject,
-    secret: readonly string[],
+    { secret, mask }: { readonly secret: readonly string[]; readonly mask: CallMask },
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const { runs, schemas, log } = this.#options;
     const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
-    if (!checked.ok) return failureResult(checked.failure);
+    if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
     const input = withDefaults(graph, checked.input);
     const attendant = { ...this.#attendant(graph.name, request), cancels: true };
     const answer = await runs.start({ owner: request.principal, graph, input }, attendant);

@@ -1,6 +1,7 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { bodyText, jsonText } from '../../catalogue/encode-text.js';
+import { MASKED } from '../../catalogue/mask.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, PendingAction } from '../runs/envelope.js';
 import type { EnvelopeError, LooseEnds } from '../runs/envelope-error.js';
@@ -65,7 +66,9 @@ export function toolResult(
       const shaped = isWrapped ? { result: value } : value;
       const warnings = warningsOf(looseEndsIn(envelope));
       const fits = isJsonObject(shaped) && schemas.check(schema, shaped, 'usable').length === 0;
-      if (!fits && envelope.result !== undefined) onUnfit();
+      // Without its secrets it may not fit, which is no fault of the workflow.
+      const isWhole = !shown(value).includes(MASKED);
+      if (!fits && isWhole && envelope.result !== undefined) onUnfit();
       const notes = warnings.map(({ code, message }) => texts.warning(code, message));
       return {
         // The result stays a text of its own: it may be read as JSON.

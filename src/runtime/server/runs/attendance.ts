@@ -1,7 +1,7 @@
 import { unreachable } from '../../../graph/unreachable.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { timerId } from '../../engine/commands.js';
-import type { Failure, RunState } from '../../engine/contract.js';
+import type { Action, Failure, RunState } from '../../engine/contract.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
 import { ConnectionClosed } from '../request.js';
@@ -22,7 +22,7 @@ export interface Attended {
   giveUp(reason: string): void;
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
-  shown(question: Question): string;
+  shown(question: Question): Action;
   /** See `Interviewed`. */
   claim(question: Question): boolean;
   letGo(question: Question): void;

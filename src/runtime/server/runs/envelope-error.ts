@@ -1,9 +1,10 @@
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
-import { type Mask, maskedFailure, maskMembers } from '../../catalogue/mask.js';
+import { maskedFailure } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import type { FailedItem } from '../../hosts/failed-items.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import type { StandingCall, Undone } from '../../hosts/undone.js';
 import type { UnknownCall, UnknownOutcome } from '../../hosts/unknown-outcomes.js';
 
@@ -88,11 +89,9 @@ export function remainsOf({ steps, standing }: Undone, outcomes: readonly Unknow
 export interface EndedRun {
   readonly graph: Graph;
   readonly state: RunState;
-  readonly mask: Mask;
+  readonly mask: RunMask;
   readonly remains: Remains;
   readonly failedItems: readonly FailedItem[];
-  /** The inputs of a tool whose values must not be shown. */
-  readonly secretInputs: (tool: string) => readonly string[];
 }
 
 /** What is to be looked after: nothing, as a rule. */
@@ -134,7 +133,7 @@ function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, re
     if (remains.steps.includes(id)) undone.push(id);
     else if (value === undefined) continue;
     else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
-    else partial.push([id, mask.json(value)]);
+    else partial.push([id, mask.outputOf(id, value)]);
   }
   return {
     partial: Object.fromEntries(partial),
@@ -146,12 +145,11 @@ function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, re
 function standingOf({
   mask,
   remains: { standing },
-  secretInputs,
 }: EndedRun): Pick<LooseEnds, 'not_undone' | 'not_undone_omitted'> {
   if (standing.length === 0) return {};
   const shown = standing.slice(0, LISTED_CALLS).map(({ input, ...call }): NotUndone => {
     if (input === undefined || jsonSize(input, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) return call;
-    return { ...call, input: maskMembers(mask.json(input) as JsonObject, secretInputs(call.tool)) };
+    return { ...call, input: mask.compensationOf(call.step, call.tool, input) };
   });
   const omitted = standing.length - shown.length;
   return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };

@@ -66,7 +66,7 @@ export interface RunView extends EndedRun {
 
 /** How a run stands, as its caller is told. */
 export function envelopeOf(view: RunView): Envelope {
-  const { graph, state, standing } = view;
+  const { graph, state, standing, mask } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
   switch (status) {
@@ -90,7 +90,7 @@ export function envelopeOf(view: RunView): Envelope {
         ...head,
         status: 'completed',
         actions: [],
-        ...(result === undefined ? {} : { result }),
+        ...(result === undefined ? {} : { result: mask.result(result, state.run.endedBy) }),
         ...(Object.keys(remains).length === 0 ? {} : { remains }),
       };
     }
@@ -112,13 +112,13 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
     const opened = openedAt(command.id);
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
     if (command.kind === 'requestAction') {
-      const { message, mode, options, schema } = command.action;
+      const { message, mode, options, schema } = mask.action(command.node, command.action);
       actions.push({
         ...head,
         step_id: command.node,
         type: 'prompt',
         parameters: {
-          message: mask.text(message),
+          message,
           type: mode,
           ...(options === undefined ? {} : { options }),
         },

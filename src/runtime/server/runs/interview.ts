@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../graph/json.js';
+import { bodyText } from '../../catalogue/encode-text.js';
 import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Failure } from '../../engine/contract.js';
 import type { Elicit, Elicited } from '../request.js';
-import { formOf } from './form.js';
+import { type Form, formOf } from './form.js';
 import type { Submission } from './run-store.js';
 import { texts } from './texts.js';
 
@@ -17,7 +18,7 @@ export interface Interviewed {
   /** The questions that are open, oldest first. */
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
-  shown(question: Question): string;
+  shown(question: Question): Action;
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
   claim(question: Question): boolean;
   letGo(question: Question): void;
@@ -56,7 +57,7 @@ export class Interview {
     if (this.#isOver || this.#current !== undefined) return;
     for (const question of questions) {
       if (this.#put.has(question.id)) continue;
-      const form = formOf(question.action);
+      const form = this.#formOf(question);
       if (form === undefined || !this.#run.claim(question)) continue;
       this.#put.add(question.id);
       void this.#ask(question, form.schema, form.answerOf);
@@ -68,6 +69,12 @@ export class Interview {
   end(): void {
     this.#isOver = true;
     this.#takeBack();
+  }
+
+  /** A form that would show a secret cannot be filled in without it either: the question stays open. */
+  #formOf(question: Question): Form | undefined {
+    const isShown = this.#run.shown(question).schema === question.action.schema;
+    return isShown ? formOf(question.action) : undefined;
   }
 
   #takeBack(): void {
@@ -86,7 +93,7 @@ export class Interview {
     let elicited: Elicited | undefined;
     try {
       elicited = await this.#elicit(
-        { message: this.#run.shown(question), schema },
+        { message: bodyText(this.#run.shown(question).message), schema },
         current.controller.signal,
       );
     } catch {

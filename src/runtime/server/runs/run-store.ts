@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
 import type { ShownArguments } from './shown-arguments.js';
@@ -35,6 +36,8 @@ export interface NewRun {
   readonly graph: Graph;
   /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
   readonly input: JsonObject;
+  /** What must not be shown of it, where somebody else shows it as well. Default: it is made of the input. */
+  readonly mask?: RunMask;
 }
 
 /** The request during which a run goes on. */

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
-import { MASKED, Mask, valuesOf } from '../../catalogue/mask.js';
+import type { RunMask } from '../../hosts/run-mask.js';
 
 /** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */
 export const ARGUMENT_LIMIT_BYTES = 1_024;
@@ -15,18 +14,16 @@ export interface ShownArguments {
 }
 
 /** Tells runs of one workflow apart without their secrets. */
-export function shownArguments({ inputs }: Pick<Graph, 'inputs'>, input: JsonObject): ShownArguments {
-  const secret = inputs.filter((each) => each.secret === true).map(({ name }) => name);
-  const mask = new Mask(valuesOf(input, secret));
+export function shownArguments(input: JsonObject, mask: RunMask): ShownArguments {
   const shown: [string, Json][] = [];
   const omitted: string[] = [];
   for (const [name, value] of Object.entries(input)) {
-    if (secret.includes(name)) shown.push([name, MASKED]);
-    else if (jsonSize(value, ARGUMENT_LIMIT_BYTES) > ARGUMENT_LIMIT_BYTES) omitted.push(name);
-    else shown.push([name, mask.json(value)]);
+    const isLarge = jsonSize(value, ARGUMENT_LIMIT_BYTES) > ARGUMENT_LIMIT_BYTES;
+    if (isLarge && !mask.hasName(name)) omitted.push(name);
+    else shown.push([name, value]);
   }
   return {
-    arguments: Object.fromEntries(shown),
+    arguments: mask.arguments(Object.fromEntries(shown)),
     ...(omitted.length === 0 ? {} : { arguments_omitted: omitted }),
   };
 }

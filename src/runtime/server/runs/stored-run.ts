@@ -3,16 +3,16 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { canonicalJson } from '../../../graph/canonical.js';
 import type { Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { bodyText } from '../../catalogue/encode-text.js';
-import { Mask, valuesOf } from '../../catalogue/mask.js';
+import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
 import { FailedItems } from '../../hosts/failed-items.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { Journal } from '../../hosts/journal.js';
+import { RunMask } from '../../hosts/run-mask.js';
 import { runRef } from '../../hosts/run-ref.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { ActionLedger } from './action-ledger.js';
@@ -64,8 +64,7 @@ export class StoredRun implements Attended {
   readonly #graph: NewRun['graph'];
   readonly #startedAt: number;
   readonly #actions = new ActionLedger();
-  /** What was given to secret inputs of tools. */
-  readonly #given: Json[] = [];
+  readonly #mask: RunMask;
   readonly #unknown: UnknownOutcomes;
   readonly #failedItems: FailedItems;
   readonly #arguments: ShownArguments;
@@ -91,7 +90,7 @@ export class StoredRun implements Attended {
    */
   constructor(
     id: string,
-    { owner, graph, input, quota }: NewRun & { readonly quota: string },
+    { owner, graph, input, mask, quota }: NewRun & { readonly quota: string },
     parts: StoreParts,
     attendant: Attendant,
     onEnd: (run: StoredRun) => void,
@@ -103,9 +102,10 @@ export class StoredRun implements Attended {
     this.#parts = parts;
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
+    this.#mask = mask ?? new RunMask(graph, { input, secretInputs: parts.secretInputs });
     this.#unknown = new UnknownOutcomes(parts.changesNothing);
     this.#failedItems = new FailedItems(graph);
-    this.#arguments = shownArguments(graph, input);
+    this.#arguments = shownArguments(input, this.#mask);
     this.#auth = attendant.request.auth;
     this.#requestId = attendant.request.requestId;
     this.#onEnd = onEnd;
@@ -114,6 +114,7 @@ export class StoredRun implements Attended {
       {
         graph,
         input,
+        mask: this.#mask,
         runId: id,
         calls: parts.calls,
         context: this.#context(),
@@ -121,7 +122,7 @@ export class StoredRun implements Attended {
         ...(parts.journal === undefined ? {} : { journal: parts.journal }),
         observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) =>
-          parts.log(texts.brokeLog(graph.name, this.#ref, this.#mask().thrown(error))),
+          parts.log(texts.brokeLog(graph.name, this.#ref, maskedThrown(error, this.#mask))),
       },
       { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
     );
@@ -193,7 +194,7 @@ export class StoredRun implements Attended {
         const read = readAnswer(chosen.question.action, submission, this.#parts.schemas);
         return read.ok
           ? this.#consume(chosen.question, read.answer, read.warnings, attendant)
-          : Promise.resolve(read);
+          : Promise.resolve({ ok: false, failure: this.#unfit(chosen.question, read.failure) });
       }
       default:
         return unreachable(chosen);
@@ -278,8 +279,9 @@ export class StoredRun implements Attended {
     return this.#actions.questions(this.#live?.state.commands ?? {});
   }
 
-  shown({ action }: Question): string {
-    return bodyText(this.#mask().text(action.message));
+  shown({ id, action }: Question): Action {
+    const command = this.#live?.state.commands[id];
+    return command?.kind === 'requestAction' ? this.#mask.action(command.node, action) : action;
   }
 
   claim({ id }: Question): boolean {
@@ -311,6 +313,14 @@ export class StoredRun implements Attended {
     );
   }
 
+  /** Why an answer does not fit, without secrets: what would fit may be one. */
+  #unfit(question: Question, failure: Failure): Failure {
+    const shown = this.shown(question);
+    if (shown.schema === question.action.schema) return maskedFailure(failure, this.#mask);
+    const message = texts.shape([], howToAnswer(shown));
+    return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
+  }
+
   #consume(
     { id, action }: Question,
     answer: Answer,
@@ -328,8 +338,9 @@ export class StoredRun implements Attended {
       if (isTaken) this.#actions.lastSubmitted = this.#actions.get(id);
     });
     if (!isTaken) {
-      const message = texts.shape([texts.notTaken], howToAnswer(action));
-      return refused('E_RESULT_SHAPE', message, { problems: [texts.notTaken], schema: action.schema });
+      const { schema, ...shown } = this.shown({ id, action });
+      const message = texts.shape([texts.notTaken], howToAnswer(shown));
+      return refused('E_RESULT_SHAPE', message, { problems: [texts.notTaken], schema });
     }
     void going.then((envelope) => tell({ ok: true, envelope, ...noted }));
     return response;
@@ -354,9 +365,6 @@ export class StoredRun implements Attended {
     this.#unknown.note(fact);
     this.#failedItems.note(fact);
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
-    if (fact.kind === 'callIssued') {
-      this.#given.push(...valuesOf(fact.input, this.#parts.secretInputs(fact.tool)));
-    }
     for (const attendant of this.#attendants) attendant.observe?.(fact, state);
   }
 
@@ -375,7 +383,6 @@ export class StoredRun implements Attended {
     this.#live = undefined;
     this.#auth = undefined;
     this.#stopIdling();
-    this.#given.length = 0;
     this.#unknown.clear();
     this.#failedItems.clear();
     this.#onEnd(this);
@@ -383,8 +390,8 @@ export class StoredRun implements Attended {
 
   #broken(fault: unknown): void {
     const { name } = this.#graph;
-    this.#parts.log(texts.brokeLog(name, this.#ref, this.#mask().thrown(fault)));
-    const message = this.#mask().text(texts.broke(thrownText(fault)));
+    this.#parts.log(texts.brokeLog(name, this.#ref, maskedThrown(fault, this.#mask)));
+    const message = this.#mask.text(texts.broke(thrownText(fault)));
     const hash = this.#live?.state.run.graphHash ?? '';
     this.#end({
       workflow_id: this.id,
@@ -399,23 +406,15 @@ export class StoredRun implements Attended {
   #envelopeOf(live: LiveRun): Envelope {
     const { state, standing } = live;
     const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
-    // What it finds may derive from secrets, and is masked from then on.
     const remains = remainsOf(live.undone(), this.#unknown.all);
-    const { secretInputs } = this.#parts;
-    return envelopeOf({
-      ...{ graph: this.#graph, state, standing, openedAt, remains, secretInputs },
-      failedItems: this.#failedItems.all,
-      mask: this.#mask(),
-    });
+    const failedItems = this.#failedItems.all;
+    const mask = this.#mask;
+    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, failedItems, mask });
   }
 
   /** Names the run where its id must not be shown. */
   get #ref(): string {
     return runRef(this.id);
-  }
-
-  #mask(): Mask {
-    return new Mask([...(this.#live?.secrets ?? []), ...this.#given]);
   }
 
   /** Calls are made for the owner of the run; of the request that moves it on they know the id alone. */

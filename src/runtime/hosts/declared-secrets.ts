@@ -1,6 +1,6 @@
-import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
-import type { CallNode, Graph, Input, WorkflowNode } from '../../../graph/model.js';
-import { bodiesOf } from '../../../graph/node-expressions.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import type { CallNode, Graph, Input, WorkflowNode } from '../../graph/model.js';
+import { bodiesOf, compensationsOf, nodesOf } from '../../graph/node-expressions.js';
 
 /** What is secret in a graph before it runs. */
 export interface DeclaredSecrets {
@@ -10,6 +10,8 @@ export interface DeclaredSecrets {
   readonly given: ReadonlySet<Expr>;
   /** The declarations of secret inputs. */
   readonly inputs: readonly Input[];
+  /** Whether a run can have a secret at all, as far as the graph shows. */
+  readonly any: boolean;
 }
 
 /**
@@ -50,7 +52,11 @@ export function declaredSecrets(
       }
     }
   }
+  const undoesWithSecrets = workflows
+    .flatMap(nodesOf)
+    .some((node) => compensationsOf(node).some(({ tool }) => inputsOf(tool).length > 0));
   return {
+    any: found.size > 0 || given.size > 0 || undoesWithSecrets,
     has: (workflow, input) => found.has(keyOf(workflow, input)),
     given,
     inputs: workflows.flatMap((workflow) =>
