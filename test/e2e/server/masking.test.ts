@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { Tool, type ToolContext } from 'stepwright';
+import { createServer, type Elicit, type Middleware } from 'stepwright/runtime';
+import { describe, expect, test } from 'vitest';
+import type { Expr } from '../../../src/graph/expression/tree.js';
+import type { Json, JsonObject } from '../../../src/graph/json.js';
+import type { Graph, Node } from '../../../src/graph/model.js';
+import { MASKED } from '../../../src/runtime/catalogue/mask.js';
+import { call, compute, graph, input, step, text } from '../../../src/runtime/engine/graph.fixture.js';
+import { registryOf } from './fixture/registry-of.js';
+
+const string = { type: 'string' } as const;
+const strict = (...names: string[]): JsonObject => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, string])),
+  required: names,
+});
+
+/** What tools were given. */
+let received: Json[] = [];
+
+@Tool({ name: 'echo', description: 'Repeats a text' })
+class Echo {
+  execute({ text: said }: { text: string }, context: ToolContext) {
+    received.push(said);
+    context.progress(1, 2, `working on ${said}`);
+    return { said: `got ${said}!`, [`key-${said}`]: [said], size: said.length };
+  }
+}
+
+@Tool({ name: 'unlock', description: 'Opens', secret: ['pin'] })
+class Unlock {
+  execute({ pin, note }: { pin: string; note: string }) {
+    received.push(pin);
+    return { door: `open for ${pin}`, note };
+  }
+}
+
+@Tool({ name: 'lock', description: 'Closes', secret: ['pin'] })
+class Lock {
+  execute({ pin }: { pin: string; note: string }): never {
+    throw Object.assign(new Error(`cannot lock with ${pin}`), { cause: new Error(`cause ${pin}`) });
+  }
+}
+
+@Tool({ name: 'count', description: 'Counts', secret: ['pin'] })
+class Count {
+  execute({ pin }: { pin: string }) {
+    return { length: pin.length };
+  }
+}
+
+const registry = registryOf({
+  tools: [
+    { class: Echo, input: strict('text') },
+    { class: Unlock, input: strict('pin', 'note'), output: strict('door', 'note') },
+    { class: Lock, input: strict('pin', 'note') },
+    {
+      class: Count,
+      input: strict('pin'),
+      output: { type: 'object', properties: { length: { type: 'integer' } }, required: ['length'] },
+    },
+  ],
+});
+
+const secret = {
+  name: 'secret',
+  description: 'Secret',
+  schema: string,
+  required: true,
+  secret: true,
+} as const;
+const bearer = compute('bearer', text('Bearer ', input('secret')));
+
+function ask(message: Expr, options?: Expr): Node {
+  const base = {
+    kind: 'ask',
+    id: 'question',
+    after: ['first'],
+    join: 'none_failed',
+    executor: 'server',
+  } as const;
+  return options === undefined
+    ? { ...base, mode: 'text', message }
+    : { ...base, mode: 'choice', message, options };
+}
+
+const said = call('first', { text: input('secret') }, { tool: 'echo' });
+const again = call('again', { text: step('first', 'said') }, { tool: 'echo', after: ['first'] });
+const opened = call(
+  'opened',
+  { pin: input('secret'), note: step('bearer') },
+  { tool: 'unlock', after: ['again', 'bearer'] },
+);
+
+const flow = (name: string, nodes: readonly Node[], more: Partial<Graph> = {}): Graph =>
+  graph([...nodes], { name, inputs: [secret], expose: ['prompt', 'tool'], ...more });
+
+const workflows: readonly Graph[] = [
+  flow('ends', [said, again, bearer, opened], {
+    returns: {
+      kind: 'dict',
+      entries: [
+        { key: 'first', value: step('first') },
+        { key: 'door', value: step('opened', 'door') },
+        { key: 'bearer', value: step('bearer') },
+        { key: 'plain', value: { kind: 'literal', value: 'plain' } },
+      ],
+    },
+  }),
+  flow('fails', [
+    said,
+    again,
+    bearer,
+    call(
+      'locked',
+      { pin: step('bearer'), note: input('secret') },
+      { tool: 'lock', after: ['again', 'bearer'] },
+    ),
+  ]),
+  flow('stops', [
+    said,
+    {
+      ...{ kind: 'error', id: 'stop', after: ['first'], join: 'none_failed', executor: 'server' },
+      message: text('not with ', input('secret'), ' today'),
+    } as Node,
+  ]),
+  flow('asks', [said, ask(text('Is ', input('secret'), ' right?'))]),
+  flow('chooses', [
+    said,
+    ask(text('Which?'), {
+      kind: 'list',
+      items: [{ value: input('secret') }, { value: text('or ', input('secret')) }, { value: text('none') }],
+    }),
+  ]),
+];
+
+/** Everything that a server shows of runs and calls with a secret. */
+async function shownWith(value: string): Promise<{ shown: unknown[]; values: Json[] }> {
+  received = [];
+  const shown: unknown[] = [];
+  const watch: Middleware = {
+    name: 'watch',
+    onRequest: ({ shownInput }) => void shown.push(shownInput),
+    onResponse: (_call, { shownValue }) => void shown.push(shownValue),
+    onError: (_call, failure) => void shown.push(failure),
+  };
+  const server = createServer(registry, {
+    workflows: workflows.map((each) => ({ graph: each })),
+    middleware: [watch],
+    log: (line) => shown.push(line),
+  });
+  const elicit: Elicit = async (question) => {
+    shown.push(question);
+    return { action: 'decline' };
+  };
+  const request = {
+    signal: new AbortController().signal,
+    requestId: '1',
+    local: true,
+    progress: (...report: unknown[]) => void shown.push(report),
+  };
+  const told = async (name: string, given: JsonObject, more: object = {}): Promise<JsonObject> => {
+    const result = await server.callTool(name, given, { ...request, ...more });
+    shown.push(result);
+    return (result.structuredContent ?? {}) as JsonObject;
+  };
+  for (const { name } of workflows) {
+    shown.push(await server.getPrompt(name, { secret: value }, request));
+    const { workflow_id: id } = await told(`w_${name}`, { secret: value });
+    await told('list_workflows', {});
+    if (typeof id !== 'string') continue;
+    await told('get_workflow_status', { workflow_id: id });
+    await told('submit_result', { workflow_id: id, result: 7 });
+    await told('submit_result', {
+      workflow_id: id,
+      error: { code: 'E_NO', message: value.length < 4 ? 'no' : `no ${value}?` },
+    });
+    await told('get_workflow_status', { workflow_id: id });
+    await told(`w_${name}`, { secret: value }, { elicit });
+  }
+  for (const name of ['unlock', 'lock']) await told(name, { pin: value, note: `note` });
+  await told('unlock', { pin: value });
+  await told('count', { pin: value });
+  return { shown, values: received };
+}
+
+/** Every text and key in what was shown. */
+function textsIn(shown: unknown): string[] {
+  if (typeof shown === 'string') return [shown];
+  if (typeof shown !== 'object' || shown === null) return [];
+  return Object.entries(shown).flatMap(([key, member]) => [key, ...textsIn(member)]);
+}
+
+describe('a secret', () => {
+  const short = fc.string({ unit: fc.constantFrom('§', '¤', 'Ω'), minLength: 1, maxLength: 3 });
+  const long = fc
+    .tuple(
+      fc.constantFrom('§', '¤', 'Ω'),
+      fc.string({ unit: fc.constantFrom('§', 'a', '"', '\n', '7', ' '), minLength: 5, maxLength: 30 }),
+    )
+    .map(([first, rest]) => `${first}${rest}Ω`);
+
+  test('is on no surface, and reaches tools as it is', { timeout: 300_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(short, long), async (value) => {
+        const { shown, values } = await shownWith(value);
+        expect(values).toContain(value);
+        const forms = [value, JSON.stringify(value).slice(1, -1), value.replace(/\s+/g, ' ')];
+        for (const each of textsIn(shown)) {
+          for (const form of forms) expect(each.includes(form), each).toBe(false);
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test('that is short hides what a call with it gives back, and nothing of other calls', async () => {
+    const server = createServer(registry, {
+      workflows: workflows.map((each) => ({ graph: each })),
+      log: () => {},
+    });
+    const request = { signal: new AbortController().signal, requestId: '1', local: true, progress() {} };
+    const direct = await server.callTool('unlock', { pin: '123', note: 'at 123' }, request);
+    expect(direct.structuredContent).toEqual({ door: MASKED, note: MASKED });
+    const longer = await server.callTool('unlock', { pin: '12345', note: 'n' }, request);
+    expect(longer.structuredContent).toEqual({ door: `open for ${MASKED}`, note: 'n' });
+    const run = await server.callTool('w_ends', { secret: '123' }, request);
+    expect(run.structuredContent).toMatchObject({
+      first: MASKED,
+      bearer: MASKED,
+      door: MASKED,
+      plain: 'plain',
+    });
+  });
+
+  test('that the output schema of a tool leaves no room to mask keeps the result back', async () => {
+    const server = createServer(registry, { log: () => {} });
+    const request = { signal: new AbortController().signal, requestId: '1', progress() {} };
+    const result = await server.callTool('count', { pin: '123' }, request);
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("Tool 'count' succeeded") }],
+      _meta: { 'stepwright/failure': { code: 'E_RESULT_SECRET' } },
+    });
+    const longer = await server.callTool('count', { pin: '12345' }, request);
+    expect(longer.structuredContent).toEqual({ length: 5 });
+  });
+});
