@@ -6,7 +6,7 @@ import type { Failure } from '../engine/contract.js';
 import { issueProblems, type Problem, schemaProblems } from './problems.js';
 import { message, texts } from './texts.js';
 import { thrownText } from './thrown.js';
-import { findProtoKey, toJson } from './to-json.js';
+import { type DEPTH_LIMIT, findProtoKey, type SIZE_LIMIT, toJson } from './to-json.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
@@ -32,11 +32,8 @@ export async function checkInput(
   rules: InputRules,
   schemas: SchemaCompiler,
 ): Promise<CheckedInput> {
-  const copy = toJson(input);
-  if (!copy.ok)
-    return refuse([{ pointer: copy.pointer, message: texts.other(copy.pointer, `is ${copy.problem}`) }]);
-  const proto = findProtoKey(copy.value);
-  if (proto !== undefined) return refuse([{ pointer: proto, message: texts.forbiddenKey(proto) }]);
+  const copy = receivedJson(input);
+  if (!copy.ok) return refuse([copy.problem]);
 
   let problems: Problem[];
   try {
@@ -53,6 +50,25 @@ export async function checkInput(
   return rules.standard === undefined
     ? { ok: true, input: copy.value }
     : await parse(copy.value, rules.standard);
+}
+
+export type ReceivedJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * A copy of what a caller sent, or why it is refused before any schema looks at it: arguments of tools and of prompts
+ * must be JSON of at most {@link SIZE_LIMIT} values, nested at most {@link DEPTH_LIMIT} levels deep, without `__proto__`.
+ */
+export function receivedJson(input: unknown): ReceivedJson {
+  const copy = toJson(input);
+  if (!copy.ok) {
+    const { pointer, problem } = copy;
+    return { ok: false, problem: { pointer, message: texts.other(pointer, `is ${problem}`) } };
+  }
+  const proto = findProtoKey(copy.value);
+  if (proto === undefined) return copy;
+  return { ok: false, problem: { pointer: proto, message: texts.forbiddenKey(proto) } };
 }
 
 /** Keywords by which a schema may take properties that its `properties` do not name, or says itself that it does not. */

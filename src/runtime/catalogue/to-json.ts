@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import { thrownText } from './thrown.js';
 
-/** How deeply a result may nest. */
+/** How deeply a result or an input may nest. */
 export const DEPTH_LIMIT = 512;
-/** How many values a result may hold, counted where shared parts are repeated, as JSON repeats them. */
+/** How many values a result or an input may hold, counted where shared parts are repeated, as JSON repeats them. */
 export const SIZE_LIMIT = 1_000_000;
 
 export type ToJson =
@@ -125,7 +125,7 @@ function setOwn(target: Record<string, Json>, key: string, value: Json): void {
 }
 
 function tooLarge(walk: Walk): NotJson {
-  return refuse(walk, `part of a result of more than ${SIZE_LIMIT} values`);
+  return refuse(walk, `part of more than ${SIZE_LIMIT} values`);
 }
 
 function refuse(walk: Walk, problem: string): NotJson {

@@ -45,6 +45,44 @@ describe('readArguments', () => {
     expect(readArguments([{ ...day, required: true }], { day: '' }, schemas)).toMatchObject({ ok: false });
   });
 
+  describe('arguments obey the limits of tools', () => {
+    const list = input('list', { type: 'array' }, { required: false });
+    const more = input('more', { type: 'array' }, { required: false });
+    const refusal = (given: Readonly<Record<string, string>>): readonly string[] => {
+      const read = readArguments([list, more], given, schemas);
+      return read.ok ? [] : read.problems.map((problem) => `${problem.argument}: ${problem.message}`);
+    };
+    const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const long = (values: number): string => `[${'0,'.repeat(values - 1)}0]`;
+
+    test('in depth', () => {
+      expect(refusal({ list: nested(511) })).toEqual([]);
+      expect(refusal({ list: nested(512) })).toEqual([
+        expect.stringMatching(
+          /^list: Invalid value for argument 'list': .* is nested more than 512 levels deep$/,
+        ),
+      ]);
+      expect(refusal({ list: nested(100_000) })).toEqual([expect.stringContaining('512 levels')]);
+    });
+
+    test('in the number of values, each and together', () => {
+      expect(refusal({ list: long(999_998) })).toEqual([]);
+      expect(refusal({ list: long(1_000_000) })).toEqual([
+        expect.stringMatching(
+          /^list: Invalid value for argument 'list': .* is part of more than 1000000 values$/,
+        ),
+      ]);
+      expect(refusal({ list: long(600_000), more: long(600_000) })).toEqual([
+        expect.stringMatching(/^more: .* is part of more than 1000000 values$/),
+      ]);
+    });
+
+    test('in forbidden keys', () => {
+      const keys = '[{"__proto__":1}]';
+      expect(refusal({ list: keys })).toEqual([expect.stringContaining('__proto__')]);
+    });
+  });
+
   test('an undefined value counts as absent', () => {
     expect(messages({ task: undefined })).toStrictEqual(["Missing required argument 'task'"]);
   });

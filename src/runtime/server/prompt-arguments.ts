@@ -2,6 +2,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
+import { receivedJson } from '../catalogue/check-input.js';
 import { MASKED } from '../catalogue/mask.js';
 import { schemaProblems } from '../catalogue/problems.js';
 import { coerce, textOf } from './coerce.js';
@@ -43,7 +44,7 @@ export function listArgument(input: Input): PromptArgumentListing {
 
 /**
  * Turns the arguments of `prompts/get` into the input of a run: coerces typed ones, checks each against its schema,
- * fills defaults in and leaves absent optional ones absent. Blank text counts as absent where an argument is optional: a
+ * fills defaults in and leaves absent optional ones absent. They obey the limits of tools: see `receivedJson`. Blank text counts as absent where an argument is optional: a
  * form sends it for a field that nobody filled in.
  */
 export function readArguments(
@@ -73,7 +74,11 @@ export function readArguments(
       problems.push({ argument: name, message: texts.missingArgument(name) });
     }
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, input: Object.fromEntries(entries) };
+  if (problems.length > 0) return { ok: false, problems };
+  const received = receivedJson(Object.fromEntries(entries));
+  if (received.ok) return { ok: true, input: received.value as JsonObject };
+  const { pointer, message } = received.problem;
+  return { ok: false, problems: [{ argument: pointer.split('/')[1] ?? '', message }] };
 }
 
 function isBlank(text: unknown): boolean {
@@ -93,6 +98,9 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
     const shown = input.secret === true ? MASKED : text;
     return { ok: false, messages: [texts.invalidValue(name, shown, coerced.expected)] };
   }
+  // Before the schema: what is too deep or too large for it must not reach it.
+  const received = receivedJson({ [name]: coerced.value });
+  if (!received.ok) return { ok: false, messages: [texts.refusedValue(name, received.problem.message)] };
   const problems = schemaProblems(schemas.check(schema, coerced.value), schema);
   if (problems.length === 0) return coerced;
   return { ok: false, messages: problems.map((problem) => texts.refusedValue(name, problem.message)) };

@@ -2,13 +2,17 @@ import type { Json } from '../../../graph/json.js';
 import { framedText, jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
 import type { SkipReason } from '../../engine/contract.js';
+import { limited } from './block.js';
 import { cutNote, names, oneOf, stop } from './sentences.js';
 
 /** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
 export const texts = {
   intent: (description: string, given: readonly (readonly [name: string, value: string])[]) => {
-    const lines = given.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`);
-    return `I want to ${stop(description)}${lines.length === 0 ? '' : `\nParameters:${lines.join('')}`}`;
+    const { text, size } = limited(
+      given.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`).join(''),
+    );
+    const cut = cutNote('text of the parameters', size);
+    return `I want to ${stop(description)}${text === '' ? '' : `\nParameters:${text}${cut}`}`;
   },
   plan: (lines: readonly { readonly number: string; readonly depth: number; readonly text: string }[]) =>
     `Here's my plan:\n${lines.map(({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}\n`).join('')}`,
