@@ -24,6 +24,8 @@ export interface Sizes {
   readonly stateBytes: number;
   /** How many runs wait at once. */
   readonly waiting: number;
+  /** Items of the smaller and the larger loop over secrets. */
+  readonly secrets: readonly [fewer: number, more: number];
 }
 
 /** What `npm run bench` measures. */
@@ -38,6 +40,7 @@ export const FULL: Sizes = {
   window: { early: 10, late: 5_000, width: 100, runs: 10 },
   stateBytes: 1_000_000,
   waiting: 10_000,
+  secrets: [100, 800],
 };
 
 /** Enough to see that everything is measured, and nothing more. */
@@ -52,4 +55,5 @@ export const TINY: Sizes = {
   window: { early: 2, late: 5, width: 2, runs: 1 },
   stateBytes: 1_000,
   waiting: 10,
+  secrets: [2, 4],
 };

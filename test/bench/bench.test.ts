@@ -58,6 +58,7 @@ describe('the rows', () => {
       'plan, for each node / XState',
       'hash in it, for each node / the whole plan',
       'reference in an expression / JavaScript',
+      'secret item, 4 of them / one of 2',
       'tools/call, in memory / the bare SDK',
     ]);
   });
