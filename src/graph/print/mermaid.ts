@@ -22,8 +22,8 @@ import { armsOf, attemptOf, soleBody } from './shapes.js';
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
  * Containers are subgraphs. A plain arrow is order; a thick one leads to what runs only when it is selected; a dotted
- * one to what undoes. A step with a condition has a rhombus before it, whose `no` leads past the step. Nothing follows
- * what ends the run. Ends with a line break.
+ * one to what undoes. A step with a condition has a rhombus before it, whose `no` leads past the step, or to a round
+ * `skipped` where nothing comes after it. Nothing follows what ends the run. Ends with a line break.
  */
 export function printMermaid(graph: Graph): string {
   const subject = subjectOf(graph);
@@ -32,6 +32,7 @@ export function printMermaid(graph: Graph): string {
     names: new Map(subject.placed.map((placed, index) => [placed, `n${index}`])),
     waitsOf: waitsIn(subject),
     routersOf: routersIn(subject),
+    resultSources: graph.returns === undefined ? [] : resultSources(graph.returns, subject),
   };
   const result = graph.returns === undefined ? [] : printResult(graph.returns, chart);
   const lines = [...printScope(subject.root, chart), ...result].map((line) => `  ${line}`);
@@ -43,6 +44,8 @@ interface Chart {
   readonly names: ReadonlyMap<Placed, string>;
   readonly waitsOf: WaitsOf;
   readonly routersOf: RoutersOf;
+  /** The steps at the top whose values the result reads, in declaration order. */
+  readonly resultSources: readonly Placed[];
 }
 
 function nameOf(placed: Placed, { names }: Chart): string {
@@ -54,7 +57,23 @@ function printScope(scope: PlacedScope, chart: Chart): string[] {
     ...scope.nodes.flatMap((placed) => printNode(placed, chart)),
     ...scope.nodes.flatMap((placed) => printOrder(placed, chart)),
     ...scope.nodes.flatMap((placed) => printRoutes(placed, chart)),
+    ...printSkips(scope, chart),
   ];
+}
+
+/** Where the `no` of a condition leads when no step comes after it. */
+function printSkips({ nodes }: PlacedScope, chart: Chart): string[] {
+  const passed = new Set([
+    ...chart.resultSources,
+    ...nodes.flatMap((placed) =>
+      sourcesInOrder(placed, chart).filter((source) => passesSkip(placed, source, chart)),
+    ),
+  ]);
+  return nodes
+    .filter((placed) => !passed.has(placed))
+    .flatMap((placed) =>
+      waysPast(placed, chart).map((way) => `${way} ${nameOf(placed, chart)}skip([${label(['skipped'])}])`),
+    );
 }
 
 function printNode(placed: Placed, chart: Chart): string[] {
@@ -176,16 +195,18 @@ function undoingLine(from: string, to: string, what: string, said?: string): str
   return `${from} ${arrow} ${to}[${label([what])}]`;
 }
 
-/** A node that selects another one has an arrow of its own to it. */
 function printOrder(placed: Placed, chart: Chart): string[] {
-  const routers = chart.routersOf(placed);
-  return sourcesOf(placed, chart.waitsOf)
-    .filter((source) => !routers.includes(source))
-    .flatMap((source) => {
-      const ways = follows(placed, source, chart) ? [`${nameOf(source, chart)} -->`] : [];
-      if (passesSkip(placed, source, chart)) ways.push(...waysPast(source, chart));
-      return ways.map((way) => `${way} ${entryOf(placed, chart)}`);
-    });
+  return sourcesInOrder(placed, chart).flatMap((source) => {
+    const ways = follows(placed, source, chart) ? [`${nameOf(source, chart)} -->`] : [];
+    if (passesSkip(placed, source, chart)) ways.push(...waysPast(source, chart));
+    return ways.map((way) => `${way} ${entryOf(placed, chart)}`);
+  });
+}
+
+/** What a node comes after. A node that selects it has an arrow of its own to it. */
+function sourcesInOrder(placed: Placed, { routersOf, waitsOf }: Chart): readonly Placed[] {
+  const routers = routersOf(placed);
+  return sourcesOf(placed, waitsOf).filter((source) => !routers.includes(source));
 }
 
 /** The arrow of a node that is left out because of its condition. */
@@ -271,18 +292,20 @@ function printRoutes(placed: Placed, chart: Chart): string[] {
 }
 
 function printResult(value: Expr, chart: Chart): string[] {
-  const { subject } = chart;
-  const sources = new Set<Placed>();
-  for (const { ref } of references(value)) {
-    const target = ref.root === 'steps' ? subject.nodes.get(String(ref.path[0])) : undefined;
-    const sight = target === undefined ? undefined : sightOf(target, { scope: subject.root });
-    if (sight?.kind === 'seen') sources.add(sight.source);
-  }
-  const ordered = subject.root.nodes.filter((placed) => sources.has(placed));
   return [
     `result([${label(['result', printExpr(value)])}])`,
-    ...ordered.flatMap((source) =>
+    ...chart.resultSources.flatMap((source) =>
       [`${nameOf(source, chart)} -->`, ...waysPast(source, chart)].map((way) => `${way} result`),
     ),
   ];
+}
+
+function resultSources(value: Expr, { nodes, root }: Subject): readonly Placed[] {
+  const sources = new Set<Placed>();
+  for (const { ref } of references(value)) {
+    const target = ref.root === 'steps' ? nodes.get(String(ref.path[0])) : undefined;
+    const sight = target === undefined ? undefined : sightOf(target, { scope: root });
+    if (sight?.kind === 'seen') sources.add(sight.source);
+  }
+  return root.nodes.filter((placed) => sources.has(placed));
 }
