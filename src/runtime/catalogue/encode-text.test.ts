@@ -34,6 +34,12 @@ describe('framedText', () => {
     expect(framedText('From x', 'a\n````\nb')).toBe('From x (8 characters):\n`````\na\n````\nb\n`````');
   });
 
+  test('a text may hold any number of fences', () => {
+    expect(framedText('From x', '```\n'.repeat(300_000))).toMatch(
+      /^From x \(1200000 characters\):\n````\n```\n/,
+    );
+  });
+
   test('a reader finds exactly the text that was framed', () => {
     fc.assert(
       fc.property(hostileText, hostileText, (text, after) => {

@@ -27,7 +27,8 @@ export function bodyText(text: string): string {
  */
 export function framedText(head: string, text: string): string {
   const body = bodyText(text);
-  const longest = Math.max(2, ...Array.from(body.matchAll(/`{3,}/g), ([run]) => run.length));
+  let longest = 2;
+  for (const [run] of body.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
   return `${head} (${body.length} characters):\n${fence}\n${body}\n${fence}`;
 }

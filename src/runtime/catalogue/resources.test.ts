@@ -113,7 +113,9 @@ describe('a resource with variables', () => {
   test.each(climbing)('refuses a value that climbs: %s', async (value) => {
     expect(await read(entryOf('page://{+name}'), `page://${value}`)).toMatchObject({
       code: 'E_RESOURCE_URI',
-      message: expect.stringMatching(/^variable `name` may not lead out of where it stands: `/),
+      message: expect.stringMatching(
+        /^variable `name` must not leave its folder: `.*`dotSegments: \["name"\]` of its @Resource allows/,
+      ),
     });
   });
 

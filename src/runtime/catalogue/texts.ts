@@ -52,7 +52,7 @@ export const texts = {
   badEncoding: (variable: string, raw: string) =>
     `variable ${quoted(variable)} is not percent-encoded text: ${quoted(raw)}`,
   climbs: (variable: string, value: string) =>
-    `variable ${quoted(variable)} may not lead out of where it stands: ${quoted(value)}`,
+    `variable ${quoted(variable)} must not leave its folder: ${quoted(value)}. \`dotSegments: [${JSON.stringify(variable)}]\` of its @Resource allows such values`,
   fileMissing: (name: string, file: string, root: string) =>
     `resource ${quoted(name)}: there is no file ${quoted(file)} in ${quoted(root)}`,
 

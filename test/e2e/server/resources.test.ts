@@ -64,7 +64,7 @@ describe('an address with variables', () => {
       code: -32602,
       message:
         `MCP error -32602: Resource ${uri} cannot be read: ` +
-        'variable `name` may not lead out of where it stands: `../../secret`',
+        'variable `name` must not leave its folder: `../../secret`. `dotSegments: ["name"]` of its @Resource allows such values',
       data: { uri, code: 'E_RESOURCE_URI' },
     });
   });
