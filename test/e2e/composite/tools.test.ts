@@ -100,7 +100,9 @@ describe('tools/list', () => {
 test('a tool of the registry may not be named as one that looks after runs', () => {
   const { tools } = registry;
   const taken = { ...registry, tools: { ...tools, submit_result: tools.search ?? expect.unreachable() } };
-  expect(servedWorkflows(taken, built()).problems).toEqual([expect.stringContaining('`submit_result`')]);
+  expect(servedWorkflows(taken, built()).problems).toMatchObject([
+    { name: 'ToolNameError', tool: 'submit_result', reason: 'reserved' },
+  ]);
   expect(servedWorkflows(taken, built([{ ...book, expose: ['prompt'] }])).problems).toEqual([]);
 });
 
