@@ -67,6 +67,28 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const wanted = new Set(options.files.map(absolute));
   const missing: SourceFileSyntax[] = [];
   const sources: ts.SourceFile[] = [];
+  const files = project.getFileSystem();
+  const readImported = files.readFileSync.bind(files);
+  let isCreating = false;
+  files.readFileSync = (file, encoding) => {
+    // Before it takes a given text, the project parses what is on disk: that may be too deep, and is replaced at once.
+    if (isCreating) return '';
+    const text = readImported(file, encoding);
+    // Files that are imported only are parsed by the compiler, which knows no such limit.
+    if (!isOwnSource(root, file)) return text;
+    const deep = findDeepSyntax(text, () => ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+    if (deep === undefined) return text;
+    missing.push(tooDeep(root, file, text, deep));
+    return '';
+  };
+  const create = (file: string, text: string): ts.SourceFile => {
+    isCreating = true;
+    try {
+      return project.createSourceFile(file, text, { overwrite: true }).compilerNode;
+    } finally {
+      isCreating = false;
+    }
+  };
   // All of the overlay takes part in resolution, whether it is to be read or not.
   for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
     const read = readAny(file);
@@ -74,30 +96,16 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       missing.push(unreadable(root, file, read));
       continue;
     }
-    const create = (text: string): ts.SourceFile =>
-      project.createSourceFile(file, text, { overwrite: true }).compilerNode;
     let source: ts.SourceFile | undefined;
     const deep = findDeepSyntax(read.text, () => {
-      source = create(read.text);
+      source = create(file, read.text);
       return source;
     });
     if (deep !== undefined) {
-      create('');
+      create(file, '');
       missing.push(tooDeep(root, file, read.text, deep));
     } else if (source !== undefined && wanted.has(file)) sources.push(source);
   }
-  // Files that are imported only are parsed by the compiler, which knows no such limit.
-  const files = project.getFileSystem();
-  const readImported = files.readFileSync.bind(files);
-  files.readFileSync = (file, encoding) => {
-    const text = readImported(file, encoding);
-    if (!isOwnSource(root, file)) return text;
-    const deep = findDeepSyntax(text, () => ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
-    if (deep === undefined) return text;
-    missing.push(tooDeep(root, file, text, deep));
-    return '';
-  };
-
   let read: readonly SourceFileSyntax[] | undefined;
   let opened: HostContext | undefined;
   const open = (): HostContext => {

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
@@ -140,4 +142,22 @@ test('a file that is imported alone is reported too', () => {
     ['a.ts', 0],
     ['deep.ts', 1],
   ]);
+});
+
+test('a file on disk that the compiler cannot parse is reported too', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-deep-'));
+  try {
+    const files = FORMS.map((form) => dataFile(form, 10_000));
+    for (const [i, form] of FORMS.entries()) {
+      const data = `const text = 'a';\nexport const data = ${forms[form](10_000, 'text')};\n`;
+      writeFileSync(path.join(folder, files[i] ?? ''), data);
+    }
+    writeFileSync(path.join(folder, 'fine.ts'), 'export const fine = 1;\n');
+    const host = openSourceHost({ root: folder, files: [...files, 'fine.ts'] });
+    const reported = host.sourceFiles().flatMap(({ file, faults }) => faults.map(() => file));
+    const deep = FORMS.filter((form) => LEVELS[form] > 0).map((form) => dataFile(form, 10_000));
+    expect(reported).toEqual(deep.sort());
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
