@@ -11,13 +11,28 @@ import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } fro
 import { unreachable } from '../../graph/unreachable.js';
 import type { Failure, RunState } from './contract.js';
 import { failures } from './failures.js';
-import { type ScopeInstance, visibleKey, type WorkflowInstance } from './instances.js';
+import { type Instances, type ScopeInstance, visibleKey, type WorkflowInstance } from './instances.js';
 import { nodeKey } from './node-key.js';
+import type { NodeRow } from './state.js';
 
 /** What an expression gave: its value, or the failure of the node it belongs to. */
 export type Evaluated<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
+
+/** The failure that a node takes over for, as its expressions read it: nothing unless a fallback selected the node. */
+export function errorOf(
+  key: string,
+  rowOf: (key: string) => NodeRow | undefined,
+  instances: Instances,
+): JsonObject | undefined {
+  const selection = rowOf(key)?.selections?.[0];
+  if (selection?.why !== 'fallback') return undefined;
+  const { failure, reached = 0 } = rowOf(selection.by) ?? {};
+  if (failure === undefined) return undefined;
+  const { id } = instances.find(selection.by).planned.node;
+  return { code: failure.code, message: failure.message, attempts: reached, node: id };
+}
 
 /** Evaluates expressions against the state of a run as the nodes of one scope see it. */
 export class Evaluation implements EvaluationScope {

@@ -1,7 +1,7 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { CompensationReport, RunState } from './contract.js';
 import { DueNodes } from './due.js';
-import { Evaluation } from './evaluation.js';
+import { Evaluation, errorOf } from './evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from './instances.js';
 import type { Plan } from './plan.js';
 import { Recorder } from './recorder.js';
@@ -89,11 +89,7 @@ export function readerIn({ recorder, budget }: Turn, scope: ScopeInstance): Eval
 /** Evaluates as a node sees the run. One that a fallback selected sees the failure it takes over for, as `error`. */
 export function readerOf(turn: Turn, { key, scope }: NodeInstance): Evaluation {
   const { nodes } = turn.recorder.tables;
-  const selection = nodes.need(key).selections?.[0];
   const reader = readerIn(turn, scope);
-  if (selection?.why !== 'fallback') return reader;
-  const { failure, reached = 0 } = nodes.need(selection.by);
-  if (failure === undefined) return reader;
-  const node = turn.instances.find(selection.by).planned.node.id;
-  return reader.withError({ code: failure.code, message: failure.message, attempts: reached, node });
+  const error = errorOf(key, (of) => nodes.need(of), turn.instances);
+  return error === undefined ? reader : reader.withError(error);
 }

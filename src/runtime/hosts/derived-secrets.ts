@@ -5,7 +5,7 @@ import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
 import { shortSecretsIn } from '../catalogue/call-mask.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
-import { Evaluation } from '../engine/evaluation.js';
+import { Evaluation, errorOf } from '../engine/evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
 import { type Plan, planOf } from '../engine/plan.js';
 import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from './derived-secrets-flow.js';
@@ -20,6 +20,8 @@ type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 export interface Behind {
   readonly expr: Expr;
   readonly at: ScopeInstance;
+  /** The key of the node it is of, where it may read the failure that the node takes over for. */
+  readonly of?: string;
 }
 
 /** A part of an expression that a secret goes into. */
@@ -137,12 +139,12 @@ export class DerivedSecrets {
       return this.#compensationOf({ ...command, command: command.id }, node);
     }
     const [expr] = valueExpressions(node.planned.node);
-    return expr === undefined ? undefined : { expr, at: node.scope };
+    return expr === undefined ? undefined : { expr, at: node.scope, of: node.key };
   }
 
   /** The texts and numbers in the value of an expression that derive from secrets, now. */
-  valuesOf({ expr, at }: Behind, state: RunState): Json[] {
-    return this.#valuesIn(expr, at, state);
+  valuesOf({ expr, at, of }: Behind, state: RunState): Json[] {
+    return this.#valuesIn(expr, at, state, of === undefined ? undefined : this.#errorOf(of, state));
   }
 
   /** The result of a step may repeat a secret that no search can find: it is a secret from now on. */
@@ -156,9 +158,14 @@ export class DerivedSecrets {
     return this.#instances.find(step);
   }
 
-  #expressionsOf({ planned: { node }, scope }: NodeInstance, state: RunState): Json[] {
+  #expressionsOf({ key, planned: { node }, scope }: NodeInstance, state: RunState): Json[] {
     const exprs = [...valueExpressions(node), node.guidance, node.summary];
-    return exprs.flatMap((expr) => (expr === undefined ? [] : this.#valuesIn(expr, scope, state)));
+    const error = this.#errorOf(key, state);
+    return exprs.flatMap((expr) => (expr === undefined ? [] : this.#valuesIn(expr, scope, state, error)));
+  }
+
+  #errorOf(node: string, { nodes }: RunState): JsonObject | undefined {
+    return errorOf(node, (key) => ownProperty(nodes, key), this.#instances);
   }
 
   /** What a workflow is given for its secret inputs, wherever that came from. */

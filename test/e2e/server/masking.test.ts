@@ -6,7 +6,16 @@ import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Graph, Node } from '../../../src/graph/model.js';
 import { MASKED } from '../../../src/runtime/catalogue/mask.js';
-import { call, compute, graph, input, step, text } from '../../../src/runtime/engine/graph.fixture.js';
+import {
+  call,
+  compute,
+  error,
+  graph,
+  input,
+  step,
+  stop,
+  text,
+} from '../../../src/runtime/engine/graph.fixture.js';
 import { registryOf } from './fixture/registry-of.js';
 
 const string = { type: 'string' } as const;
@@ -124,6 +133,14 @@ const workflows: readonly Graph[] = [
       ...{ kind: 'error', id: 'stop', after: ['first'], join: 'none_failed', executor: 'server' },
       message: text('not with ', input('secret'), ' today'),
     } as Node,
+  ]),
+  flow('gives-up', [
+    call(
+      'locked',
+      { pin: input('secret'), note: input('secret') },
+      { tool: 'lock', onError: { fallbackNode: 'sorry' } },
+    ),
+    stop('sorry', { kind: 'text', style: 'js', parts: [error('message'), ' with ', input('secret')] }),
   ]),
   flow('asks', [said, ask(text('Is ', input('secret'), ' right?'))]),
   flow('chooses', [
