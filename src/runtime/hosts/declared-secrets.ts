@@ -1,11 +1,13 @@
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import type { CallNode, Graph, Input, WorkflowNode } from '../../graph/model.js';
+import type { CallNode, Graph, Input, Node, WorkflowNode } from '../../graph/model.js';
 import { bodiesOf, compensationsOf, nodesOf } from '../../graph/node-expressions.js';
 
 /** What is secret in a graph before it runs. */
 export interface DeclaredSecrets {
   /** Whether an input of a workflow is a secret: it is declared so, or handed on to where one is wanted. */
   readonly has: (workflow: string, input: string) => boolean;
+  /** Whether what somebody answers to a question of a workflow is handed on to where a secret is wanted. */
+  readonly isAnswer: (workflow: string, node: string) => boolean;
   /** What calls and workflows give to secret inputs. */
   readonly given: ReadonlySet<Expr>;
   /** The declarations of secret inputs. */
@@ -16,7 +18,7 @@ export interface DeclaredSecrets {
 
 /**
  * Finds every secret input of a graph and of the workflows it runs. An input that is handed on to a tool's or another
- * workflow's secret input, or whose items are, is secret as well.
+ * workflow's secret input, or whose items are, is secret as well; and so is an answer.
  *
  * @param inputsOf the names of a tool's secret inputs.
  */
@@ -26,6 +28,7 @@ export function declaredSecrets(
 ): DeclaredSecrets {
   const workflows = [graph, ...(graph.tasks ?? [])];
   const found = new Set<string>();
+  const answers = new Set<string>();
   const given = new Set<Expr>();
   const keyOf = (workflow: Graph | string, name: string): string =>
     JSON.stringify([typeof workflow === 'string' ? workflow : workflow.name, name]);
@@ -37,10 +40,14 @@ export function declaredSecrets(
     const task = workflows.find(({ name }) => name === node.workflow);
     return (task?.inputs ?? []).flatMap(({ name }) => (found.has(keyOf(node.workflow, name)) ? [name] : []));
   };
-  const views = workflows.map((workflow) => ({ workflow, nodes: loopsByNode(workflow) }));
+  const views = workflows.map((workflow) => ({
+    workflow,
+    nodes: loopsByNode(workflow),
+    questions: new Set(nodesOf(workflow).flatMap((node) => (holdsText(node) ? [node.id] : []))),
+  }));
   for (let size = -1; size !== found.size; ) {
     size = found.size;
-    for (const { workflow, nodes } of views) {
+    for (const { workflow, nodes, questions } of views) {
       for (const [node, loops] of nodes) {
         for (const name of wanted(node)) {
           const expr = entryOf(node.input, name);
@@ -48,6 +55,8 @@ export function declaredSecrets(
           given.add(expr);
           const source = inputName(expr, loops);
           if (source !== undefined) found.add(keyOf(workflow, source));
+          const step = stepName(expr);
+          if (step !== undefined && questions.has(step)) answers.add(keyOf(workflow, step));
         }
       }
     }
@@ -58,6 +67,7 @@ export function declaredSecrets(
   return {
     any: found.size > 0 || given.size > 0 || undoesWithSecrets,
     has: (workflow, input) => found.has(keyOf(workflow, input)),
+    isAnswer: (workflow, node) => answers.has(keyOf(workflow, node)),
     given,
     inputs: workflows.flatMap((workflow) =>
       workflow.inputs.filter(({ name }) => found.has(keyOf(workflow, name))),
@@ -91,6 +101,17 @@ export function inputName(expr: Expr | undefined, loops: Loops = new Map()): str
   return expr.root === 'item'
     ? inputName(loops.get(name), new Map([...loops].filter(([as]) => as !== name)))
     : undefined;
+}
+
+/** Whether a node asks for something that can be a secret: no yes or no. */
+function holdsText(node: Node): boolean {
+  return node.kind === 'ask' && node.mode !== 'info' && node.mode !== 'confirm';
+}
+
+/** The step that an expression refers to, as a whole or in part, if it does no more than that. */
+function stepName(expr: Expr): string | undefined {
+  if (expr.kind === 'get') return stepName(expr.of);
+  return expr.kind === 'ref' && expr.root === 'steps' ? String(expr.path[0]) : undefined;
 }
 
 /** The path into the inputs of its workflow that an expression is, if it is no more than that: `card.number`. */

@@ -27,12 +27,14 @@ interface Place {
   readonly scope: ScopePlan;
 }
 
-/** Which inputs are secret. */
+/** Which inputs and answers are secret. */
 export interface SecretInputs {
   /** Of the workflow the run was started on. */
   readonly ofRun: (name: string) => boolean;
   /** Of a workflow that it runs. Default: those that are declared so. */
   readonly ofTask?: (workflow: string, name: string) => boolean;
+  /** What is answered to a question of a workflow. Default: none is. */
+  readonly ofAnswer?: (workflow: string, node: string) => boolean;
 }
 
 /**
@@ -160,6 +162,7 @@ export class SecretFlow {
 
   #reachesNode(frame: Frame, planned: PlannedNode, path: Path): boolean {
     if (this.#hidden.has(nodeIn(frame, planned))) return true;
+    if (this.#inputs.ofAnswer?.(frame.plan.graph.name, planned.node.id)) return true;
     const key = `${frame.id}|steps|${planned.node.id}|${JSON.stringify(path)}`;
     return this.#remembered(key, () =>
       this.#valuesOf(frame, planned, path).some(({ expr, place }) => this.#mentions(expr, place)),

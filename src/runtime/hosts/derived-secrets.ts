@@ -47,15 +47,12 @@ export class DerivedSecrets {
 
   /**
    * @param isSecret whether the input of this name is a secret.
-   * @param ofTask the same for an input of a workflow that the graph runs. Default: as its declaration says.
+   * @param more the same for inputs of workflows that the graph runs, and for answers.
    */
-  constructor(graph: Graph, isSecret: (input: string) => boolean, ofTask?: SecretInputs['ofTask']) {
+  constructor(graph: Graph, isSecret: (input: string) => boolean, more: Omit<SecretInputs, 'ofRun'> = {}) {
     this.#plan = planOf(graph);
     this.#instances = new Instances(this.#plan);
-    this.#flow = new SecretFlow(this.#plan, {
-      ofRun: isSecret,
-      ...(ofTask === undefined ? {} : { ofTask }),
-    });
+    this.#flow = new SecretFlow(this.#plan, { ofRun: isSecret, ...more });
   }
 
   /** Whether a secret goes into the value of an expression. @param at where it stands. Default: at the top. */

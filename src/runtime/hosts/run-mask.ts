@@ -27,8 +27,8 @@ export interface RunSecrets {
  *
  * It knows secrets in two ways: by where a value comes from, wherever the expression behind the value is known, and by
  * the texts of all values learned so far. Secret are the secret inputs of the workflow, what its calls give to inputs that
- * their tools call secret, and what the run derives from these. An input of the workflow that is handed on to such a one
- * is secret as well. Expressions are at the top of the workflow unless `at` says otherwise.
+ * their tools call secret, and what the run derives from these. An input of the workflow, or an answer, that is handed
+ * on to such a one is secret as well. Expressions are at the top of the workflow unless `at` says otherwise.
  */
 export class RunMask implements Masking {
   readonly #graph: Graph;
@@ -49,7 +49,10 @@ export class RunMask implements Masking {
     const declared = declaredSecrets(graph, secretInputs);
     this.#declared = declared;
     this.#isActive = declared.any;
-    this.#derived = new DerivedSecrets(graph, (name) => this.hasName(name), declared.has);
+    this.#derived = new DerivedSecrets(graph, (name) => this.hasName(name), {
+      ofTask: declared.has,
+      ofAnswer: declared.isAnswer,
+    });
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
     this.#mask = new Mask([
       ...given.filter(([name]) => this.hasName(name)).map(([, text]) => text),

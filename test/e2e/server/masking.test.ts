@@ -251,6 +251,47 @@ describe('a secret', () => {
     });
   });
 
+  test('is an answer that is given to a secret input, from the moment it is there', async () => {
+    const shown: unknown[] = [];
+    const server = createServer(registry, {
+      workflows: [
+        {
+          graph: flow(
+            'enters',
+            [
+              { ...ask(text('PIN?')), after: [] },
+              call(
+                'said',
+                { text: text('It is ', step('question', 'input')) },
+                { tool: 'echo', after: ['question'] },
+              ),
+              { ...ask(text('Sure of ', step('question', 'input'), '?')), id: 'sure', after: ['said'] },
+              call(
+                'opened',
+                { pin: step('question', 'input'), note: text('n') },
+                { tool: 'unlock', after: ['sure'] },
+              ),
+            ],
+            { inputs: [], returns: step('said') },
+          ),
+        },
+      ],
+      middleware: [{ name: 'watch', onRequest: ({ shownInput }) => void shown.push(shownInput) }],
+      log: (line) => shown.push(line),
+    });
+    const request = { signal: new AbortController().signal, requestId: '1', local: true, progress() {} };
+    for (const pin of ['§¤', '§¤§¤§¤']) {
+      const begun = await server.callTool('w_enters', {}, request);
+      const id = (begun.structuredContent as JsonObject).workflow_id as string;
+      for (const result of [pin, 'yes']) {
+        shown.push(await server.callTool('submit_result', { workflow_id: id, result }, request));
+        shown.push(await server.callTool('get_workflow_status', { workflow_id: id }, request));
+      }
+      expect(received).toContain(pin);
+      expect(textsIn(shown).filter((each) => each.includes('§'))).toEqual([]);
+    }
+  });
+
   test('that the output schema of a tool leaves no room to mask keeps the result back', async () => {
     const server = createServer(registry, { log: () => {} });
     const request = { signal: new AbortController().signal, requestId: '1', progress() {} };
