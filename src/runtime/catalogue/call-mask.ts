@@ -54,6 +54,11 @@ export class CallMask implements Masking {
     return this.#short;
   }
 
+  /** Whether a text holds a secret, however short. */
+  repeatedBy(text: string): boolean {
+    return this.#key(text) !== text;
+  }
+
   /** Masks what a search finds, for texts of ours that repeat nothing of the input. */
   get searched(): Masking {
     return this.#secrets;

@@ -143,7 +143,7 @@ class RegistryCatalogue implements Catalogue {
           this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, mask)));
         };
         const shown = discreet(toolContext, mask);
-        return masked(await this.#call(name, entry, checked.input, shown, report), mask);
+        return masked(await this.#call(name, entry, checked.input, shown, mask, report), mask);
       },
     );
   }
@@ -182,6 +182,7 @@ class RegistryCatalogue implements Catalogue {
     entry: ToolEntry,
     input: unknown,
     context: ToolContext,
+    mask: CallMask,
     onThrown: (error: unknown) => void,
   ): Promise<ToolOutcome> {
     const made = this.#tools.get(name, entry.class);
@@ -196,7 +197,9 @@ class RegistryCatalogue implements Catalogue {
       raw = await made.instance.execute(input, context);
     } catch (error) {
       onThrown(error);
-      return { ok: false, attempted: true, failure: thrownFailure(error, 'E_TOOL_ERROR') };
+      const failure = thrownFailure(error, 'E_TOOL_ERROR');
+      const code = mask.repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
+      return { ok: false, attempted: true, failure: { ...failure, code } };
     }
     return await this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
   }

@@ -124,7 +124,7 @@ export function maskedThrown(thrown: unknown, mask: Masking): string {
   return mask.text(thrownReport(thrown));
 }
 
-/** A failure without secrets. Its code is for programs, and none of anybody's input. */
+/** A failure without secrets. Its code stays: it is for programs, and one that a tool threw was looked at there. */
 export function maskedFailure(failure: Failure, mask: Masking): Failure {
   if (mask.isEmpty) return failure;
   const { message, details } = failure;

@@ -48,7 +48,8 @@ class Unlock {
 @Tool({ name: 'lock', description: 'Closes', secret: ['pin'] })
 class Lock {
   execute({ pin }: { pin: string; note: string }): never {
-    throw Object.assign(new Error(`cannot lock with ${pin}`), { cause: new Error(`cause ${pin}`) });
+    const error = new Error(`cannot lock with ${pin}`, { cause: new Error(`cause ${pin}`) });
+    throw Object.assign(error, { code: `E_${pin}` });
   }
 }
 
@@ -290,6 +291,16 @@ describe('a secret', () => {
       expect(received).toContain(pin);
       expect(textsIn(shown).filter((each) => each.includes('§'))).toEqual([]);
     }
+  });
+
+  test('that is short hides the code of an error that was thrown with it', async () => {
+    const server = createServer(registry, { log: () => {} });
+    const request = { signal: new AbortController().signal, requestId: '1', progress() {} };
+    const result = await server.callTool('lock', { pin: '42', note: '' }, request);
+    expect(JSON.stringify(result)).not.toContain('42');
+    expect(result).toMatchObject({ _meta: { 'stepwright/failure': { code: 'E_TOOL_ERROR' } } });
+    const longer = await server.callTool('lock', { pin: '4211', note: '' }, request);
+    expect(JSON.stringify(longer)).not.toContain('4211');
   });
 
   test('that the output schema of a tool leaves no room to mask keeps the result back', async () => {
