@@ -41,7 +41,10 @@ export function followAliases(
 
 /** Whether a name stands for all that this package exports: `import * as sw from 'stepwright'`. */
 export function isPackageNamespace(symbol: ts.Symbol): boolean {
-  return importedModule(symbol) === PACKAGE && (symbol.declarations?.some(ts.isNamespaceImport) ?? false);
+  return (
+    importedModule(symbol) === PACKAGE &&
+    (symbol.declarations?.some((d) => ts.isNamespaceImport(d) || ts.isNamespaceExport(d)) ?? false)
+  );
 }
 
 /** The module specifier an alias was imported or re-exported with. */

@@ -57,38 +57,79 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
 
 /** The name of a verb, or the declaration of a function of the project. */
 function calledBy(context: HostContext, callee: ts.Expression): string | ts.Node | undefined {
-  if (ts.isIdentifier(callee)) {
-    const end = endOf(context, callee);
-    return end === undefined ? undefined : (verbNamed(end.ours) ?? writtenBy(context, end.symbol));
+  return meantBy(context, callee, new Set());
+}
+
+/** Follows constants that stand for something else: `const invoke = sw.call`, `const { call } = sw`. */
+function meantBy(context: HostContext, callee: ts.Node, seen: Set<ts.Node>): string | ts.Node | undefined {
+  if (seen.has(callee)) return undefined;
+  seen.add(callee);
+  const member = accessOf(callee);
+  const owner = member && memberOf(context, member.object);
+  if (member !== undefined && owner !== undefined) {
+    return verbNamed(`${owner}.${member.name.text}`) ?? verbNamed(member.name.text);
   }
-  if (!ts.isPropertyAccessExpression(callee)) return undefined;
-  const owner = memberOf(context, callee.expression);
-  if (owner !== undefined) return verbNamed(`${owner}.${callee.name.text}`) ?? verbNamed(callee.name.text);
-  const end = endOf(context, callee.name);
-  return end && writtenBy(context, end.symbol);
+  const name = member?.name ?? (ts.isIdentifier(callee) ? callee : undefined);
+  const end = name && endOf(context, name);
+  if (end === undefined) return undefined;
+  const verb = verbNamed(end.ours);
+  if (verb !== undefined) return verb;
+  const written = end.symbol.valueDeclaration;
+  if (written !== undefined && ts.isBindingElement(written)) return meantBy(context, written, seen);
+  const stands = written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
+  const verbBehind = stands && meantBy(context, stands, seen);
+  return typeof verbBehind === 'string' ? verbBehind : writtenBy(context, end.symbol);
+}
+
+interface Access {
+  readonly object: ts.Expression;
+  readonly name: ts.Identifier | ts.PrivateIdentifier | ts.StringLiteralLike;
+}
+
+/** What is taken from which object, where it is written out: `sw.call`, `sw['call']`, `const { call } = sw`. */
+function accessOf(node: ts.Node): Access | undefined {
+  if (ts.isPropertyAccessExpression(node)) return { object: node.expression, name: node.name };
+  if (ts.isElementAccessExpression(node)) {
+    const key = node.argumentExpression;
+    return ts.isStringLiteralLike(key) ? { object: node.expression, name: key } : undefined;
+  }
+  if (!ts.isBindingElement(node)) return undefined;
+  const name = node.propertyName ?? node.name;
+  const taken = node.parent.parent;
+  const object = ts.isVariableDeclaration(taken) ? taken.initializer : undefined;
+  return object !== undefined && ts.isIdentifier(name) ? { object, name } : undefined;
 }
 
 /** What this package calls the object of an access: `ask`, or nothing but its namespace. */
 function memberOf(context: HostContext, object: ts.Expression): string | undefined {
-  if (ts.isPropertyAccessExpression(object)) {
-    return memberOf(context, object.expression) === '' ? object.name.text : undefined;
-  }
-  if (!ts.isIdentifier(object)) return undefined;
-  const symbol = context.checker.getSymbolAtLocation(object);
-  if (symbol !== undefined && isPackageNamespace(symbol)) return '';
-  return endOf(context, object)?.ours;
+  const member = accessOf(object);
+  if (member !== undefined && memberOf(context, member.object) === '') return member.name.text;
+  const name = member?.name ?? (ts.isIdentifier(object) ? object : undefined);
+  const symbol = name && context.checker.getSymbolAtLocation(name);
+  if (name === undefined || symbol === undefined) return undefined;
+  return isNamespaceOfPackage(context, symbol) ? '' : endOf(context, name)?.ours;
+}
+
+/** Also where a module of the project hands the namespace on: `export * as sw from 'stepwright'`. */
+function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = new Set<ts.Symbol>()): boolean {
+  if (isPackageNamespace(symbol)) return true;
+  if (seen.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
+  const next = context.checker.getImmediateAliasedSymbol(symbol);
+  return next !== undefined && isNamespaceOfPackage(context, next, seen.add(symbol));
 }
 
 function endOf(
   context: HostContext,
-  name: ts.Identifier | ts.MemberName,
+  name: ts.Identifier | ts.MemberName | ts.StringLiteralLike,
 ): { readonly symbol: ts.Symbol; readonly ours?: string } | undefined {
   const start = context.checker.getSymbolAtLocation(name);
   const end = start && followAliases(context, start);
   if (end === undefined || 'lost' in end) return undefined;
   const { symbol, stepwrightName } = end;
-  const file = symbol.valueDeclaration?.getSourceFile().fileName;
-  const ours = stepwrightName ?? (file !== undefined && isOurs(file) ? symbol.name : undefined);
+  const written = symbol.valueDeclaration;
+  const isMember = written !== undefined && (ts.isClassElement(written) || ts.isTypeElement(written));
+  const isOwn = written !== undefined && !isMember && isOurs(written.getSourceFile().fileName);
+  const ours = stepwrightName ?? (isOwn ? symbol.name : undefined);
   return { symbol, ...(ours === undefined ? {} : { ours }) };
 }
 
