@@ -169,6 +169,8 @@ describe('functions', () => {
   test.each([
     ['const f = () => 1;', 'its module does not export it'],
     ['export async function f() {}', 'it is asynchronous'],
+    ['export const f = () => Promise.resolve(1);', 'it returns a promise'],
+    ['export function f(): string | PromiseLike<string> { return String(1); }', 'it returns a promise'],
     ['export const f = function* () {};', 'it is a generator'],
     ['export let f = () => 1;', 'it is not declared with `const`'],
     ['export const f = Array.of;', 'it is not written out as a function'],
@@ -188,6 +190,12 @@ describe('functions', () => {
     const subject = host.sourceFiles()[0]?.classes.find(({ name }) => name === 'Subject');
     const call = subject?.fields[0]?.initializer;
     expect(call).toMatchObject({ callee: { symbol: { kind: 'function', why } } });
+  });
+
+  test('with a field that promises have as well are no promises', () => {
+    const found = calleeIn({ 'a.ts': 'export const plan = () => ({ then: 1 });' }, 'plan()');
+    expect(found).toMatchObject({ exportName: 'plan' });
+    expect(found).not.toHaveProperty('why');
   });
 
   test('of the language itself are names like any other', () => {

@@ -75,7 +75,20 @@ function whyNot(
   if (ts.isVariableDeclaration(declaration) && !(ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const))
     return 'it is not declared with `const`';
   if (written.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword)) return 'it is asynchronous';
-  return written.asteriskToken === undefined ? undefined : 'it is a generator';
+  if (written.asteriskToken !== undefined) return 'it is a generator';
+  return returnsPromise(context, written) ? 'it returns a promise' : undefined;
+}
+
+function returnsPromise({ checker }: HostContext, written: Written): boolean {
+  const signature = checker.getSignatureFromDeclaration(written);
+  if (signature === undefined) return false;
+  const type = checker.getReturnTypeOfSignature(signature);
+  return (type.isUnion() ? type.types : [type]).some((part) => {
+    const then = checker.getPropertyOfType(part, 'then');
+    return (
+      then !== undefined && checker.getTypeOfSymbolAtLocation(then, written).getCallSignatures().length > 0
+    );
+  });
 }
 
 function isTopLevel(declaration: ts.Declaration): boolean {
