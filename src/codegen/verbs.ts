@@ -32,14 +32,14 @@ export type Verb = (typeof VERBS)[number];
 
 export type CallSyntax = Extract<ExpressionSyntax, { kind: 'call' }>;
 
-/** How many arguments each verb takes at most. */
+/** How many arguments of each verb are read. A chain may have any number of links: only its type limits them. */
 export const MAX_ARGUMENTS: Readonly<Record<Verb, number>> = {
   call: 3,
   read: 2,
   run: 3,
   fail: 1,
   done: 1,
-  chain: 6,
+  chain: Number.POSITIVE_INFINITY,
   attempt: 2,
   match: 2,
   parallel: 2,
