@@ -6,8 +6,8 @@ import { bodiesOf, compensationsOf, nodesOf } from '../../graph/node-expressions
 export interface DeclaredSecrets {
   /** Whether an input of a workflow is a secret: it is declared so, or handed on to where one is wanted. */
   readonly has: (workflow: string, input: string) => boolean;
-  /** Whether what somebody answers to a question of a workflow is handed on to where a secret is wanted. */
-  readonly isAnswer: (workflow: string, node: string) => boolean;
+  /** What of an answer, or of the result of a call, is handed on to where a secret is wanted, by its paths. */
+  readonly pathsOf: (workflow: string, node: string) => readonly RefExpr['path'][];
   /** What calls and workflows give to secret inputs. */
   readonly given: ReadonlySet<Expr>;
   /** The declarations of secret inputs. */
@@ -18,7 +18,7 @@ export interface DeclaredSecrets {
 
 /**
  * Finds every secret input of a graph and of the workflows it runs. An input that is handed on to a tool's or another
- * workflow's secret input, or whose items are, is secret as well; and so is an answer.
+ * workflow's secret input, or whose items are, is secret as well; and so is what an answer or a result has there.
  *
  * @param inputsOf the names of a tool's secret inputs.
  */
@@ -28,7 +28,7 @@ export function declaredSecrets(
 ): DeclaredSecrets {
   const workflows = [graph, ...(graph.tasks ?? [])];
   const found = new Set<string>();
-  const answers = new Set<string>();
+  const paths = new Map<string, RefExpr['path'][]>();
   const given = new Set<Expr>();
   const keyOf = (workflow: Graph | string, name: string): string =>
     JSON.stringify([typeof workflow === 'string' ? workflow : workflow.name, name]);
@@ -43,20 +43,22 @@ export function declaredSecrets(
   const views = workflows.map((workflow) => ({
     workflow,
     nodes: loopsByNode(workflow),
-    questions: new Set(nodesOf(workflow).flatMap((node) => (holdsText(node) ? [node.id] : []))),
+    givers: new Set(nodesOf(workflow).flatMap((node) => (givesText(node) ? [node.id] : []))),
   }));
   for (let size = -1; size !== found.size; ) {
     size = found.size;
-    for (const { workflow, nodes, questions } of views) {
+    for (const { workflow, nodes, givers } of views) {
       for (const [node, loops] of nodes) {
         for (const name of wanted(node)) {
           const expr = entryOf(node.input, name);
           if (expr === undefined) continue;
-          given.add(expr);
           const source = inputName(expr, loops);
           if (source !== undefined) found.add(keyOf(workflow, source));
-          const step = stepName(expr);
-          if (step !== undefined && questions.has(step)) answers.add(keyOf(workflow, step));
+          const [step, ...path] = given.has(expr) ? [] : stepPath(expr);
+          given.add(expr);
+          if (step === undefined || !givers.has(String(step))) continue;
+          const key = keyOf(workflow, String(step));
+          paths.set(key, [...(paths.get(key) ?? []), path]);
         }
       }
     }
@@ -67,7 +69,7 @@ export function declaredSecrets(
   return {
     any: found.size > 0 || given.size > 0 || undoesWithSecrets,
     has: (workflow, input) => found.has(keyOf(workflow, input)),
-    isAnswer: (workflow, node) => answers.has(keyOf(workflow, node)),
+    pathsOf: (workflow, node) => paths.get(keyOf(workflow, node)) ?? [],
     given,
     inputs: workflows.flatMap((workflow) =>
       workflow.inputs.filter(({ name }) => found.has(keyOf(workflow, name))),
@@ -103,15 +105,23 @@ export function inputName(expr: Expr | undefined, loops: Loops = new Map()): str
     : undefined;
 }
 
-/** Whether a node asks for something that can be a secret: no yes or no. */
-function holdsText(node: Node): boolean {
-  return node.kind === 'ask' && node.mode !== 'info' && node.mode !== 'confirm';
+/** Whether what a node gives can be a secret, and comes from outside: no yes or no. */
+function givesText(node: Node): boolean {
+  return node.kind === 'call' || (node.kind === 'ask' && node.mode !== 'info' && node.mode !== 'confirm');
 }
 
-/** The step that an expression refers to, as a whole or in part, if it does no more than that. */
-function stepName(expr: Expr): string | undefined {
-  if (expr.kind === 'get') return stepName(expr.of);
-  return expr.kind === 'ref' && expr.root === 'steps' ? String(expr.path[0]) : undefined;
+/** The step that an expression refers to and the path in its value, as far as it is written out. */
+function stepPath(expr: Expr): RefExpr['path'] | readonly [] {
+  if (expr.kind === 'ref') return expr.root === 'steps' ? expr.path : [];
+  if (expr.kind !== 'get') return [];
+  const base = stepPath(expr.of);
+  const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
+  const isWritten = typeof key === 'string' || typeof key === 'number';
+  return base.length > 0 && isWritten && isWhole(expr.of) ? [...base, key] : base;
+}
+
+function isWhole(expr: Expr): boolean {
+  return expr.kind === 'ref' || (expr.kind === 'get' && expr.key.kind === 'literal' && isWhole(expr.of));
 }
 
 /** The path into the inputs of its workflow that an expression is, if it is no more than that: `card.number`. */

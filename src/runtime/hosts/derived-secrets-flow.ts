@@ -27,14 +27,14 @@ interface Place {
   readonly scope: ScopePlan;
 }
 
-/** Which inputs and answers are secret. */
+/** Which inputs and values of steps are secret. */
 export interface SecretInputs {
   /** Of the workflow the run was started on. */
   readonly ofRun: (name: string) => boolean;
   /** Of a workflow that it runs. Default: those that are declared so. */
   readonly ofTask?: (workflow: string, name: string) => boolean;
-  /** What is answered to a question of a workflow. Default: none is. */
-  readonly ofAnswer?: (workflow: string, node: string) => boolean;
+  /** Of what a call or a person gives to a workflow, by the paths. Default: nothing is. */
+  readonly ofStep?: (workflow: string, node: string) => readonly Path[];
 }
 
 /**
@@ -162,11 +162,20 @@ export class SecretFlow {
 
   #reachesNode(frame: Frame, planned: PlannedNode, path: Path): boolean {
     if (this.#hidden.has(nodeIn(frame, planned))) return true;
-    if (this.#inputs.ofAnswer?.(frame.plan.graph.name, planned.node.id)) return true;
+    if (this.#secretPaths(frame, planned).some((secret) => overlap(secret, path))) return true;
     const key = `${frame.id}|steps|${planned.node.id}|${JSON.stringify(path)}`;
     return this.#remembered(key, () =>
       this.#valuesOf(frame, planned, path).some(({ expr, place }) => this.#mentions(expr, place)),
     );
+  }
+
+  /** What in the value of a node is secret although nothing that is known derives it from a secret. */
+  secretPathsOf(node: PlannedNode, at: ScopeInstance): readonly Path[] {
+    return this.#secretPaths(this.#frameOf(at.workflow), node);
+  }
+
+  #secretPaths(frame: Frame, { node }: PlannedNode): readonly Path[] {
+    return this.#inputs.ofStep?.(frame.plan.graph.name, node.id) ?? [];
   }
 
   /** The expressions that the value of a node, or the part of it at a path, is made of. */
@@ -306,4 +315,10 @@ function loopNamed({ loops }: ScopePlan, name: string): PlannedNode | undefined 
 
 function isDeclaredSecret(inputs: readonly Input[], name: string): boolean {
   return inputs.some((input) => input.name === name && input.secret === true);
+}
+
+/** Whether one path leads to the other one, or into it. */
+function overlap(one: Path, other: Path): boolean {
+  const shared = Math.min(one.length, other.length);
+  return one.slice(0, shared).every((key, index) => String(key) === String(other[index]));
 }

@@ -47,7 +47,7 @@ export class DerivedSecrets {
 
   /**
    * @param isSecret whether the input of this name is a secret.
-   * @param more the same for inputs of workflows that the graph runs, and for answers.
+   * @param more the same for inputs of workflows that the graph runs, and for values of steps.
    */
   constructor(graph: Graph, isSecret: (input: string) => boolean, more: Omit<SecretInputs, 'ofRun'> = {}) {
     this.#plan = planOf(graph);
@@ -179,9 +179,12 @@ export class DerivedSecrets {
   #givenBy(node: NodeInstance, { outputs }: RunState): Json[] {
     const { kind } = node.planned.node;
     if (kind === 'compute' && node.planned.node.function === undefined) return [];
-    // What a tool gave back is known by its step; its texts may be as common as `ok`.
-    if (kind === 'call' || kind === 'resource') return [];
     const output = ownProperty(outputs, node.key);
+    // What else a tool gave back is known by its step; its texts may be as common as `ok`.
+    if (kind === 'call' || kind === 'resource') {
+      const paths = this.#flow.secretPathsOf(node.planned, node.scope);
+      return paths.flatMap((path) => [...leavesOf(valueAt(output, path))]);
+    }
     return output === undefined ? [] : [...this.#derivedIn(output, node, [])];
   }
 
@@ -312,8 +315,17 @@ export class DerivedSecrets {
   }
 }
 
+function valueAt(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
+  let at = value;
+  for (const key of path) {
+    if (Array.isArray(at)) at = at[Number(key)];
+    else at = isJsonObject(at) ? ownProperty(at, String(key)) : undefined;
+  }
+  return at;
+}
+
 /** The texts and numbers of a value. */
-function* leavesOf(value: Json): Generator<Json> {
+function* leavesOf(value: Json | undefined): Generator<Json> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'number') yield value;
   else if (Array.isArray(value) || isJsonObject(value)) {

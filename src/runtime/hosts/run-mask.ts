@@ -27,8 +27,9 @@ export interface RunSecrets {
  *
  * It knows secrets in two ways: by where a value comes from, wherever the expression behind the value is known, and by
  * the texts of all values learned so far. Secret are the secret inputs of the workflow, what its calls give to inputs that
- * their tools call secret, and what the run derives from these. An input of the workflow, or an answer, that is handed
- * on to such a one is secret as well. Expressions are at the top of the workflow unless `at` says otherwise.
+ * their tools call secret, and what the run derives from these. An input of the workflow, an answer and what a
+ * call gave are secret as well where they are handed on to such a one. Expressions are at the top of the workflow unless
+ * `at` says otherwise.
  */
 export class RunMask implements Masking {
   readonly #graph: Graph;
@@ -51,7 +52,7 @@ export class RunMask implements Masking {
     this.#isActive = declared.any;
     this.#derived = new DerivedSecrets(graph, (name) => this.hasName(name), {
       ofTask: declared.has,
-      ofAnswer: declared.isAnswer,
+      ofStep: declared.pathsOf,
     });
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
     this.#mask = new Mask([

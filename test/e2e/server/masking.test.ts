@@ -37,6 +37,15 @@ class Echo {
   }
 }
 
+const tokens: Readonly<Record<string, string>> = { short: '§¤', long: '§¤§¤§¤' };
+
+@Tool({ name: 'mint', description: 'Makes a token' })
+class Mint {
+  execute({ text: size }: { text: string }) {
+    return { token: tokens[size] ?? '', made: size };
+  }
+}
+
 @Tool({ name: 'unlock', description: 'Opens', secret: ['pin'] })
 class Unlock {
   execute({ pin, note }: { pin: string; note: string }) {
@@ -63,6 +72,7 @@ class Count {
 const registry = registryOf({
   tools: [
     { class: Echo, input: strict('text') },
+    { class: Mint, input: strict('text') },
     { class: Unlock, input: strict('pin', 'note'), output: strict('door', 'note') },
     { class: Lock, input: strict('pin', 'note') },
     {
@@ -289,6 +299,36 @@ describe('a secret', () => {
         shown.push(await server.callTool('get_workflow_status', { workflow_id: id }, request));
       }
       expect(received).toContain(pin);
+      expect(textsIn(shown).filter((each) => each.includes('§'))).toEqual([]);
+    }
+  });
+
+  test('is what a call gave that is given to a secret input, and nothing beside it', async () => {
+    for (const size of ['short', 'long']) {
+      const shown: unknown[] = [];
+      const nodes = [
+        call('got', { text: input('size') }, { tool: 'mint' }),
+        call('told', { text: text('It is ', step('got', 'token')) }, { tool: 'echo', after: ['got'] }),
+        { ...ask(text('Sure of ', step('got', 'token'), '?')), after: ['told'] },
+        call(
+          'opened',
+          { pin: step('got', 'token'), note: text('n') },
+          { tool: 'unlock', after: ['question'] },
+        ),
+      ];
+      const inputs = [{ ...secret, name: 'size', secret: false }];
+      const server = createServer(registry, {
+        workflows: [{ graph: flow('passes-on', nodes, { inputs, returns: step('told') }) }],
+        middleware: [{ name: 'watch', onRequest: ({ shownInput }) => void shown.push(shownInput) }],
+        log: (line) => shown.push(line),
+      });
+      const request = { signal: new AbortController().signal, requestId: '1', local: true, progress() {} };
+      shown.push(await server.getPrompt('passes-on', { size }, request));
+      expect(textsIn(shown).join()).toContain(`"made": "${size}"`);
+      const begun = await server.callTool('w_passes-on', { size }, request);
+      const id = (begun.structuredContent as JsonObject).workflow_id as string;
+      shown.push(begun, await server.callTool('submit_result', { workflow_id: id, result: 'yes' }, request));
+      expect(received).toContain(`It is ${tokens[size]}`);
       expect(textsIn(shown).filter((each) => each.includes('§'))).toEqual([]);
     }
   });
