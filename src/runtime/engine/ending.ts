@@ -40,15 +40,17 @@ function standIn(turn: Turn, node: NodeInstance, failed: Failed, value: Expr): v
 }
 
 /**
- * Another node takes over, unless that was left out or has failed already, or nothing new may start: no failure is
+ * Another node takes over, unless that was left out, has failed or was aborted, or nothing new may start: no failure is
  * lost. One that has succeeded already stands in for this node as well. [E6]
  */
 function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: string): void {
-  const { scopes, nodes } = turn.recorder.tables;
+  const { scopes, nodes, containers } = turn.recorder.tables;
   const { endedBy, stopped } = scopes.need(node.scope.key);
-  const other = nodes.need(neighbour(turn, node, fallbackNode).key);
+  const { key } = neighbour(turn, node, fallbackNode);
+  const other = nodes.need(key);
   const mayStart = endedBy === undefined && stopped === undefined;
-  if (hasNothingToGive(other) || (other.status === 'pending' && !mayStart)) {
+  const isAborted = other.status === 'running' && containers.get(key)?.aborted === true;
+  if (hasNothingToGive(other) || isAborted || (other.status === 'pending' && !mayStart)) {
     failForGood(turn, node, failed);
     return;
   }
