@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/runtime/engine/contract.js';
@@ -43,6 +44,13 @@ describe('the engine and the oracle', () => {
       }
     });
   });
+});
+
+test('a step whose running fallback is aborted with the run has failed', () => {
+  const text = readFileSync(new URL('./aborted-fallback.json', import.meta.url), 'utf8');
+  const graph = JSON.parse(text) as Case['graph'];
+  for (const compensate of [false, true])
+    agree({ graph, world: { luck: [1125], cancel: { at: 15, compensate } } });
 });
 
 describe('the state of a run', () => {
