@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
+import { parseNodeKey } from '../../src/plan/node-key.js';
 import type { Change, Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
 import { fold } from '../../src/runtime/engine/fold.js';
-import { parseNodeKey } from '../../src/runtime/engine/node-key.js';
 import { type Engine, IDS, type Step } from './drive.js';
 import { waitsIn } from './order.js';
 

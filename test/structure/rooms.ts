@@ -6,6 +6,7 @@ import type { Import } from './source-files.js';
  */
 export const ROOMS = [
   'src/graph',
+  'src/plan',
   'src/decorators',
   'src/formats',
   'src/codegen',
@@ -28,6 +29,7 @@ const ENTRY_POINTS = new Set(['src/index.ts', 'src/runtime/index.ts', 'src/codeg
 /** Rooms that run in places without Node: the packages they may use. */
 const PURE: Partial<Record<Room, readonly string[]>> = {
   'src/graph': ['zod', '@noble/hashes'],
+  'src/plan': [],
   'src/runtime/engine': [],
 };
 

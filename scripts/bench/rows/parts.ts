@@ -2,7 +2,7 @@ import { hashGraph } from '../../../src/graph/canonical.js';
 import { Budget, type EvaluationScope, evaluate } from '../../../src/graph/expression/evaluate.js';
 import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { JsonObject } from '../../../src/graph/json.js';
-import { planOf } from '../../../src/runtime/engine/plan.js';
+import { planOf } from '../../../src/plan/plan.js';
 import { line, ref } from '../graphs.js';
 import { inTurns, timed } from '../measure.js';
 import { lineMachine } from '../peers/machines.js';

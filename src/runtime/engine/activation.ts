@@ -1,12 +1,12 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
+import type { PlannedNode } from '../../plan/plan.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
-import type { PlannedNode } from './plan.js';
 import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.js';
 import { skip } from './settle.js';
 import { readerOf, type Turn } from './turn.js';

@@ -1,9 +1,9 @@
 import type { Graph } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
+import { planOf } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import { answered, failed, refused, submitted, timerFired } from './answers.js';
 import type { Advance, Event, RunState } from './contract.js';
-import { planOf } from './plan.js';
 import { cancelRun } from './run-end.js';
 import { openTurn, type Turn } from './turn.js';
 

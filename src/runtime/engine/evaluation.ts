@@ -9,10 +9,10 @@ import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
+import { nodeKey } from '../../plan/node-key.js';
 import type { Failure, RunState } from './contract.js';
 import { failures } from './failures.js';
 import { type Instances, type ScopeInstance, visibleKey, type WorkflowInstance } from './instances.js';
-import { nodeKey } from './node-key.js';
 import type { NodeRow } from './state.js';
 
 /** What an expression gave: its value, or the failure of the node it belongs to. */

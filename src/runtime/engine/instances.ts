@@ -1,5 +1,5 @@
-import { nodeKey, parseNodeKey } from './node-key.js';
-import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
+import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 
 /** A workflow of the run: the one it was started on, or one that a `workflow` node runs. */
 export interface WorkflowInstance {

@@ -1,5 +1,5 @@
+import type { RunnableNode } from '../../plan/plan.js';
 import type { NodeInstance } from './instances.js';
-import type { RunnableNode } from './plan.js';
 import type { Turn } from './turn.js';
 
 /** Whether an attempt of a node takes one of the run's places. Nothing else is in flight while it runs. */

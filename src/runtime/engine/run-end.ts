@@ -1,15 +1,15 @@
 import type { Graph } from '../../graph/model.js';
+import type { PlanFault } from '../../plan/fault.js';
 import type { CompensationReport, Event, NodeFailure, RunRow } from './contract.js';
 import { failures } from './failures.js';
 import type { ScopeInstance } from './instances.js';
-import type { GraphFault } from './plan.js';
 import { outcomeOf } from './scopes.js';
 import { stopScope } from './stop.js';
 import type { Turn } from './turn.js';
 import { beginUndoing, undoableIn } from './undo.js';
 
 /** The graph as a whole cannot run: the run fails before anything has started. */
-export function endWithFault(turn: Turn, graph: Graph, { failure, node }: GraphFault): void {
+export function endWithFault(turn: Turn, graph: Graph, { failure, node }: PlanFault): void {
   const { recorder } = turn;
   for (const { id, kind } of graph.nodes) {
     const row = { waitingFor: 0, attempt: 0 };

@@ -1,8 +1,8 @@
 import type { Value } from '../../graph/json.js';
+import type { PlannedNode } from '../../plan/plan.js';
 import { roundInside } from './commands.js';
 import type { Failure, NodeRow } from './contract.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
-import type { PlannedNode } from './plan.js';
 import { readerIn, type Turn } from './turn.js';
 
 /** How a scope ended. */

@@ -1,9 +1,9 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
+import type { PlannedNode } from '../../plan/plan.js';
 import type { Fact, NodeRow, NodeStatus, Selection, SkipReason } from './contract.js';
 import type { NodeInstance } from './instances.js';
-import type { PlannedNode } from './plan.js';
 import { changePlaces, leaveLine, takesPlace } from './ready-line.js';
 import { readerIn, type Turn } from './turn.js';
 

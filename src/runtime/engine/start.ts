@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import type { Advance, RunState, StartIds } from './contract.js';
-import { planOf } from './plan.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
 import { emptyTables } from './table.js';

@@ -1,9 +1,9 @@
 import { Budget } from '../../graph/expression/evaluate.js';
+import type { Plan } from '../../plan/plan.js';
 import type { CompensationReport, RunState } from './contract.js';
 import { DueNodes } from './due.js';
 import { Evaluation, errorOf } from './evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from './instances.js';
-import type { Plan } from './plan.js';
 import { Recorder } from './recorder.js';
 
 /** What the expressions of one `start` or `advance` may cost together. See `Budget` for the unit. */

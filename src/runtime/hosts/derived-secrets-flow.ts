@@ -1,8 +1,8 @@
 import { references } from '../../graph/expression/references.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Input } from '../../graph/model.js';
+import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import type { ScopeInstance, WorkflowInstance } from '../engine/instances.js';
-import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../engine/plan.js';
 
 type Path = readonly (string | number)[];
 

@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { Instances } from '../engine/instances.js';
-import { planOf } from '../engine/plan.js';
 
 /** An item that failed in a loop that went on without it. */
 export interface FailedItem {

@@ -1,10 +1,10 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import type { RunState } from '../engine/contract.js';
 import { Evaluation } from '../engine/evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
-import { planOf } from '../engine/plan.js';
 import { stepsNamedBy } from '../engine/undo.js';
 
 /** What the input of one compensation may cost. See `Budget`. */

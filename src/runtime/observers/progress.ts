@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph/model.js';
+import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
+import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../../plan/plan.js';
 import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
-import { nodeKey, parseNodeKey } from '../engine/node-key.js';
-import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../engine/plan.js';
 import { isListed, listed } from './trace/outlook.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */

@@ -1,9 +1,9 @@
 import type { GotoNode } from '../../../graph/model.js';
+import type { PlannedNode } from '../../../plan/plan.js';
 import type { NodeRow, Selection } from '../contract.js';
 import { fail, forgetFailures } from '../ending.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
-import type { PlannedNode } from '../plan.js';
 import { succeed } from '../settle.js';
 import type { Turn } from '../turn.js';
 import { wipeParts } from '../wipe.js';

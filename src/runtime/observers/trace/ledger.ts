@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Plan } from '../../../plan/plan.js';
 import type {
   CompensationReport,
   Fact,
@@ -8,7 +9,6 @@ import type {
   SkipReason,
 } from '../../engine/contract.js';
 import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
-import type { Plan } from '../../engine/plan.js';
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 

@@ -1,12 +1,12 @@
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { attemptOf } from '../../../graph/print/shapes.js';
+import { type PlannedNode, planOf } from '../../../plan/plan.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
-import { type PlannedNode, planOf } from '../../engine/plan.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { maskedBlock, textBlock } from './block.js';

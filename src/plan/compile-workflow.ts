@@ -1,11 +1,11 @@
-import type { Graph } from '../../../graph/model.js';
-import { failures } from '../failures.js';
-import type { WorkflowPlan } from '../plan.js';
+import type { Graph } from '../graph/model.js';
 import { stuckIn } from './cycles.js';
 import { type Draft, type DraftScope, draftWorkflow, type Surroundings, shareEmptyLists } from './draft.js';
 import { addEdges } from './edges.js';
+import { planFailures } from './fault.js';
 import { faultsOf } from './faults.js';
 import { addJumps } from './jumps.js';
+import type { WorkflowPlan } from './plan.js';
 import { addRoutes, freeRollbacks } from './routes.js';
 
 /** Compiles one workflow. What is wrong with it goes to `faults`; then the plan must not be run. */
@@ -23,7 +23,7 @@ export function compileWorkflow(graph: Graph, surroundings: Surroundings): Workf
     freeRollbacks(scope.nodes);
     shareEmptyLists(scope.nodes);
     const stuck = stuckIn(scope.nodes);
-    if (stuck.length > 0) faults.push({ failure: failures.cycle(stuck) });
+    if (stuck.length > 0) faults.push({ failure: planFailures.cycle(stuck) });
   }
   return workflow;
 }

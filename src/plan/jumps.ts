@@ -1,17 +1,16 @@
-import { failures } from '../failures.js';
-import type { GraphFault } from '../plan.js';
 import type { Draft } from './draft.js';
+import { type PlanFault, planFailures } from './fault.js';
 
 /**
  * A `goto` waits for everything from its target up to itself, and everything behind it that waits for one of those
  * waits for it as well: else it would have run on what is about to start over. [Q14]
  */
-export function addJumps(draft: Draft, faults: GraphFault[]): void {
+export function addJumps(draft: Draft, faults: PlanFault[]): void {
   const { node, scope, index } = draft;
   if (node.kind !== 'goto') return;
   const from = scope.nodes.findIndex(({ node: { id } }) => id === node.target);
   if (from < 0 || from >= index) {
-    faults.push({ failure: failures.gotoTarget(node.id, node.target) });
+    faults.push({ failure: planFailures.gotoTarget(node.id, node.target) });
     return;
   }
   const slice = scope.nodes.slice(from, index);

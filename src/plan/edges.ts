@@ -1,9 +1,9 @@
-import { references } from '../../../graph/expression/references.js';
-import type { Expr } from '../../../graph/expression/tree.js';
-import { compensationsOf, sideExpressions, valueExpressions } from '../../../graph/node-expressions.js';
-import { failures } from '../failures.js';
-import type { GraphFault, RunnableNode } from '../plan.js';
+import { references } from '../graph/expression/references.js';
+import type { Expr } from '../graph/expression/tree.js';
+import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
 import type { Draft, DraftScope } from './draft.js';
+import { type PlanFault, planFailures } from './fault.js';
+import type { RunnableNode } from './plan.js';
 
 /** A step that an expression names, and what naming it means: its data are needed, or it only orders. */
 interface Named {
@@ -15,13 +15,13 @@ interface Named {
  * What a node waits for: `after`, and whatever it or anything inside it names in the scope it stands in. Only `after`
  * and the plain references of values count in the join. [G10]
  */
-export function addEdges(draft: Draft, faults: GraphFault[]): void {
+export function addEdges(draft: Draft, faults: PlanFault[]): void {
   const { node, scope } = draft;
   const { byId, graph } = scope.workflow;
   const orders = new Set<Draft>();
   const joins = new Set<Draft>();
   const needs = new Set<Draft>();
-  const unknown = (target: string) => faults.push({ failure: failures.unknownNode(node.id, target) });
+  const unknown = (target: string) => faults.push({ failure: planFailures.unknownNode(node.id, target) });
 
   for (const id of node.after) {
     const target = byId.get(id);

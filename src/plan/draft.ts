@@ -1,13 +1,13 @@
-import type { Graph } from '../../../graph/model.js';
-import { bodiesOf, nodesOf } from '../../../graph/node-expressions.js';
-import { failures } from '../failures.js';
-import { isPlainId } from '../node-key.js';
-import type { GraphFault, PlannedNode, RunnableNode, ScopePlan, WorkflowPlan } from '../plan.js';
+import type { Graph } from '../graph/model.js';
+import { bodiesOf, nodesOf } from '../graph/node-expressions.js';
+import { type PlanFault, planFailures } from './fault.js';
+import { isPlainId } from './node-key.js';
+import type { PlannedNode, RunnableNode, ScopePlan, WorkflowPlan } from './plan.js';
 
 /** What the workflows of one plan have in common while they are compiled. */
 export interface Surroundings {
   /** Found so far; the first one counts. */
-  readonly faults: GraphFault[];
+  readonly faults: PlanFault[];
   /** Names of the workflows that may be run. */
   readonly names: ReadonlySet<string>;
   /** Those of them in which something says how it is undone. */
@@ -63,8 +63,9 @@ function draftScope(
   );
   const scope: DraftScope = { workflow, ...place, nodes: [], isUndoable };
   for (const [index, node] of nodes.entries()) {
-    if (workflow.byId.has(node.id)) surroundings.faults.push({ failure: failures.duplicateNode(node.id) });
-    if (!isPlainId(node.id)) surroundings.faults.push({ failure: failures.nodeId(node.id) });
+    if (workflow.byId.has(node.id))
+      surroundings.faults.push({ failure: planFailures.duplicateNode(node.id) });
+    if (!isPlainId(node.id)) surroundings.faults.push({ failure: planFailures.nodeId(node.id) });
     scope.nodes.push(draftNode(scope, node, index, surroundings));
   }
   return scope;

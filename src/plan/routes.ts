@@ -1,6 +1,6 @@
-import { failures } from '../failures.js';
-import type { GraphFault, RunnableNode } from '../plan.js';
 import type { Draft } from './draft.js';
+import { type PlanFault, planFailures } from './fault.js';
+import type { RunnableNode } from './plan.js';
 
 /** A node that names another one of its scope, to be run where it decides so. */
 interface Route {
@@ -12,15 +12,15 @@ interface Route {
  * Tells the nodes that `draft` may select. One without `after`, and every `compensate` node, needs to be selected;
  * another one has to wait until a branch that names it has settled. [G1, G2]
  */
-export function addRoutes(draft: Draft, faults: GraphFault[]): void {
+export function addRoutes(draft: Draft, faults: PlanFault[]): void {
   const { node, scope } = draft;
   if (node.kind === 'compensate') draft.needsSelection = true;
   for (const { target, by } of routesOf(node)) {
     const named = scope.workflow.byId.get(target);
     if (named === undefined || named.scope !== scope) {
-      faults.push({ failure: failures.unknownRoute(node.id, target) });
+      faults.push({ failure: planFailures.unknownRoute(node.id, target) });
     } else if (by === 'rollback' && named.node.kind !== 'compensate') {
-      faults.push({ failure: failures.noCompensateNode(node.id, target) });
+      faults.push({ failure: planFailures.noCompensateNode(node.id, target) });
     } else if (named.node.kind === 'compensate' || named.node.after.length === 0) {
       named.needsSelection = true;
       named.routers = [...new Set([...named.routers, draft])];

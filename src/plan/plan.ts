@@ -1,9 +1,9 @@
-import { hashGraph } from '../../graph/canonical.js';
-import type { Expr } from '../../graph/expression/tree.js';
-import type { DelegateNode, Graph, Node, Retry, ShellNode } from '../../graph/model.js';
-import { nodesOf } from '../../graph/node-expressions.js';
-import type { Failure } from './contract.js';
-import { compileWorkflow } from './plan/compile-workflow.js';
+import { hashGraph } from '../graph/canonical.js';
+import type { Expr } from '../graph/expression/tree.js';
+import type { DelegateNode, Graph, Node, Retry, ShellNode } from '../graph/model.js';
+import { nodesOf } from '../graph/node-expressions.js';
+import { compileWorkflow } from './compile-workflow.js';
+import type { PlanFault } from './fault.js';
 
 /** How many calls, reads and evaluations are in flight at once where the graph does not say. */
 const DEFAULT_MAX_CONCURRENCY = 10;
@@ -20,7 +20,7 @@ export interface Plan {
   readonly tasks: ReadonlyMap<string, WorkflowPlan>;
   readonly maxConcurrency: number;
   /** Why this engine cannot run the graph at all. */
-  readonly fault?: GraphFault;
+  readonly fault?: PlanFault;
 }
 
 /** One workflow of a plan: a space of names of its own. */
@@ -76,13 +76,6 @@ export interface PlannedNode {
   readonly retry: Retry | undefined;
 }
 
-/** A fault of the graph as a whole, found before anything runs. */
-export interface GraphFault {
-  readonly failure: Failure;
-  /** The node at fault, where it is one at the top. */
-  readonly node?: Node;
-}
-
 const plans = new WeakMap<Graph, Plan>();
 
 /** The plan of a graph, made once per graph object. A graph must not change afterwards. */
@@ -95,7 +88,7 @@ export function planOf(graph: Graph): Plan {
 }
 
 function compile(graph: Graph): Plan {
-  const faults: GraphFault[] = [];
+  const faults: PlanFault[] = [];
   const undoing = workflowsThatUndo(graph.tasks ?? []);
   const tasks = new Map<string, WorkflowPlan>();
   const names = new Set(graph.tasks?.map(({ name }) => name));
