@@ -1,4 +1,4 @@
-import { type CheckEnvironment, checkGraph, type ToolSignature } from '../graph/check/check-graph.js';
+import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { Declarations, LinkedWorkflow, ToolDeclaration } from './declarations.js';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type CheckEnvironment, checkGraph } from '../check/check-graph.js';
+import { printMermaid } from '../print/mermaid.js';
+import { printText } from '../print/text.js';
 import { anyGraph } from './any-graph.fixture.js';
 import { bundle } from './bundle.js';
 import { hashGraph } from './canonical.js';
-import { type CheckEnvironment, checkGraph } from './check/check-graph.js';
 import type { Graph } from './model.js';
 import { nodesOf } from './node-expressions.js';
-import { printMermaid } from './print/mermaid.js';
-import { printText } from './print/text.js';
 import { parseGraph } from './schema.js';
 
 const tools = new Map(

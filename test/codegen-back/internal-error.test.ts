@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { runCodegen } from '../../src/codegen/codegen.js';
 import { createProject, type Project } from './project.fixture.js';
 
-vi.mock('../../src/graph/check/check-graph.js', () => ({
+vi.mock('../../src/check/check-graph.js', () => ({
   checkGraph: () => {
     throw new RangeError('Maximum call stack size exceeded');
   },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { checkGraph } from '../../src/check/check-graph.js';
 import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/hints.js';
@@ -9,7 +10,6 @@ import { linkPrompts } from '../../src/codegen/link/prompts.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
-import { checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { parseGraph } from '../../src/graph/schema.js';
 import {

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { schemaOfType } from '../../src/codegen/schemas/type-schema.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
-import { checkGraph } from '../../src/graph/check/check-graph.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILE = 'test/codegen/forms/workflows.ts';

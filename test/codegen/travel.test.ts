@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
-import { checkGraph } from '../../src/graph/check/check-graph.js';
 import type { Node } from '../../src/graph/model.js';
 import { bodiesOf } from '../../src/graph/node-expressions.js';
 import type { CallPort } from '../../src/runtime/catalogue/port.js';

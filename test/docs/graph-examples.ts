@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { type CheckEnvironment, checkGraph } from '../../src/graph/check/check-graph.js';
+import { type CheckEnvironment, checkGraph } from '../../src/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { Graph } from '../../src/graph/model.js';
 import { compensationsOf, nodesOf } from '../../src/graph/node-expressions.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkGraph } from '../../src/graph/check/check-graph.js';
+import { checkGraph } from '../../src/check/check-graph.js';
 import { nodesOf } from '../../src/graph/node-expressions.js';
 import { parseGraph } from '../../src/graph/schema.js';
 import { tell } from './oracle.js';

@@ -7,6 +7,8 @@ import type { Import } from './source-files.js';
 export const ROOMS = [
   'src/graph',
   'src/plan',
+  'src/check',
+  'src/print',
   'src/decorators',
   'src/formats',
   'src/codegen',
@@ -30,6 +32,8 @@ const ENTRY_POINTS = new Set(['src/index.ts', 'src/runtime/index.ts', 'src/codeg
 const PURE: Partial<Record<Room, readonly string[]>> = {
   'src/graph': ['zod', '@noble/hashes'],
   'src/plan': [],
+  'src/check': [],
+  'src/print': [],
   'src/runtime/engine': [],
 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
+import type { CheckEnvironment } from '../../check/check-graph.js';
 import { parsePath } from '../../graph/guidance.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { runInProcess } from '../../runtime/hosts/in-process/run-in-process.js';

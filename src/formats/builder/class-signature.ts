@@ -1,5 +1,5 @@
+import type { ToolSignature } from '../../check/check-graph.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import type { ToolSignature } from '../../graph/check/check-graph.js';
 import { isJsonObject, type JsonSchema } from '../../graph/json.js';
 import type { ToolLike } from './handles.js';
 

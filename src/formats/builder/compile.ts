@@ -1,5 +1,5 @@
+import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import { canonicalGraph } from '../../graph/canonical.js';
-import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';

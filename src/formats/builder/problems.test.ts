@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { CheckEnvironment } from '../../check/check-graph.js';
 import { hashGraph } from '../../graph/canonical.js';
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import type { Json } from '../../graph/json.js';
 import {
   CircularDependencyError,

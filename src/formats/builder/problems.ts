@@ -1,4 +1,4 @@
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
+import type { CheckEnvironment } from '../../check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DiagnosticCode, DiagnosticParams } from '../../graph/diagnostics/table.js';
 import type { Graph } from '../../graph/model.js';

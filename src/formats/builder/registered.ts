@@ -1,4 +1,4 @@
-import type { CheckEnvironment, ToolSignature } from '../../graph/check/check-graph.js';
+import type { CheckEnvironment, ToolSignature } from '../../check/check-graph.js';
 
 /** A function that a graph names, with the hash the graph has of it. */
 export interface FunctionEntry {

@@ -1,6 +1,6 @@
+import type { CheckEnvironment } from '../../check/check-graph.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import { uriFault } from '../../graph/uri.js';
 import { parseUriTemplate, type TemplatePart } from '../../graph/uri-template.js';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { CheckEnvironment } from '../../check/check-graph.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
-import type { CheckEnvironment } from '../../graph/check/check-graph.js';
 import type { JsonSchema } from '../../graph/json.js';
 
 @Resource({ name: 'intro', description: 'How pages are laid out' })

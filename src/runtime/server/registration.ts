@@ -1,9 +1,9 @@
+import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import { graphErrors } from '../../formats/builder/problems.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
-import { type CheckEnvironment, checkGraph } from '../../graph/check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
 import { isJsonObject } from '../../graph/json.js';

@@ -6,7 +6,7 @@ import {
   reads,
   returns,
   step,
-} from '../../../src/graph/check/check-graph.fixture.js';
+} from '../../../src/check/check-graph.fixture.js';
 import {
   arm,
   asks,
@@ -21,7 +21,7 @@ import {
   undoes,
   undoing,
   waits,
-} from '../../../src/graph/check/constructs.fixture.js';
+} from '../../../src/check/constructs.fixture.js';
 import {
   call,
   dict,

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { printMermaid } from '../../../src/graph/print/mermaid.js';
-import { printText } from '../../../src/graph/print/text.js';
 import { parseGraph } from '../../../src/graph/schema.js';
+import { printMermaid } from '../../../src/print/mermaid.js';
+import { printText } from '../../../src/print/text.js';
 import { expectGolden, goldenFiles } from '../golden.js';
 import { cases } from './cases.js';
 

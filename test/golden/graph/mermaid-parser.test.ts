@@ -9,7 +9,7 @@ import { registry as travel } from '../../../generated/travel.registry.js';
 import { anyGraph } from '../../../src/graph/any-graph.fixture.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { nodesOf } from '../../../src/graph/node-expressions.js';
-import { printMermaid } from '../../../src/graph/print/mermaid.js';
+import { printMermaid } from '../../../src/print/mermaid.js';
 import { cases } from './cases.js';
 
 /** A chart as Mermaid's own parser understands it. */

@@ -1,5 +1,5 @@
 import type { BranchNode } from '../../../graph/model.js';
-import { soleBody } from '../../../graph/print/shapes.js';
+import { soleBody } from '../../../print/shapes.js';
 import { constructTexts } from './construct-texts.js';
 import { SingleLog } from './container-log.js';
 import { printExpression } from './print-expression.js';

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../graph/json.js';
-import { soleBody } from '../../../graph/print/shapes.js';
+import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
 import type { ScopeInstance } from '../../engine/instances.js';

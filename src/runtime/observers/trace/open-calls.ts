@@ -2,7 +2,7 @@ import { inlineText } from '../../../graph/expression/inline.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { ErrorNode } from '../../../graph/model.js';
 import { valueExpressions } from '../../../graph/node-expressions.js';
-import { attemptOf } from '../../../graph/print/shapes.js';
+import { attemptOf } from '../../../print/shapes.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { askOf, callOf, type ListedStep } from './call-entry.js';
 import type { HandOffContext } from './hand-off.js';

@@ -1,7 +1,7 @@
 import type { BranchNode, Graph, Node } from '../../../graph/model.js';
-import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../../graph/print/shapes.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../../plan/plan.js';
+import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../../print/shapes.js';
 import { isListed } from './outlook.js';
 import { planTexts } from './plan-texts.js';
 import { printExpression } from './print-expression.js';

@@ -1,6 +1,6 @@
 import type { Expr } from '../../../graph/expression/tree.js';
-import { printExpr } from '../../../graph/print/expression.js';
 import { escapeUnprintable } from '../../../graph/unprintable.js';
+import { printExpr } from '../../../print/expression.js';
 
 /** Longer expressions are no help to a reader. UTF-16 code units. */
 const LIMIT = 200;

@@ -1,7 +1,7 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
-import { attemptOf } from '../../../graph/print/shapes.js';
 import type { RunnableNode } from '../../../plan/plan.js';
+import { attemptOf } from '../../../print/shapes.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';

@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { attemptOf } from '../../../graph/print/shapes.js';
 import { type PlannedNode, planOf } from '../../../plan/plan.js';
+import { attemptOf } from '../../../print/shapes.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';

@@ -1,7 +1,7 @@
 import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
-import { attemptOf, fallbackOf, soleBody } from '../../../graph/print/shapes.js';
 import { cutText } from '../../../graph/unprintable.js';
+import { attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
 import { flowOf } from './flow.js';
 import { texts } from './texts.js';
 

@@ -1,8 +1,8 @@
-import { isSelectedOnly, routersIn } from '../../../graph/check/routes.js';
-import { type Placed, type PlacedScope, subjectOf } from '../../../graph/check/subject.js';
-import { waitsIn } from '../../../graph/check/waits.js';
+import { isSelectedOnly, routersIn } from '../../../check/routes.js';
+import { type Placed, type PlacedScope, subjectOf } from '../../../check/subject.js';
+import { waitsIn } from '../../../check/waits.js';
 import type { Graph, Node, NodeKind } from '../../../graph/model.js';
-import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../graph/print/shapes.js';
+import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
 
 /** Kinds of node that a caller notices nothing of. */
 const SILENT: ReadonlySet<NodeKind> = new Set(['compute', 'error', 'return']);

@@ -1,7 +1,7 @@
-import type { CheckEnvironment } from '../../../graph/check/environment.js';
-import { typesOf } from '../../../graph/check/known.js';
-import { rebased, schemaOfKnown } from '../../../graph/check/known-schema.js';
-import { knownResult } from '../../../graph/check/values.js';
+import type { CheckEnvironment } from '../../../check/environment.js';
+import { typesOf } from '../../../check/known.js';
+import { rebased, schemaOfKnown } from '../../../check/known-schema.js';
+import { knownResult } from '../../../check/values.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { texts } from './texts.js';

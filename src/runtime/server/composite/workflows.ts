@@ -1,6 +1,6 @@
+import type { CheckEnvironment } from '../../../check/environment.js';
 import { bundle } from '../../../graph/bundle.js';
 import { hashGraph } from '../../../graph/canonical.js';
-import type { CheckEnvironment } from '../../../graph/check/environment.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';

@@ -1,0 +1,80 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { AskNode, ForeachNode, ParallelNode } from '../graph/model.js';
+import { nodesOf } from '../graph/node-expressions.js';
+import { parseTime } from '../graph/rfc3339.js';
+import type { CheckEnvironment } from './environment.js';
+import { itemOf, typesOf } from './known.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
+import { describeTypes } from './type-mismatch.js';
+import { type Names, typeOf } from './type-of.js';
+import { type NamesIn, textsOf } from './values.js';
+import { reachableFrom } from './workflows.js';
+
+/**
+ * SW4028 rolling back where nothing can be undone, SW4029 loops over what is no list, SW4030 options of questions,
+ * SW4034 times that are none.
+ */
+export function checkConstructs(
+  { graph, placed }: Subject,
+  environment: CheckEnvironment,
+  namesIn: NamesIn,
+): Diagnostic[] {
+  return placed.flatMap(({ node, scope }) => {
+    const place = placeOfNode(node, graph);
+    switch (node.kind) {
+      case 'parallel':
+        if (node.onPartialFailure !== 'rollback' || canUndo(node, environment)) return [];
+        return [diagnostic('SW4028', place, { step: node.id })];
+      case 'foreach': {
+        const actual = noList(node, namesIn(scope));
+        if (actual === undefined) return [];
+        return [diagnostic('SW4029', placeOfExpr(node.items, place), { step: node.id, actual })];
+      }
+      case 'ask': {
+        const problem = problemOfOptions(node, namesIn(scope));
+        if (problem === undefined) return [];
+        return [diagnostic('SW4030', placeOfExpr(node.options, place), { step: node.id, problem })];
+      }
+      case 'wait': {
+        const { until } = node;
+        const text = until?.kind === 'literal' && typeof until.value === 'string' ? until.value : undefined;
+        if (text === undefined || parseTime(text) !== undefined) return [];
+        return [diagnostic('SW4034', placeOfExpr(until, place), { step: node.id, text })];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** Workflows that nothing is known of may undo something. */
+function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
+  if (node.compensateNode !== undefined) return true;
+  const own = { nodes: nodesOf({ nodes: [node] }) };
+  const { graphs, isWhole } = reachableFrom(own, environment);
+  const all = [...own.nodes, ...graphs.flatMap(nodesOf)];
+  return !isWhole || all.some((each) => each.kind === 'call' && each.compensate !== undefined);
+}
+
+function noList({ items }: ForeachNode, names: Names): string | undefined {
+  const types = typesOf(typeOf(items, names));
+  return types === undefined || types.size === 0 || types.has('array') ? undefined : describeTypes(types);
+}
+
+function problemOfOptions({ options }: AskNode, names: Names): string | undefined {
+  if (options === undefined) return undefined;
+  const texts = textsOf(options);
+  if (texts !== undefined) {
+    if (texts.length === 0) return 'are none';
+    const twice = texts.find((text, index) => texts.indexOf(text) < index);
+    return twice === undefined ? undefined : `hold \`${twice}\` twice`;
+  }
+  const known = typeOf(options, names);
+  const types = typesOf(known);
+  if (types === undefined || types.size === 0) return undefined;
+  if (!types.has('array')) return `are no list, but ${describeTypes(types)}`;
+  const items = typesOf(itemOf(known));
+  if (items === undefined || items.size === 0 || items.has('string')) return undefined;
+  return `are no texts, but each is ${describeTypes(items)}`;
+}

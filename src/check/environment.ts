@@ -1,0 +1,31 @@
+import type { JsonSchema } from '../graph/json.js';
+import type { Graph } from '../graph/model.js';
+
+/** What a graph may use: everything that is registered beside it. */
+export interface CheckEnvironment {
+  /** By name. */
+  readonly tools: ReadonlyMap<string, ToolSignature>;
+  /** By name. Their URIs are checked where they are declared. */
+  readonly resources: ReadonlyMap<string, { readonly uri: string }>;
+  /** By name. Without them nothing is said of the workflows a graph runs. */
+  readonly workflows?: ReadonlyMap<string, Graph>;
+}
+
+/** What a call of a tool takes and gives. */
+export interface ToolSignature {
+  readonly inputSchema: JsonSchema;
+  /** Without it nothing is known about the output. */
+  readonly outputSchema?: JsonSchema;
+  /** What the tool says of its effects. Without them it may change something, and a second call may do so again. */
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean };
+}
+
+/** A graph's own tasks are there wherever nothing of the same name is registered. */
+export function withTasks(environment: CheckEnvironment, { tasks }: Graph): CheckEnvironment {
+  if (tasks === undefined) return environment;
+  const workflows = new Map([
+    ...tasks.map((task) => [task.name, task] as const),
+    ...(environment.workflows ?? []),
+  ]);
+  return { ...environment, workflows };
+}

@@ -1,0 +1,224 @@
+import type { Json, JsonSchema } from '../graph/json.js';
+import { unreachable } from '../graph/unreachable.js';
+import {
+  formsIn,
+  itemsIn,
+  type JsonType,
+  propertyNames,
+  type SchemaView,
+  stepInto,
+  typeOfJson,
+  typesIn,
+  viewOf,
+} from './schema-view.js';
+
+/**
+ * What is known of a value before any run. Nothing here is a guess: what is called missing or of a type is so in every
+ * run, and whatever is not certain is unknown.
+ */
+export type Known =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'schema'; readonly view: SchemaView }
+  /** A value of one of these types; of none where it is absent. */
+  | { readonly kind: 'types'; readonly types: ReadonlySet<JsonType> }
+  | { readonly kind: 'list'; readonly item: Known }
+  /** `isOpen` where it may have more entries than these. */
+  | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, Known>; readonly isOpen: boolean }
+  | { readonly kind: 'either'; readonly of: ReadonlySet<Known> };
+
+/** What reading a key gives: what is known of it, or the keys that could have been read. */
+export type Read =
+  | { readonly kind: 'found'; readonly known: Known }
+  | { readonly kind: 'missing'; readonly keys: readonly string[] };
+
+/** More alternatives than this are not followed. */
+const MAX_ALTERNATIVES = 32;
+
+export const UNKNOWN: Known = { kind: 'unknown' };
+
+/** A value that is not there. */
+export const ABSENT: Known = { kind: 'types', types: new Set() };
+
+export function ofTypes(...types: readonly JsonType[]): Known {
+  return { kind: 'types', types: new Set(types) };
+}
+
+/**
+ * One of several, whichever it is; unknown for none. That it may be absent is not kept: only of what is never anything
+ * else is it known.
+ */
+export function either(...alternatives: readonly Known[]): Known {
+  const of = new Set<Known>();
+  for (const each of alternatives) {
+    if (each.kind === 'unknown') return UNKNOWN;
+    for (const one of each.kind === 'either' ? each.of : [each]) of.add(one);
+  }
+  if (of.size > 1) of.delete(ABSENT);
+  if (of.size === 0 || of.size > MAX_ALTERNATIVES) return UNKNOWN;
+  const [only] = of;
+  return of.size === 1 && only !== undefined ? only : { kind: 'either', of };
+}
+
+export function ofSchema(schema: JsonSchema): Known {
+  return { kind: 'schema', view: viewOf(schema) };
+}
+
+export function ofJson(value: Json): Known {
+  if (Array.isArray(value)) return { kind: 'list', item: either(...value.map(ofJson)) };
+  if (typeof value !== 'object' || value === null) return ofTypes(typeOfJson(value));
+  const entries = new Map(Object.entries(value).map(([key, each]) => [key, ofJson(each)]));
+  return { kind: 'dict', entries, isOpen: false };
+}
+
+/** Reads a property, an item or a length. */
+export function read(known: Known, key: string | number): Read {
+  switch (known.kind) {
+    case 'unknown':
+      return found(UNKNOWN);
+    case 'schema': {
+      const step = stepInto(known.view, key);
+      return step.kind === 'found'
+        ? found({ kind: 'schema', view: step.view })
+        : { kind: 'missing', keys: step.known };
+    }
+    case 'types':
+      return readAny([...known.types].map((type) => readType(type, key)));
+    case 'list':
+      if (key === 'length') return found(ofTypes('integer'));
+      return isIndex(key) ? found(known.item) : { kind: 'missing', keys: ['length'] };
+    case 'dict': {
+      const entry = known.entries.get(String(key));
+      if (entry !== undefined) return found(known.isOpen ? UNKNOWN : entry);
+      return known.isOpen ? found(UNKNOWN) : { kind: 'missing', keys: [...known.entries.keys()] };
+    }
+    case 'either':
+      return readAny([...known.of].map((each) => read(each, key)));
+    default:
+      return unreachable(known);
+  }
+}
+
+/** The forms a value may have, each on its own; nothing where that is not known. */
+export function alternativesOf(known: Known): readonly Known[] | undefined {
+  switch (known.kind) {
+    case 'unknown':
+      return undefined;
+    case 'schema':
+      return formsIn(known.view)?.map((view) => ({ kind: 'schema', view }));
+    case 'either': {
+      const forms = [...known.of].map(alternativesOf);
+      return forms.every((each) => each !== undefined) ? forms.flat() : undefined;
+    }
+    case 'types':
+      return [...known.types].map((type) => ofTypes(type));
+    case 'list':
+    case 'dict':
+      return [known];
+    default:
+      return unreachable(known);
+  }
+}
+
+/** The types a value may have; nothing where that is not known. */
+export function typesOf(known: Known): ReadonlySet<JsonType> | undefined {
+  switch (known.kind) {
+    case 'unknown':
+      return undefined;
+    case 'schema':
+      return typesIn(known.view);
+    case 'types':
+      return known.types;
+    case 'list':
+      return new Set(['array']);
+    case 'dict':
+      return new Set(['object']);
+    case 'either': {
+      const types = new Set<JsonType>();
+      for (const each of known.of) {
+        const own = typesOf(each);
+        if (own === undefined) return undefined;
+        for (const type of own) types.add(type);
+      }
+      return types;
+    }
+    default:
+      return unreachable(known);
+  }
+}
+
+/** The keys that are known of an object, whether it has each of them in every run or not. */
+export function keysOf(known: Known): readonly string[] {
+  switch (known.kind) {
+    case 'schema':
+      return propertyNames(known.view);
+    case 'dict':
+      return [...known.entries.keys()];
+    case 'either':
+      return [...new Set([...known.of].flatMap(keysOf))];
+    case 'unknown':
+    case 'types':
+    case 'list':
+      return [];
+    default:
+      return unreachable(known);
+  }
+}
+
+/** What is known of the items of a list, whichever of them. */
+export function itemOf(known: Known): Known {
+  switch (known.kind) {
+    case 'list':
+      return known.item;
+    case 'schema': {
+      const view = itemsIn(known.view);
+      return view === undefined ? UNKNOWN : { kind: 'schema', view };
+    }
+    case 'either':
+      return either(...[...known.of].map(itemOf));
+    case 'unknown':
+    case 'types':
+    case 'dict':
+      return UNKNOWN;
+    default:
+      return unreachable(known);
+  }
+}
+
+function readType(type: JsonType, key: string | number): Read {
+  switch (type) {
+    case 'string':
+    case 'array':
+      if (key === 'length') return found(ofTypes('integer'));
+      if (isIndex(key)) return found(type === 'string' ? ofTypes('string') : UNKNOWN);
+      return { kind: 'missing', keys: ['length'] };
+    case 'object':
+      return found(UNKNOWN);
+    case 'null':
+    case 'boolean':
+    case 'integer':
+    case 'number':
+      return { kind: 'missing', keys: [] };
+    default:
+      return unreachable(type);
+  }
+}
+
+/** Missing only where no alternative has it. Nothing is said of what is absent, since `?.` may stand there. */
+function readAny(reads: readonly Read[]): Read {
+  if (reads.length === 0) return found(UNKNOWN);
+  const present = reads.flatMap((each) => (each.kind === 'found' ? [each.known] : []));
+  if (present.length > 0) return found(either(...present));
+  return {
+    kind: 'missing',
+    keys: [...new Set(reads.flatMap((each) => (each.kind === 'missing' ? each.keys : [])))],
+  };
+}
+
+function found(known: Known): Read {
+  return { kind: 'found', known };
+}
+
+/** An item that is not there is absent, and no fault. */
+function isIndex(key: string | number): boolean {
+  return typeof key === 'number' || /^(0|[1-9]\d*)$/.test(key);
+}

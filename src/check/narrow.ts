@@ -1,0 +1,299 @@
+import { childrenOf } from '../graph/expression/children.js';
+import { type DataPath, dataPath, type PathSegment } from '../graph/expression/paths.js';
+import { references } from '../graph/expression/references.js';
+import type { Expr, LiteralExpr } from '../graph/expression/tree.js';
+import { isJsonObject, type Json } from '../graph/json.js';
+import { ABSENT, alternativesOf, either, type Known, read, typesOf, UNKNOWN } from './known.js';
+import { typeOfJson } from './schema-view.js';
+
+/** A condition, and whether it holds where something is read. */
+export interface Fact {
+  readonly test: Expr;
+  readonly holds: boolean;
+}
+
+/** What is known where a path starts. */
+export interface Narrowing {
+  readonly facts: readonly Fact[];
+  /** Whether something is asked of the value in a way that is not followed. */
+  readonly isUncertain: boolean;
+}
+
+/** The conditions that say something of the value a path starts from. */
+export function narrowingOf(facts: readonly Fact[], { ref }: DataPath, isAskedElsewhere: boolean): Narrowing {
+  const own = facts.filter(({ test }) => names(test, ref));
+  const isState = ref.root === 'state' && own.length > 0;
+  return {
+    facts: own,
+    isUncertain: isAskedElsewhere || isState || !own.every(({ test }) => isFollowed(test)),
+  };
+}
+
+/** The first key of a path that some forms of the value have, and others do not. */
+export interface Lacking {
+  readonly segment: PathSegment;
+  readonly index: number;
+  /** False where no form has it, whatever the conditions around it say. */
+  readonly isSometimes: boolean;
+}
+
+/**
+ * Reads a path as far as the conditions around it let its forms. A value whose forms are asked for in a way that is not
+ * followed is unknown.
+ */
+export function follow(
+  { ref, segments }: DataPath,
+  start: Known,
+  narrowing: Narrowing,
+): { readonly known: Known; readonly lacking?: Lacking } {
+  let known = start;
+  let lacking: Lacking | undefined;
+  for (let index = 0; ; index++) {
+    const at: Position = { ref, keys: segments.slice(0, index).map(({ key }) => key) };
+    const all = known;
+    const forms = formsAt(known, at, narrowing);
+    if (forms === undefined) return { known: UNKNOWN };
+    known = forms;
+    const segment = segments[index];
+    if (segment === undefined) {
+      // What is in a list may have been asked for as well.
+      const known = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
+      return { known, ...(lacking === undefined ? {} : { lacking }) };
+    }
+    if (lacking === undefined && isLacking(known, segment.key)) {
+      const isSometimes = read(all, segment.key).kind === 'found';
+      lacking = { segment, index, isSometimes };
+    }
+    const next = read(known, segment.key);
+    known = next.kind === 'found' ? next.known : ABSENT;
+  }
+}
+
+/** The forms of an item that a question such as `.filter` lets through. */
+export function formsThat(item: Known, name: string, question: Expr): Known {
+  const ref = { kind: 'ref', root: 'local', path: [name] } as const;
+  const facts = [{ test: question, holds: true }].filter(({ test }) => names(test, ref));
+  const narrowing = { facts, isUncertain: !facts.every(({ test }) => isFollowed(test)) };
+  return formsAt(item, { ref, keys: [] }, narrowing) ?? UNKNOWN;
+}
+
+/** A value on the way of a path. */
+interface Position {
+  readonly ref: DataPath['ref'];
+  readonly keys: readonly (string | number)[];
+}
+
+function formsAt(known: Known, at: Position, { facts, isUncertain }: Narrowing): Known | undefined {
+  if (facts.length === 0 && !isUncertain) return known;
+  const forms = alternativesOf(known);
+  if (forms === undefined || forms.length < 2) return known;
+  if (isUncertain) return undefined;
+  const left = forms.filter((form) => facts.every(({ test, holds }) => mayBe(test, holds, at, form)));
+  if (left.length === forms.length) return known;
+  // Nothing is said of what never runs.
+  return left.length === 0 ? undefined : together(known, left);
+}
+
+/** Some forms of a value. Those of one schema stay one. */
+function together(known: Known, forms: readonly Known[]): Known {
+  if (known.kind !== 'schema') return either(...forms);
+  const shapes = forms.flatMap((form) =>
+    form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
+  );
+  return { kind: 'schema', view: { root: known.view.root, shapes } };
+}
+
+/**
+ * Whether some forms of a schema have a key and others, which are no null, have none. Of what a condition or a fallback
+ * chose between in the workflow nothing is said: the author knows of both.
+ */
+function isLacking(known: Known, key: string | number): boolean {
+  if (known.kind !== 'schema') return false;
+  const forms = (alternativesOf(known) ?? []).filter((form) => !isNull(form));
+  const without = forms.filter((form) => read(form, key).kind === 'missing');
+  return without.length > 0;
+}
+
+function isScalar(known: Known): boolean {
+  const types = typesOf(known);
+  return types !== undefined && !types.has('array') && !types.has('object');
+}
+
+function isNull(known: Known): boolean {
+  const types = typesOf(known);
+  return types !== undefined && [...types].every((type) => type === 'null');
+}
+
+function names(test: Expr, ref: DataPath['ref']): boolean {
+  return references(test).some((each) => each.ref.root === ref.root && each.ref.path[0] === ref.path[0]);
+}
+
+/** Whether what a condition says of values is understood: comparisons with literals, and whether they are there. */
+function isFollowed(test: Expr): boolean {
+  switch (test.kind) {
+    case 'and':
+    case 'or':
+      return test.items.every(isFollowed);
+    case 'not':
+      return isFollowed(test.of);
+    case 'compare':
+      return sidesOf(test) !== undefined;
+    case 'call':
+      return test.fn === 'isNullish' && isPath(test.args[0]);
+    case 'literal':
+      return true;
+    default:
+      return isPath(test);
+  }
+}
+
+function isPath(expr: Expr | undefined): boolean {
+  return expr !== undefined && dataPath(expr)?.complete === true;
+}
+
+/** What a comparison compares with a literal. */
+function sidesOf(
+  test: Extract<Expr, { kind: 'compare' }>,
+): { readonly path: Expr; readonly literal: LiteralExpr; readonly op: string } | undefined {
+  const [only, more] = test.ops;
+  if (only === undefined || more !== undefined) return undefined;
+  const { left } = test;
+  const { op, right } = only;
+  if (right.kind === 'literal' && isPath(left)) return { path: left, literal: right, op };
+  return left.kind === 'literal' && isPath(right) ? { path: right, literal: left, op } : undefined;
+}
+
+/** Whether a condition may hold, or not hold, where the value at a position has a form. */
+function mayBe(test: Expr, holds: boolean, at: Position, form: Known): boolean {
+  switch (test.kind) {
+    case 'not':
+      return mayBe(test.of, !holds, at, form);
+    case 'and':
+    case 'or': {
+      const all = (test.kind === 'and') === holds;
+      const each = (item: Expr): boolean => mayBe(item, holds, at, form);
+      return all ? test.items.every(each) : test.items.some(each);
+    }
+    case 'literal':
+      return Boolean(test.value) === holds;
+    case 'compare': {
+      const sides = sidesOf(test);
+      const value = sides && valueAt(sides.path, at, form);
+      if (sides === undefined || value === undefined) return true;
+      const { op, literal } = sides;
+      const isEqual = op === 'eq.strict' || op === 'eq.py' || op === 'eq.deep';
+      const isUnequal = op === 'ne.strict' || op === 'ne.py' || op === 'ne.deep';
+      if (!isEqual && !isUnequal) return true;
+      return isEqual === holds ? mayEqual(value, literal.value) : !mustEqual(value, literal.value);
+    }
+    case 'call': {
+      const [of] = test.args;
+      const value = test.fn === 'isNullish' && of !== undefined ? valueAt(of, at, form) : undefined;
+      if (value === undefined) return true;
+      return holds ? !value.isThere || mayBeType(value, 'null') : !(value.isMissing || isNull(value.known));
+    }
+    default: {
+      const value = valueAt(test, at, form);
+      return value === undefined || (holds ? mayBeTrue(value) : mayBeFalse(value));
+    }
+  }
+}
+
+interface Value {
+  readonly known: Known;
+  /** Whether the form always has it, and whether it never has. */
+  readonly isThere: boolean;
+  readonly isMissing: boolean;
+}
+
+/** What a form says of a path that leads through it; nothing for other paths. */
+function valueAt(expr: Expr, { ref, keys }: Position, form: Known): Value | undefined {
+  const path = dataPath(expr);
+  if (path?.complete !== true || path.ref.root !== ref.root || path.ref.path[0] !== ref.path[0])
+    return undefined;
+  const own = path.segments.map(({ key }) => key);
+  if (own.length < keys.length || keys.some((key, index) => String(own[index]) !== String(key)))
+    return undefined;
+  let value: Value = { known: form, isThere: true, isMissing: false };
+  for (const key of own.slice(keys.length)) {
+    const next = read(value.known, key);
+    if (next.kind === 'missing') return { known: ABSENT, isThere: false, isMissing: true };
+    value = { known: next.known, isThere: value.isThere && isRequired(value.known, key), isMissing: false };
+  }
+  return value;
+}
+
+function isRequired(known: Known, key: string | number): boolean {
+  if (known.kind !== 'schema' || known.view.shapes === 'unknown') return false;
+  return known.view.shapes.every(
+    ({ required }) => Array.isArray(required) && required.some((each) => each === String(key)),
+  );
+}
+
+function mayEqual({ known, isThere, isMissing }: Value, literal: Json | undefined): boolean {
+  if (literal === undefined) return !isThere;
+  if (isMissing) return false;
+  const values = constantsOf(known);
+  if (values !== undefined) return values.some((value) => isSame(value, literal));
+  const type = typeOfJson(literal);
+  return mayBeType({ known }, type) || (type === 'integer' && mayBeType({ known }, 'number'));
+}
+
+function mustEqual({ known, isThere, isMissing }: Value, literal: Json | undefined): boolean {
+  if (literal === undefined) return isMissing;
+  const values = isThere ? constantsOf(known) : undefined;
+  return values?.every((value) => isSame(value, literal)) ?? false;
+}
+
+function mayBeTrue({ known, isMissing }: Value): boolean {
+  return !isMissing && !isNull(known) && (constantsOf(known)?.some(Boolean) ?? true);
+}
+
+function mayBeFalse({ known, isThere }: Value): boolean {
+  if (!isThere) return true;
+  const values = constantsOf(known);
+  if (values !== undefined) return !values.every(Boolean);
+  const types = typesOf(known);
+  return types === undefined || [...types].some((type) => type !== 'object' && type !== 'array');
+}
+
+function mayBeType({ known }: Pick<Value, 'known'>, type: ReturnType<typeof typeOfJson>): boolean {
+  return typesOf(known)?.has(type) ?? true;
+}
+
+function isSame(value: Json, literal: Json): boolean {
+  return value === literal || isJsonObject(literal) || Array.isArray(literal);
+}
+
+/** All values there are, where a schema lists them. */
+function constantsOf(known: Known): readonly Json[] | undefined {
+  if (known.kind !== 'schema' || known.view.shapes === 'unknown') return undefined;
+  const values: Json[] = [];
+  for (const { const: only, enum: some } of known.view.shapes) {
+    if (only !== undefined) values.push(only);
+    else if (Array.isArray(some)) values.push(...some);
+    else return undefined;
+  }
+  return values;
+}
+
+/** What the conditions of a graph start from, where they hold for what they are not written around. */
+export function rootsIn(test: Expr): readonly string[] {
+  return references(test).map(({ ref }) => rootKey(ref));
+}
+
+export function rootKey({ root, path }: DataPath['ref']): string {
+  return `${root} ${String(path[0])}`;
+}
+
+/** Whether a chain of reads may end early at a `?.`. */
+export function isOptionalChain(expr: Expr): boolean {
+  if (expr.kind !== 'get') return false;
+  return expr.optional === true || isOptionalChain(expr.of);
+}
+
+/** The parts of an expression that are not on the way of its path: computed keys. */
+export function besidePath(expr: Expr): readonly Expr[] {
+  if (expr.kind !== 'get') return expr.kind === 'ref' ? [] : childrenOf(expr).map((child) => child.expr);
+  return [...besidePath(expr.of), expr.key];
+}

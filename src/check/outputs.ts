@@ -1,0 +1,192 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { childrenOf } from '../graph/expression/children.js';
+import {
+  type DataPath,
+  dataPath,
+  dataPaths,
+  formatPath,
+  type PathSegment,
+} from '../graph/expression/paths.js';
+import type { Expr } from '../graph/expression/tree.js';
+import type { Node } from '../graph/model.js';
+import { expressionsOf } from '../graph/node-expressions.js';
+import type { Place } from '../graph/place.js';
+import { nearestName } from '../graph/suggest.js';
+import { itemOf, type Known, read } from './known.js';
+import { besidePath, isOptionalChain } from './narrow.js';
+import { placeOfExpr, placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
+import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
+import type { NamesIn } from './values.js';
+
+/**
+ * SW3016: fields that some forms of a value have, and others do not, where nothing asks which form it is. SW4005 and
+ * SW3013: paths that no output of the step, or no value of the argument, they read from can have. Items of
+ * loops and fields of the state are SW4005 as well.
+ */
+export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic[] {
+  const { graph } = subject;
+  const ofNodes = subject.placed.flatMap((placed) => {
+    const { node, scope } = placed;
+    const source = placeOfNode(node, graph);
+    return expressionsOf(node).flatMap((expr) => {
+      // What the node's own condition asks holds for all else in it.
+      const names = namesIn(scope, expr === node.when ? undefined : placed);
+      const isQuestion = expr === node.when || isCase(node, expr);
+      return [...checkPaths(expr, source, names), ...formFaults(expr, { source, names, isQuestion })];
+    });
+  });
+  const ofScopes = subject.scopes.flatMap((scope) => {
+    if (scope.value === undefined) return [];
+    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
+    const names = namesIn(scope);
+    return [
+      ...checkPaths(scope.value, source, names),
+      ...formFaults(scope.value, { source, names, isQuestion: false }),
+    ];
+  });
+  return [...ofNodes, ...ofScopes];
+}
+
+function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
+  return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
+    if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
+    const step = String(start[0]);
+    const missing = missingIn(segments, names[root](step));
+    if (missing === undefined) return [];
+    const place = placeOfExpr(missing.segment, source);
+    const { path, suggestion } = missing;
+    switch (root) {
+      case 'inputs':
+        return diagnostic('SW3013', place, { argument: step, path, suggestion });
+      case 'steps':
+        return diagnostic('SW4005', place, { step, path, suggestion });
+      case 'item':
+        return diagnostic('SW4005', place, { step, of: 'item', path, suggestion });
+      case 'state':
+        return diagnostic('SW4005', place, { step, of: 'state field', path, suggestion });
+      default:
+        return root satisfies never;
+    }
+  });
+}
+
+/** The first key of a path that nothing has. */
+function missingIn(
+  segments: readonly PathSegment[],
+  value: Known,
+):
+  | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
+  | undefined {
+  let known = value;
+  for (const [index, segment] of segments.entries()) {
+    const next = read(known, segment.key);
+    if (next.kind === 'missing') {
+      const suggestion = nearestName(String(segment.key), next.keys);
+      return { segment, path: formatPath(segments.slice(0, index + 1)), suggestion };
+    }
+    known = next.known;
+  }
+  return undefined;
+}
+
+function isCase(node: Node, expr: Expr): boolean {
+  return node.kind === 'branch' && node.cases.some(({ when }) => when === expr);
+}
+
+interface Reading {
+  readonly source: Place | undefined;
+  readonly names: Names;
+  readonly locals?: Locals;
+  /** Set where it is only asked whether there is a value. */
+  readonly isQuestion: boolean;
+}
+
+/** The reads of an expression that not every form of a value has, each with what is known where it stands. */
+function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
+  const { names, locals = new Map(), isQuestion } = reading;
+  const inside = (part: Expr | undefined, more: Partial<Reading> = {}): Diagnostic[] =>
+    part === undefined ? [] : formFaults(part, { ...reading, ...more });
+  const all = (parts: readonly Expr[], more: Partial<Reading> = {}): Diagnostic[] =>
+    parts.flatMap((part) => inside(part, more));
+  switch (expr.kind) {
+    case 'ref':
+    case 'get': {
+      const path = dataPath(expr);
+      if (path === undefined) return all(childrenOf(expr).map((child) => child.expr));
+      return [
+        ...(isOptionalChain(expr) ? [] : formFault(path, reading)),
+        ...all(besidePath(expr), { isQuestion: false }),
+      ];
+    }
+    case 'conditional':
+      return [
+        ...inside(expr.test, { isQuestion: true }),
+        ...inside(expr.then, { names: where(names, expr.test, true) }),
+        ...inside(expr.else, { names: where(names, expr.test, false) }),
+      ];
+    case 'and':
+    case 'or':
+      return expr.items.flatMap((item, index) =>
+        inside(item, {
+          names: after(names, expr.items.slice(0, index), expr.kind === 'and'),
+          isQuestion: isQuestion || index < expr.items.length - 1,
+        }),
+      );
+    case 'not':
+    case 'compare':
+      return all(
+        childrenOf(expr).map((child) => child.expr),
+        { isQuestion: true },
+      );
+    case 'call':
+      return [...expr.args, ...(expr.named ?? []).map((arg) => arg.value)].flatMap((arg, index) =>
+        inside(arg, {
+          names: expr.fn === 'coalesce' ? afterNone(names, expr.args.slice(0, index)) : names,
+          isQuestion: expr.fn === 'isNullish' || (expr.fn === 'coalesce' && index < expr.args.length - 1),
+        }),
+      );
+    case 'each': {
+      const item = itemOf(typeOf(expr.in, names, locals));
+      const hidden = [expr.as, expr.indexAs ?? expr.as];
+      const inner = { names: without(names, hidden), locals: new Map([...locals, [expr.as, item]]) };
+      return [
+        ...inside(expr.in, { isQuestion: false }),
+        ...inside(expr.body, { ...inner, isQuestion: expr.mode !== 'map' }),
+      ];
+    }
+    case 'let': {
+      const value = typeOf(expr.value, names, locals);
+      const inner = { names: without(names, [expr.name]), locals: new Map([...locals, [expr.name, value]]) };
+      return [...inside(expr.value), ...inside(expr.body, inner)];
+    }
+    default:
+      return childrenOf(expr).flatMap((child) => inside(child.expr, { isQuestion: child.guarded }));
+  }
+}
+
+function formFault(path: DataPath, { source, names, locals = new Map(), isQuestion }: Reading): Diagnostic[] {
+  const { lacking } = followed(path, names, locals);
+  // Whether there is such a field may be asked; what is read from it has to be there.
+  if (lacking === undefined || (isQuestion && lacking.index === path.segments.length - 1)) return [];
+  const { root, path: start } = path.ref;
+  const of = OWNERS[root];
+  if (of === undefined) return [];
+  const place = placeOfExpr(lacking.segment, source);
+  const read = formatPath(path.segments.slice(0, lacking.index + 1));
+  // Other paths that nothing has are found whatever the conditions around them say.
+  if (!lacking.isSometimes)
+    return root === 'local'
+      ? [diagnostic('SW4005', place, { step: String(start[0]), of: 'item', path: read })]
+      : [];
+  return [diagnostic('SW3016', place, { of, name: String(start[0]), path: read })];
+}
+
+/** What a path starts from, for messages. */
+const OWNERS: Readonly<Partial<Record<DataPath['ref']['root'], string>>> = {
+  inputs: 'argument',
+  steps: 'step',
+  item: 'item',
+  local: 'item',
+  state: 'state field',
+};

@@ -1,0 +1,20 @@
+import type { Graph, Node } from '../graph/model.js';
+import type { Place, Span } from '../graph/place.js';
+
+/** Where a node was written, or else its graph. */
+export function placeOfNode(node: Node, graph: Graph): Place | undefined {
+  return node.source ?? graph.source;
+}
+
+/** Where an expression of a node was written, as precisely as the front end said. */
+export function placeOfExpr(
+  expr: { readonly at?: Span } | undefined,
+  source: Place | undefined,
+): Place | undefined {
+  return source === undefined || expr?.at === undefined ? source : { file: source.file, span: expr.at };
+}
+
+/** A related place, where there is one. */
+export function relatedPlace(message: string, place: Place | undefined): { message: string; place: Place }[] {
+  return place === undefined ? [] : [{ message, place }];
+}

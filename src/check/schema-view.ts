@@ -1,0 +1,200 @@
+import { isJsonObject, type Json, type JsonSchema } from '../graph/json.js';
+
+/** The types of JSON Schema. */
+export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/**
+ * What a JSON Schema says about a value, as far as it is plain: the shapes it may have. Keywords that only narrow
+ * further are not read, so that what is called impossible is so.
+ */
+export interface SchemaView {
+  readonly root: JsonSchema;
+  /** Without references and alternatives; `unknown` where anything may stand. */
+  readonly shapes: readonly JsonSchema[] | 'unknown';
+}
+
+/** What reading a key gives: a view of it, or the keys that could have been read. */
+export type Step =
+  | { readonly kind: 'found'; readonly view: SchemaView }
+  | { readonly kind: 'missing'; readonly known: readonly string[] };
+
+export function viewOf(schema: JsonSchema): SchemaView {
+  return { root: schema, shapes: expand(schema, schema, new Set()) };
+}
+
+/** Reads a property, an item or a length. Missing means that no value of this schema has it. */
+export function stepInto(view: SchemaView, key: string | number): Step {
+  const { root, shapes } = view;
+  if (shapes === 'unknown') return { kind: 'found', view };
+  const parts: SchemaView['shapes'][] = [];
+  const known: string[] = [];
+  for (const shape of shapes) {
+    for (const type of typesOf(shape) ?? [undefined]) {
+      const part = type === undefined ? 'unknown' : readFrom(shape, type, key, root);
+      if (part === undefined) known.push(...keysOf(shape, type));
+      else parts.push(part);
+    }
+  }
+  if (parts.length === 0) return { kind: 'missing', known: [...new Set(known)] };
+  const isUnknown = parts.includes('unknown');
+  return {
+    kind: 'found',
+    view: { root, shapes: isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[]) },
+  };
+}
+
+/** What every item of a list of this view is; nothing where that is not known, or depends on its place. */
+export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
+  if (shapes === 'unknown') return undefined;
+  const items: JsonSchema[] = [];
+  for (const shape of shapes) {
+    const own =
+      shape.type === 'array' && shape.prefixItems === undefined
+        ? expand(shape.items, root, new Set())
+        : 'unknown';
+    if (own === 'unknown') return undefined;
+    items.push(...own);
+  }
+  return { root, shapes: items };
+}
+
+/** The types a value of this view may have; nothing where that is not known. */
+export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
+  if (shapes === 'unknown') return undefined;
+  const types = new Set<JsonType>();
+  for (const shape of shapes) {
+    const own = typesOf(shape);
+    if (own === undefined) return undefined;
+    for (const type of own) types.add(type);
+  }
+  return types;
+}
+
+/** The properties that some object of this view names. */
+export function propertyNames({ shapes }: SchemaView): readonly string[] {
+  if (shapes === 'unknown') return [];
+  const names = shapes.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : []));
+  return [...new Set(names)];
+}
+
+/** Each shape of a view on its own, by type; nothing where they are not known. */
+export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | undefined {
+  if (shapes === 'unknown') return undefined;
+  return shapes.flatMap((shape) => {
+    const types = Array.isArray(shape.type) ? textsIn(shape.type) : [];
+    if (types.length < 2) return { root, shapes: [shape] };
+    return types.map((type) => ({ root, shapes: [{ ...shape, type }] }));
+  });
+}
+
+/** The keys every object of this view has. */
+export function requiredKeys({ shapes }: SchemaView): string[] {
+  if (shapes === 'unknown') return [];
+  const [first, ...others] = shapes.map((shape) => textsIn(shape.required));
+  return first?.filter((key) => others.every((keys) => keys.includes(key))) ?? [];
+}
+
+export function typeOfJson(value: Json): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'number':
+      return Number.isInteger(value) ? 'integer' : 'number';
+    default:
+      return 'object';
+  }
+}
+
+function expand(
+  schema: Json | undefined,
+  root: JsonSchema,
+  followed: ReadonlySet<string>,
+): SchemaView['shapes'] {
+  if (schema === false) return [];
+  if (!isJsonObject(schema)) return 'unknown';
+  if (typeof schema.$ref === 'string') {
+    // A reference that leads back to itself adds no shape of its own.
+    if (followed.has(schema.$ref)) return [];
+    const target = resolvePointer(schema.$ref, root);
+    return target === undefined ? 'unknown' : expand(target, root, new Set([...followed, schema.$ref]));
+  }
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(alternatives)) {
+    const shapes = alternatives.map((each: Json) => expand(each, root, followed));
+    return shapes.includes('unknown') ? 'unknown' : shapes.flatMap((each) => each as JsonSchema[]);
+  }
+  return typesOf(schema) === undefined ? 'unknown' : [schema];
+}
+
+/** `#/$defs/page`, RFC 6901. References to other documents are not followed. */
+function resolvePointer(ref: string, root: JsonSchema): Json | undefined {
+  if (ref === '#') return root;
+  if (!ref.startsWith('#/')) return undefined;
+  let value: Json | undefined = root;
+  for (const part of ref.slice(2).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, Json>>)[key];
+  }
+  return value;
+}
+
+function typesOf(shape: JsonSchema): JsonType[] | undefined {
+  if (typeof shape.type === 'string') return [shape.type as JsonType];
+  if (Array.isArray(shape.type)) return textsIn(shape.type) as JsonType[];
+  if (shape.const !== undefined) return [typeOfJson(shape.const)];
+  return Array.isArray(shape.enum) ? [...new Set(shape.enum.map(typeOfJson))] : undefined;
+}
+
+function readFrom(
+  shape: JsonSchema,
+  type: JsonType,
+  key: string | number,
+  root: JsonSchema,
+): SchemaView['shapes'] | undefined {
+  switch (type) {
+    case 'object':
+      return readProperty(shape, String(key), root);
+    case 'array':
+      if (key === 'length') return [{ type: 'integer' }];
+      return isIndex(key) ? readItem(shape, Number(key), root) : undefined;
+    case 'string':
+      if (key === 'length') return [{ type: 'integer' }];
+      return isIndex(key) ? [{ type: 'string' }] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function readProperty(shape: JsonSchema, key: string, root: JsonSchema): SchemaView['shapes'] | undefined {
+  const { properties, patternProperties, additionalProperties } = shape;
+  if (isJsonObject(properties) && Object.hasOwn(properties, key)) {
+    return expand(properties[key], root, new Set());
+  }
+  if (patternProperties !== undefined) return 'unknown';
+  return additionalProperties === false ? undefined : expand(additionalProperties, root, new Set());
+}
+
+function readItem(shape: JsonSchema, index: number, root: JsonSchema): SchemaView['shapes'] | undefined {
+  const prefix = Array.isArray(shape.prefixItems) ? shape.prefixItems : [];
+  if (index < prefix.length) return expand(prefix[index], root, new Set());
+  return shape.items === false ? undefined : expand(shape.items, root, new Set());
+}
+
+function keysOf(shape: JsonSchema, type: JsonType | undefined): string[] {
+  if (type === 'object') return isJsonObject(shape.properties) ? Object.keys(shape.properties) : [];
+  return type === 'array' || type === 'string' ? ['length'] : [];
+}
+
+function isIndex(key: string | number): boolean {
+  const index = Number(key);
+  return Number.isInteger(index) && index >= 0 && String(index) === String(key);
+}
+
+function textsIn(list: Json | undefined): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+}

@@ -1,0 +1,229 @@
+import { type DataPath, dataPath } from '../graph/expression/paths.js';
+import { references } from '../graph/expression/references.js';
+import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
+import { unreachable } from '../graph/unreachable.js';
+import {
+  ABSENT,
+  alternativesOf,
+  either,
+  itemOf,
+  type Known,
+  ofJson,
+  ofTypes,
+  read,
+  typesOf,
+  UNKNOWN,
+} from './known.js';
+import { type Fact, follow, formsThat, narrowingOf } from './narrow.js';
+
+/** What is known of the values that references start from. */
+export interface Names {
+  readonly inputs: (name: string) => Known;
+  readonly state: (name: string) => Known;
+  readonly steps: (name: string) => Known;
+  /** The items of the loops around. */
+  readonly item: (name: string) => Known;
+  /** The conditions that hold, or do not, where the expression is evaluated. Default: none is known. */
+  readonly given?: readonly Fact[];
+  /** Whether what a path starts from is asked for by a condition that is not written around its readers. */
+  readonly isAskedElsewhere?: (ref: RefExpr) => boolean;
+}
+
+/** What is known where a condition holds, or does not. */
+export function where(names: Names, test: Expr, holds: boolean): Names {
+  return { ...names, given: [...(names.given ?? []), { test, holds }] };
+}
+
+export type Locals = ReadonlyMap<string, Known>;
+
+/**
+ * What is known of an expression's value where it has one. Any value may be absent besides: that it is, is said only of
+ * what is never anything else.
+ */
+export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Known {
+  const inside = (part: Expr): Known => typeOf(part, names, locals);
+  switch (expr.kind) {
+    case 'literal':
+      return expr.value === undefined ? ABSENT : ofJson(expr.value);
+    case 'ref':
+    case 'get': {
+      const path = dataPath(expr);
+      if (path?.complete !== true) return expr.kind === 'get' ? typeOfGet(expr, inside) : UNKNOWN;
+      return followed(path, names, locals).known;
+    }
+    case 'slice': {
+      const of = inside(expr.of);
+      const types = typesOf(of);
+      if (types?.size !== 1) return UNKNOWN;
+      return types.has('array') ? { kind: 'list', item: itemOf(of) } : of;
+    }
+    case 'text':
+      return ofTypes('string');
+    case 'not':
+    case 'compare':
+      return ofTypes('boolean');
+    case 'and':
+    case 'or':
+      return either(
+        ...expr.items.map((item, index) =>
+          typeOf(item, after(names, expr.items.slice(0, index), expr.kind === 'and'), locals),
+        ),
+      );
+    case 'arithmetic':
+      return expr.op === 'add.js' ? ofTypes('number', 'string') : ofTypes('number');
+    case 'negate':
+      return ofTypes('number');
+    case 'conditional':
+      return either(
+        typeOf(expr.then, where(names, expr.test, true), locals),
+        expr.else === undefined ? ABSENT : typeOf(expr.else, where(names, expr.test, false), locals),
+      );
+    case 'list':
+      return {
+        kind: 'list',
+        item: either(
+          ...expr.items.map(({ value, spread }) => (spread ? itemOf(inside(value)) : inside(value))),
+        ),
+      };
+    case 'dict':
+      return typeOfDict(expr, inside);
+    case 'call':
+      return typeOfCall(expr, names, locals);
+    case 'each':
+      return typeOfEach(expr, names, locals);
+    case 'let':
+      return typeOf(expr.body, names, new Map([...locals, [expr.name, inside(expr.value)]]));
+    default:
+      return unreachable(expr);
+  }
+}
+
+/** What stands behind the operands of `and` and `or` knows how those before it turned out. */
+export function after(names: Names, items: readonly Expr[], holds: boolean): Names {
+  return items.reduce((known, item) => where(known, item, holds), names);
+}
+
+/** What stands behind operands of `??` knows that they gave nothing. */
+export function afterNone(names: Names, args: readonly Expr[]): Names {
+  const tests = args.map((arg): Expr => ({ kind: 'call', fn: 'isNullish', args: [arg] }));
+  return after(names, tests, true);
+}
+
+/** What a path leads to, and the key on the way that not every form of its values has. */
+export function followed(path: DataPath, names: Names, locals: Locals): ReturnType<typeof follow> {
+  const start = typeOfName(path.ref, String(path.ref.path[0]), names, locals);
+  const isAskedElsewhere = names.isAskedElsewhere?.(path.ref) ?? false;
+  return follow(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
+}
+
+function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): Known {
+  switch (root) {
+    case 'inputs':
+      return names.inputs(name);
+    case 'steps':
+      return names.steps(name);
+    case 'local':
+      return locals.get(name) ?? UNKNOWN;
+    case 'error':
+      return name === 'attempts' ? ofTypes('integer') : ofTypes('string');
+    case 'state':
+      return names.state(name);
+    case 'item':
+      return names.item(name);
+    case 'index':
+      return ofTypes('integer');
+    case 'run':
+      return UNKNOWN;
+    default:
+      return unreachable(root);
+  }
+}
+
+function typeOfGet(expr: GetExpr, inside: (part: Expr) => Known): Known {
+  const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
+  return typeof key === 'string' || typeof key === 'number' ? readOrAbsent(inside(expr.of), key) : UNKNOWN;
+}
+
+function readOrAbsent(known: Known, key: string | number): Known {
+  const step = read(known, key);
+  return step.kind === 'found' ? step.known : ABSENT;
+}
+
+function typeOfDict(expr: DictExpr, inside: (part: Expr) => Known): Known {
+  const entries = new Map<string, Known>();
+  let isOpen = false;
+  for (const entry of expr.entries) {
+    if ('key' in entry) {
+      entries.set(entry.key, inside(entry.value));
+      continue;
+    }
+    const poured = inside(entry.spread);
+    if (poured.kind !== 'dict' || poured.isOpen) isOpen = true;
+    // What is poured in may be absent, and so may each entry of it.
+    else
+      for (const [key, value] of poured.entries) entries.set(key, either(value, entries.get(key) ?? value));
+  }
+  return { kind: 'dict', entries, isOpen };
+}
+
+function typeOfCall(expr: CallExpr, names: Names, locals: Locals): Known {
+  switch (expr.fn) {
+    case 'coalesce': {
+      const known = either(
+        ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
+      );
+      // An author who claims a type knows which of the forms it is.
+      const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
+      return isClaimed ? UNKNOWN : known;
+    }
+    case 'isNullish':
+    case 'includes.js':
+    case 'startsWith.js':
+    case 'endsWith.js':
+      return ofTypes('boolean');
+    case 'trim.js':
+    case 'toLowerCase.js':
+    case 'toUpperCase.js':
+    case 'join.js':
+    case 'uriComponent':
+    case 'uriReserved':
+      return ofTypes('string');
+    case 'split.js':
+      return { kind: 'list', item: ofTypes('string') };
+    default:
+      return UNKNOWN;
+  }
+}
+
+function typeOfEach(expr: EachExpr, names: Names, locals: Locals): Known {
+  const items = typeOf(expr.in, names, locals);
+  const item = itemOf(items);
+  switch (expr.mode) {
+    case 'map': {
+      const inner = new Map([...locals, [expr.as, item]]);
+      if (expr.indexAs !== undefined) inner.set(expr.indexAs, ofTypes('integer'));
+      return {
+        kind: 'list',
+        item: typeOf(expr.body, without(names, [expr.as, expr.indexAs ?? expr.as]), inner),
+      };
+    }
+    case 'filter':
+      return { kind: 'list', item: formsThat(item, expr.as, expr.body) };
+    case 'find':
+      return either(formsThat(item, expr.as, expr.body), ABSENT);
+    case 'some':
+    case 'every':
+      return ofTypes('boolean');
+    default:
+      return unreachable(expr);
+  }
+}
+
+/** Without the conditions over names that others hide. */
+export function without(names: Names, hidden: Iterable<string>): Names {
+  if (names.given === undefined) return names;
+  const known = new Set<string | number | undefined>(hidden);
+  const isHidden = ({ test }: Fact): boolean =>
+    references(test).some(({ ref }) => ref.root === 'local' && known.has(ref.path[0]));
+  return { ...names, given: names.given.filter((fact) => !isHidden(fact)) };
+}

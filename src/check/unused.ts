@@ -1,0 +1,56 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { references } from '../graph/expression/references.js';
+import type { Expr, RefRoot } from '../graph/expression/tree.js';
+import type { Node } from '../graph/model.js';
+import {
+  compensationsOf,
+  expressionsOf,
+  sideExpressions,
+  valueExpressions,
+} from '../graph/node-expressions.js';
+import type { CheckEnvironment } from './environment.js';
+import { placeOfNode } from './places.js';
+import type { Subject } from './subject.js';
+
+/**
+ * SW3010 steps whose only purpose is a value that nothing uses, SW3011 arguments that nothing uses. A call that may
+ * have an effect is never idle. Nor is one that only reads, or a resource, where the workflow does not say what it
+ * returns, or where the step has guidance: then its result is there to be read in the conversation.
+ */
+export function checkUnused(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, placed, scopes } = subject;
+  if (placed.length === 0) return [];
+  const values = scopes.flatMap(({ value }) => value ?? []);
+  const used = placed.flatMap(({ node }) => [
+    ...valueExpressions(node),
+    ...sideExpressions(node),
+    ...compensationsOf(node).map(({ input }) => input),
+  ]);
+  const steps = namesIn([...used, ...values], 'steps');
+  const returns = graph.returns !== undefined || placed.some(({ node }) => node.kind === 'return');
+  const idle = placed.flatMap(({ node }) => {
+    const what = steps.has(node.id) ? undefined : purposeOf(node, returns, environment);
+    if (what === undefined) return [];
+    return [diagnostic('SW3010', placeOfNode(node, graph), { step: node.id, what })];
+  });
+  const everything = [...placed.flatMap(({ node }) => expressionsOf(node)), ...values];
+  const inputs = namesIn(everything, 'inputs');
+  const unread = graph.inputs
+    .filter(({ name }) => !inputs.has(name))
+    .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));
+  return [...unread, ...idle];
+}
+
+function namesIn(exprs: readonly Expr[], root: RefRoot): ReadonlySet<string> {
+  const refs = exprs.flatMap(references).filter(({ ref }) => ref.root === root);
+  return new Set(refs.map(({ ref }) => String(ref.path[0])));
+}
+
+/** What a step is for, where that is its value alone. */
+function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): string | undefined {
+  if (node.kind === 'compute') return 'computes a value';
+  if (!returns || node.guidance !== undefined) return undefined;
+  if (node.kind === 'resource') return `reads \`${node.resource}\``;
+  if (node.kind !== 'call' || tools.get(node.tool)?.annotations?.readOnlyHint !== true) return undefined;
+  return `calls \`${node.tool}\`, which changes nothing`;
+}

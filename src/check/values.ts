@@ -1,0 +1,227 @@
+import type { Expr } from '../graph/expression/tree.js';
+import type { JsonSchema } from '../graph/json.js';
+import type { AskNode, Graph } from '../graph/model.js';
+import { fallbackValue } from '../graph/node-expressions.js';
+import { unreachable } from '../graph/unreachable.js';
+import { type CheckEnvironment, withTasks } from './environment.js';
+import { factsAround, rootsAskedElsewhere } from './facts.js';
+import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
+import { rootKey } from './narrow.js';
+import { loopsAround, type Placed, type PlacedScope, type Subject, subjectOf } from './subject.js';
+import { type Names, typeOf, where } from './type-of.js';
+
+/** What reading a resource gives; see `ResourceNode`. */
+const RESOURCE_VALUE: JsonSchema = {
+  type: 'object',
+  properties: {
+    uri: { type: 'string' },
+    mimeType: { type: 'string' },
+    text: { type: 'string' },
+    blob: { type: 'string' },
+  },
+  additionalProperties: false,
+};
+
+/** The names that expressions of a scope start from, and what is known where a node of it runs. */
+export type NamesIn = (scope: PlacedScope, node?: Placed) => Names;
+
+/** What is known of the result of each workflow, found out when it is asked for. */
+type Results = Map<Graph, Known>;
+
+/** What is known of the values a graph works with. A step knows of those before it only. */
+export function namesOf(subject: Subject, environment: CheckEnvironment): NamesIn {
+  return valuesOf(subject, environment, new Map());
+}
+
+function valuesOf(subject: Subject, environment: CheckEnvironment, results: Results): NamesIn {
+  const { graph } = subject;
+  const inputs = new Map(graph.inputs.map(({ name, schema }) => [name, ofSchema(schema)]));
+  const state = new Map(graph.state?.map(({ name, schema }) => [name, ofSchema(schema)]));
+  const steps = new Map<string, Known>();
+  const byScope = new Map<PlacedScope, Names>();
+
+  const asked = rootsAskedElsewhere(subject);
+  const isAskedElsewhere: Names['isAskedElsewhere'] = (ref) => asked.has(rootKey(ref));
+
+  const namesIn = (scope: PlacedScope, placed?: Placed): Names => {
+    const when = placed?.node.when;
+    if (when !== undefined) return where(namesIn(scope), when, true);
+    const known = byScope.get(scope);
+    if (known !== undefined) return known;
+    const items = itemsAround(scope, namesIn);
+    const names: Names = {
+      isAskedElsewhere,
+      given: factsAround(scope),
+      inputs: (name) => inputs.get(name) ?? UNKNOWN,
+      state: (name) => state.get(name) ?? UNKNOWN,
+      steps: (name) => steps.get(name) ?? UNKNOWN,
+      item: (name) => items.get(name) ?? UNKNOWN,
+    };
+    byScope.set(scope, names);
+    return names;
+  };
+
+  const visit = (scope: PlacedScope): void => {
+    for (const placed of scope.nodes) {
+      // What stands in a container may be read behind it, and it reads only what stands before.
+      placed.bodies.forEach(visit);
+      if (subject.twice.has(placed.node.id)) continue;
+      const value = knownValue(placed, namesIn, environment, results);
+      const fallback = fallbackValue(placed.node);
+      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope, placed)));
+      steps.set(placed.node.id, known);
+    }
+  };
+  visit(subject.root);
+  return namesIn;
+}
+
+function itemsAround(scope: PlacedScope, namesIn: NamesIn): Map<string, Known> {
+  const items = new Map<string, Known>();
+  for (const loop of loopsAround(scope)) {
+    if (loop.node.kind !== 'foreach' || items.has(loop.node.as)) continue;
+    items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope, loop))));
+  }
+  return items;
+}
+
+function knownValue(
+  placed: Placed,
+  namesIn: NamesIn,
+  environment: CheckEnvironment,
+  results: Results,
+): Known {
+  const { node, bodies, scope } = placed;
+  const names = namesIn(scope, placed);
+  const bodyValue = (body: PlacedScope): Known => valueOrAbsent(body.value, namesIn(body));
+  switch (node.kind) {
+    case 'call': {
+      const schema = environment.tools.get(node.tool)?.outputSchema;
+      return schema === undefined ? UNKNOWN : ofSchema(schema);
+    }
+    case 'resource':
+      return ofSchema(RESOURCE_VALUE);
+    case 'compute':
+      return node.function === undefined ? typeOf(node.value, names) : UNKNOWN;
+    case 'branch':
+      return either(...bodies.map(bodyValue), ABSENT);
+    case 'parallel': {
+      const mayFail = node.onPartialFailure === 'continue';
+      const entries = bodies.map((body): [string, Known] => {
+        const value = bodyValue(body);
+        return [body.arm ?? '', mayFail ? either(value, FAILED_BRANCH) : value];
+      });
+      return { kind: 'dict', entries: new Map(entries), isOpen: false };
+    }
+    case 'foreach': {
+      const [body] = bodies;
+      const value = body === undefined ? ABSENT : bodyValue(body);
+      const hasNulls = node.onItemError === 'continue' || value === ABSENT;
+      return { kind: 'list', item: hasNulls ? either(value, ofTypes('null')) : value };
+    }
+    case 'workflow': {
+      const called = environment.workflows?.get(node.workflow);
+      return called === undefined ? UNKNOWN : resultOf(called, environment, results);
+    }
+    case 'ask':
+      return ofSchema(answerSchema(node));
+    case 'set':
+      return {
+        kind: 'dict',
+        entries: new Map(node.updates.map(({ field, value }) => [field, typeOf(value, names)])),
+        isOpen: false,
+      };
+    case 'compensate':
+      return ofSchema(REPORT);
+    case 'wait':
+    case 'goto':
+    case 'error':
+    case 'return':
+    case 'shell':
+    case 'delegate':
+      return UNKNOWN;
+    default:
+      return unreachable(node);
+  }
+}
+
+function valueOrAbsent(value: Expr | undefined, names: Names): Known {
+  return value === undefined ? ABSENT : typeOf(value, names);
+}
+
+/** What is known of the result of a workflow, where it has one. */
+export function knownResult(graph: Graph, registered: CheckEnvironment): Known {
+  return resultOf(graph, withTasks(registered, graph), new Map());
+}
+
+/** What a workflow returns. Of one that runs itself nothing is known meanwhile. */
+function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): Known {
+  const known = results.get(graph);
+  if (known !== undefined) return known;
+  results.set(graph, UNKNOWN);
+  const subject = subjectOf(graph);
+  const namesIn = valuesOf(subject, environment, results);
+  const returned = subject.placed.flatMap((placed) =>
+    placed.node.kind === 'return' ? [typeOf(placed.node.value, namesIn(placed.scope, placed))] : [],
+  );
+  const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(subject.root))];
+  const result = either(...returned, ...value);
+  results.set(graph, result);
+  return result;
+}
+
+const REPORT: JsonSchema = {
+  type: 'object',
+  properties: {
+    done: { type: 'array', items: { type: 'string' } },
+    failed: { type: 'array' },
+    not_run: { type: 'array', items: { type: 'string' } },
+  },
+  additionalProperties: false,
+};
+
+const FAILED_BRANCH = ofJson({ error: { code: '', message: '' } });
+
+/** What an answer looks like; see `AskNode`. */
+function answerSchema(node: AskNode): JsonSchema {
+  const answer = (key: string, schema: JsonSchema): JsonSchema => ({
+    type: 'object',
+    properties: { [key]: schema },
+    required: [key],
+    additionalProperties: false,
+  });
+  switch (node.mode) {
+    case 'info':
+      return answer('acknowledged', { type: 'boolean' });
+    case 'confirm':
+      return answer('confirmed', { type: 'boolean' });
+    case 'text':
+      return answer('input', { type: 'string' });
+    case 'choice': {
+      const options = textsOf(node.options);
+      return answer(
+        'selected',
+        options === undefined ? { type: 'string' } : { type: 'string', enum: options },
+      );
+    }
+    case 'yield':
+      return node.expects ?? {};
+    default:
+      return node.mode satisfies never;
+  }
+}
+
+/** The texts of a list that is written out. */
+export function textsOf(list: Expr | undefined): readonly string[] | undefined {
+  if (list?.kind === 'literal') {
+    const { value } = list;
+    return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
+  }
+  if (list?.kind !== 'list') return undefined;
+  const texts = list.items.map(({ value, spread }) =>
+    spread === undefined && value.kind === 'literal' && typeof value.value === 'string'
+      ? value.value
+      : undefined,
+  );
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}

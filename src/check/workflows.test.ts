@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { dict, literal, ref } from '../graph/expression/build.fixture.js';
+import type { Graph, Node } from '../graph/model.js';
+import { argument, at, computes, graphOf, returns, step } from './check-graph.fixture.js';
+import { body, either, findings, has, loop, missing, parallel, reading, runs } from './constructs.fixture.js';
+
+const items = literal(['a', 'b']);
+const put = (line: number, id: string): Node => step(line, id, 'put');
+describe('workflows', () => {
+  const named = (name: string, nodes: readonly Node[], more: Partial<Graph> = {}): Graph =>
+    graphOf(nodes, { name, inputs: [], ...more });
+  const line = named('add-line', [returns(1, dict({ id: literal(1) }))], {
+    inputs: [
+      { ...argument('line'), required: true },
+      { ...argument('page', { type: 'integer' }), required: false },
+    ],
+  });
+
+  test('SW4026: one that is not registered', () => {
+    expect(findings([runs(3, 'a', 'ad-line')], {}, [line])).toEqual([
+      'SW4026 3:1 workflow `add-task` requires workflow `ad-line`, which is not registered | did you mean `add-line`?',
+    ]);
+    const unknown = findings([runs(3, 'a', 'gone')], { tasks: [line] });
+    expect(unknown.filter((found) => found.startsWith('SW4026'))).toHaveLength(1);
+  });
+
+  test('those a graph brings along are checked as well, unless they are registered', () => {
+    const faulty = named('faulty', [step(5, 'lost', 'gone'), runs(6, 'next', 'other')]);
+    const other = named('other', [put(7, 'p')]);
+    const nodes = [runs(3, 'a', 'faulty')];
+    const found = ['SW4001 5:1 workflow `faulty` requires tool `gone`, which is not registered'];
+    expect(findings(nodes, { tasks: [faulty, other] })).toEqual(found);
+    expect(findings(nodes, { tasks: [faulty] })).toEqual([
+      ...found,
+      'SW4026 6:1 workflow `faulty` requires workflow `other`, which is not registered',
+    ]);
+    expect(findings(nodes, { tasks: [faulty, other] }, [faulty])).toEqual([]);
+    const itself = [...nodes, step(4, 'lost', 'gone')];
+    expect(
+      findings(itself, { tasks: [other, named('faulty', [put(8, 'q')]), named('add-task', itself)] }),
+    ).toEqual(['SW4001 4:1 workflow `add-task` requires tool `gone`, which is not registered']);
+  });
+
+  test('nothing is said where nothing is known of workflows', () => {
+    expect(findings([runs(3, 'a', 'gone', { x: literal(1) }), reading('a', 'b')])).toEqual([]);
+  });
+
+  test('SW4003, SW4004 and SW4012: inputs', () => {
+    const given = { lin: at(3, literal('x')), page: at(4, literal('x')) };
+    expect(findings([runs(3, 'a', 'add-line', given)], {}, [line])).toEqual([
+      'SW4004 3:20 workflow `add-line` of step `a` takes no `lin` | did you mean `line`?',
+      'SW4012 4:20 `page` of workflow `add-line` takes an integer, and step `a` gives a string',
+      'SW4003 3:1 step `a` gives workflow `add-line` no `line` | add `line` to the input of the workflow',
+    ]);
+  });
+
+  test('SW4005: results', () => {
+    const nodes = [runs(3, 'a', 'add-line', { line: literal('x') })];
+    expect(missing(nodes, 'a', ['id'], [line])).toEqual([]);
+    expect(missing(nodes, 'a', ['ident'], [line])).toEqual(has('a', 'ident'));
+    const early = either(
+      1,
+      'b',
+      body([{ ...returns(1, dict({ name: literal('') })), id: 'early' }]),
+      body([]),
+    );
+    const twoWays = named('add-line', [early], { returns: dict({ id: literal(1) }) });
+    expect(missing([runs(3, 'a', 'add-line')], 'a', ['name'], [twoWays])).toEqual([]);
+    expect(missing([runs(3, 'a', 'add-line')], 'a', ['ident'], [twoWays])).toEqual(has('a', 'ident'));
+    expect(missing([runs(3, 'a', 'add-line')], 'a', ['id'], [named('add-line', [put(1, 'p')])])).toEqual([]);
+  });
+
+  test('SW4027: one that always runs itself, directly or not', () => {
+    const always = (name: string, next: string): Graph => named(name, [runs(1, 'again', next)]);
+    const hint = 'say when it is to end';
+    expect(findings([runs(3, 'a', 'add-task')], {}, [always('add-task', 'add-task')])).toEqual([
+      `SW4027 3:1 workflows run each other without a condition: add-task → add-task | ${hint}`,
+    ]);
+    const others = [always('b', 'c'), always('c', 'add-task')];
+    expect(findings([put(2, 'x'), runs(3, 'a', 'b')], {}, others)).toEqual([
+      `SW4027 3:1 workflows run each other without a condition: add-task → b → c → add-task | ${hint}`,
+    ]);
+    expect(findings([runs(3, 'a', 'b')], {}, [always('b', 'b')])).toEqual([]);
+    const behind = [runs(3, 'a', 'add-task'), returns(4, ref('steps', 'a'))];
+    expect(findings(behind, {}, [named('add-task', behind)])).toHaveLength(1);
+  });
+
+  test.each([
+    ['a condition', [runs(3, 'a', 'add-task', {}, { when: ref('steps', 'x') })]],
+    ['a branch', [either(3, 'b', body([runs(3, 'a', 'add-task')]), body([]))]],
+    ['a loop', [loop(3, 'l', items, body([runs(3, 'a', 'add-task')]))]],
+    ['a fallback', [runs(3, 'a', 'add-task', {}, { onError: { value: literal(1) } })]],
+    ['an end before', [returns(2, literal(1), { when: ref('steps', 'x') }), runs(3, 'a', 'add-task')]],
+    ['a selection', [step(2, 'c', 'put', {}, { onError: { fallbackNode: 'a' } }), runs(3, 'a', 'add-task')]],
+  ] as [string, Node[]][])('SW4027: one that runs itself ends by %s', (_, nodes) => {
+    const all = [computes(1, 'x', literal(true)), ...nodes, { ...returns(9, ref('steps', 'x')), id: 'end' }];
+    expect(findings(all, {}, [named('add-task', all)])).toEqual([]);
+  });
+
+  test('SW4027: too many inside each other, said once', () => {
+    const chain = (length: number): Graph[] =>
+      Array.from({ length }, (_, index) =>
+        named(`w${index}`, index + 1 < length ? [runs(1, 'next', `w${index + 1}`)] : [put(1, 'p')]),
+      );
+    expect(findings([runs(3, 'a', 'w0')], {}, chain(4))).toEqual([]);
+    expect(findings([runs(3, 'a', 'w0')], {}, chain(5))).toEqual([
+      'SW4027 3:1 more than 5 workflows run inside each other: add-task → w0 → w1 → w2 → w3 → w4 | run some of them one after the other',
+    ]);
+    expect(findings([runs(3, 'a', 'w0')], {}, chain(6))).toEqual([]);
+  });
+});
+
+describe('SW4014: what a container calls again', () => {
+  const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 1, jitter: 0 } as const;
+  const again = (id: string, tool: string, inside: string): string =>
+    `SW4014 3:1 step \`${id}\` is tried again on failure, and tool \`${tool}\`, which \`${inside}\` calls in it, is not idempotent | if calling \`${tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`;
+
+  test('in its bodies, each tool once', () => {
+    const calls = [put(4, 'a'), step(5, 'b', 'list-pages'), step(6, 'c', 'list-pages'), step(7, 'd', 'peek')];
+    const nodes = [parallel(3, 'p', { one: body([loop(4, 'l', items, body(calls))]) }, { retry })];
+    expect(findings(nodes)).toEqual([again('p', 'list-pages', 'c')]);
+    expect(
+      findings([loop(3, 'l', items, body(calls))], { errorStrategy: { kind: 'retry', retry } }),
+    ).toHaveLength(2);
+  });
+
+  test('in the workflow it runs', () => {
+    const inner = graphOf([step(1, 'b', 'list-pages')], { name: 'inner', inputs: [] });
+    expect(findings([runs(3, 'a', 'inner', {}, { retry })], {}, [inner])).toEqual([
+      again('a', 'list-pages', 'b'),
+    ]);
+  });
+});

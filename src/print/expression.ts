@@ -1,0 +1,185 @@
+import { isMethodCall } from '../graph/expression/functions.js';
+import type {
+  CallExpr,
+  CompareOp,
+  DictExpr,
+  EachExpr,
+  Expr,
+  RefExpr,
+  TextExpr,
+} from '../graph/expression/tree.js';
+import { unreachable } from '../graph/unreachable.js';
+
+/**
+ * An expression as a reader knows it from JavaScript: `pages[0].title`, `total > 0 && name != null`. For people: what
+ * two languages understand differently may read the same.
+ */
+export function printExpr(expr: Expr): string {
+  switch (expr.kind) {
+    case 'literal':
+      return expr.value === undefined ? 'undefined' : JSON.stringify(expr.value);
+    case 'ref':
+      return printRef(expr);
+    case 'get': {
+      const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
+      const of = operand(expr.of);
+      if (typeof key === 'string' || typeof key === 'number') return of + printKey(key, expr.optional);
+      return `${of}${expr.optional ? '?.' : ''}[${printExpr(expr.key)}]`;
+    }
+    case 'slice': {
+      const bounds =
+        expr.start === undefined && expr.end !== undefined ? [ZERO, expr.end] : [expr.start, expr.end];
+      return `${link(expr.of, expr.optional)}slice(${printAll(bounds)})`;
+    }
+    case 'compare':
+      return [
+        operand(expr.left),
+        ...expr.ops.map(({ op, right }) => `${compareSigns[op]} ${operand(right)}`),
+      ].join(' ');
+    case 'and':
+      return expr.items.map(operand).join(' && ');
+    case 'or':
+      return expr.items.map(operand).join(' || ');
+    case 'not':
+      // Said twice, it says how something counts as true, which is no matter here.
+      return expr.of.kind === 'not' ? printExpr(expr.of.of) : printNegation(expr.of);
+    case 'arithmetic':
+      return `${operand(expr.left)} ${arithmeticSigns[expr.op]} ${operand(expr.right)}`;
+    case 'negate':
+      return `-${operand(expr.of)}`;
+    case 'conditional': {
+      const otherwise = expr.else === undefined ? 'undefined' : operand(expr.else);
+      return `${operand(expr.test)} ? ${operand(expr.then)} : ${otherwise}`;
+    }
+    case 'list':
+      return `[${expr.items.map(({ value, spread }) => (spread ? `...${operand(value)}` : printExpr(value))).join(', ')}]`;
+    case 'dict':
+      return printDict(expr);
+    case 'call':
+      return printCall(expr);
+    case 'text':
+      return printText(expr);
+    case 'each':
+      return printEach(expr);
+    case 'let':
+      return `${operand(expr.body)} with ${expr.name} = ${operand(expr.value)}`;
+    default:
+      return unreachable(expr);
+  }
+}
+
+const ZERO: Expr = { kind: 'literal', value: 0 };
+
+const compareSigns: Readonly<Record<CompareOp, string>> = {
+  'eq.strict': '===',
+  'ne.strict': '!==',
+  'lt.js': '<',
+  'le.js': '<=',
+  'gt.js': '>',
+  'ge.js': '>=',
+  'eq.deep': '==',
+  'ne.deep': '!=',
+  'eq.py': '==',
+  'ne.py': '!=',
+  'lt.py': '<',
+  'le.py': '<=',
+  'gt.py': '>',
+  'ge.py': '>=',
+  'in.py': 'in',
+};
+
+const arithmeticSigns = {
+  'add.js': '+',
+  sub: '-',
+  mul: '*',
+  div: '/',
+  'mod.js': '%',
+  pow: '**',
+  'add.py': '+',
+  'mod.py': '%',
+  'floordiv.py': '//',
+  'concat.py': '~',
+} as const;
+
+/** What binds less than what may stand around it. */
+const LOOSE: ReadonlySet<Expr['kind']> = new Set([
+  'compare',
+  'and',
+  'or',
+  'arithmetic',
+  'conditional',
+  'let',
+]);
+
+/** In brackets, where another operator could take it apart. */
+function operand(expr: Expr): string {
+  const isLoose =
+    LOOSE.has(expr.kind) || (expr.kind === 'call' && ['coalesce', 'isNullish'].includes(expr.fn));
+  const inner = expr.kind === 'not' && expr.of.kind === 'not' ? expr.of.of : expr;
+  if (inner !== expr) return operand(inner);
+  return isLoose ? `(${printExpr(expr)})` : printExpr(expr);
+}
+
+function printNegation(of: Expr): string {
+  return of.kind === 'call' && of.fn === 'isNullish' ? `${printAll(of.args)} != null` : `!${operand(of)}`;
+}
+
+/** Arguments, steps, items and names are told apart by their names; only the state says that it is. */
+function printRef({ root, path }: RefExpr): string {
+  const [name, ...keys] = path;
+  const start = root === 'state' || root === 'error' || root === 'run' ? `${root}.${name}` : String(name);
+  return start + keys.map((key) => printKey(key)).join('');
+}
+
+function printKey(key: string | number, optional?: true): string {
+  const isName = typeof key === 'string' && /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(key);
+  if (isName) return `${optional ? '?.' : '.'}${key}`;
+  return `${optional ? '?.' : ''}[${JSON.stringify(key)}]`;
+}
+
+function link(of: Expr, optional?: true): string {
+  return `${operand(of)}${optional ? '?.' : '.'}`;
+}
+
+function printAll(exprs: readonly (Expr | undefined)[]): string {
+  return exprs.flatMap((expr) => (expr === undefined ? [] : printExpr(expr))).join(', ');
+}
+
+function printDict({ entries }: DictExpr): string {
+  if (entries.length === 0) return '{}';
+  const printed = entries.map((entry) => {
+    if (!('key' in entry)) return `...${operand(entry.spread)}`;
+    const key = /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(entry.key)
+      ? entry.key
+      : JSON.stringify(entry.key);
+    const value = printExpr(entry.value);
+    return value === key ? key : `${key}: ${value}`;
+  });
+  return `{ ${printed.join(', ')} }`;
+}
+
+function printCall(expr: CallExpr): string {
+  const name = expr.fn.replace(/\.(js|py)$/, '');
+  if (expr.fn === 'coalesce') return expr.args.map(operand).join(' ?? ');
+  if (expr.fn === 'isNullish') return `${expr.args.map(operand).join(', ')} == null`;
+  const [first, ...others] = expr.args;
+  if (first === undefined || !isMethodCall(expr)) return `${name}(${printAll(expr.args)})`;
+  return `${link(first, expr.optional)}${name}(${printAll(others)})`;
+}
+
+function printText({ parts }: TextExpr): string {
+  const printed = parts.map((part) => (typeof part === 'string' ? quoted(part) : `\${${printExpr(part)}}`));
+  return `\`${printed.join('')}\``;
+}
+
+/** A text as it stands in a template, in one line. */
+function quoted(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return escaped.replaceAll(/`|\$(?=\{)/g, '\\$&');
+}
+
+function printEach(expr: EachExpr): string {
+  const names = expr.indexAs === undefined ? expr.as : `(${expr.as}, ${expr.indexAs})`;
+  const body = expr.body.kind === 'dict' ? `(${printExpr(expr.body)})` : printExpr(expr.body);
+  return `${link(expr.in, expr.optional)}${expr.mode}(${names} => ${body})`;
+}

@@ -1,0 +1,82 @@
+import type { Expr } from '../graph/expression/tree.js';
+import type { BranchNode, Node, Scope } from '../graph/model.js';
+
+/** Steps that are tried, and what is done where one of them fails. */
+export interface Attempt {
+  readonly tried: readonly Node[];
+  /** The one of them whose failure counts. */
+  readonly risky: Node;
+  readonly otherwise: readonly Node[];
+}
+
+/** The body of a branch that decides nothing, because its one case holds always: its steps belong together, no more. */
+export function soleBody(node: Node): Scope | undefined {
+  if (node.kind !== 'branch' || node.else !== undefined) return undefined;
+  const [only, ...others] = node.cases;
+  if (only === undefined || others.length > 0 || !('body' in only)) return undefined;
+  return only.when.kind === 'literal' && only.when.value === true ? only.body : undefined;
+}
+
+/**
+ * What a branch tries, where that is all it is for: one step selects another when it fails, what stands behind that
+ * follows from it, and nothing else runs after the step.
+ */
+export function attemptOf(node: Node): Attempt | undefined {
+  const body = soleBody(node);
+  return body === undefined ? undefined : attemptIn(body);
+}
+
+function attemptIn({ nodes }: Scope): Attempt | undefined {
+  const risky = nodes.filter(({ onError }) => onError !== undefined && 'fallbackNode' in onError);
+  const [only, ...others] = risky;
+  if (only === undefined || others.length > 0) return undefined;
+  const place = nodes.findIndex(({ id }) => id === fallbackOf(only));
+  const [first, ...rest] = nodes.slice(Math.max(0, place));
+  const isRight = place > 0 && nodes[place - 1] === only && first?.after.length === 0;
+  if (!isRight || first === undefined || leadsElsewhere(nodes)) return undefined;
+  const otherwise = new Set([first.id]);
+  for (const { id, after } of rest) {
+    if (after.length === 0 || !after.every((before) => otherwise.has(before))) return undefined;
+    otherwise.add(id);
+  }
+  return { tried: nodes.slice(0, place), risky: only, otherwise: [first, ...rest] };
+}
+
+/**
+ * The value of an attempt in two parts: that of what was tried, and where that has none, of what took over. Nothing for
+ * a value that is put together in another way.
+ */
+export function valuesOf({ risky }: Attempt, value: Expr): readonly [Expr, Expr] | undefined {
+  if (value.kind !== 'conditional' || value.else === undefined || value.test.kind !== 'compare')
+    return undefined;
+  const { left, ops } = value.test;
+  const [op, ...others] = ops;
+  const isThere =
+    left.kind === 'ref' &&
+    left.root === 'steps' &&
+    left.path.length === 1 &&
+    left.path[0] === risky.id &&
+    others.length === 0 &&
+    op?.op === 'ne.strict' &&
+    op.right.kind === 'literal' &&
+    op.right.value === undefined;
+  return isThere ? [value.then, value.else] : undefined;
+}
+
+/** The step that takes over where a node fails. */
+export function fallbackOf({ onError }: Node): string | undefined {
+  return onError !== undefined && 'fallbackNode' in onError ? onError.fallbackNode : undefined;
+}
+
+/** Whether a node of a list selects another one by its own decision. */
+function leadsElsewhere(nodes: readonly Node[]): boolean {
+  return nodes.some((node) => {
+    if (node.kind === 'goto') return true;
+    return node.kind === 'branch' && armsOf(node).some((arm) => 'goto' in arm);
+  });
+}
+
+/** The arms of a branch, `else` behind the others. */
+export function armsOf({ cases, else: otherwise }: BranchNode) {
+  return [...cases, ...(otherwise === undefined ? [] : [otherwise])];
+}

@@ -1,0 +1,194 @@
+import { isSelectedOnly, type RoutersOf, routersIn } from '../check/routes.js';
+import { type Placed, type PlacedScope, subjectOf } from '../check/subject.js';
+import { type WaitsOf, waitsIn } from '../check/waits.js';
+import { inlineText } from '../graph/expression/inline.js';
+import type { JsonSchema } from '../graph/json.js';
+import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
+import { compensationsOf } from '../graph/node-expressions.js';
+import {
+  describeAttempts,
+  describeFallback,
+  describeJoin,
+  describeNode,
+  describeRetry,
+  describeUndoing,
+  describeValue,
+} from './describe.js';
+import { printExpr } from './expression.js';
+import { sourcesOf } from './order.js';
+import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
+
+/**
+ * A workflow as an outline: one line for each step, what stands in it further in, and below it what is not as usual.
+ * As usual is: after the step before, in order, without a condition, once. Ends with a line break.
+ */
+export function printText(graph: Graph): string {
+  const subject = subjectOf(graph);
+  const outline: Outline = { waitsOf: waitsIn(subject), routersOf: routersIn(subject) };
+  const lines = [
+    `${graph.name}: ${graph.description}`,
+    ...section('arguments', graph.inputs.map(describeInput)),
+    ...section('state', (graph.state ?? []).map(describeField)),
+    ...section(
+      'instructions',
+      graph.instructions.map(({ resource }) => resource),
+    ),
+    ...section('behaviour', describeBehaviour(graph)),
+    'steps:',
+    ...printScope(subject.root, outline),
+    ...(graph.returns === undefined ? [] : [`returns: ${printExpr(graph.returns)}`]),
+  ];
+  return `${lines.map((line) => indented(line)).join('\n')}\n`;
+}
+
+interface Outline {
+  readonly waitsOf: WaitsOf;
+  readonly routersOf: RoutersOf;
+}
+
+/** Steps are as many lines as they are, whatever is in their texts. */
+function indented(line: string): string {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  return indent + inlineText(line.slice(indent.length));
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `- ${line}`)];
+}
+
+function describeInput({ name, schema, required, default: preset, secret }: Input): string {
+  return [
+    `${name}: ${describeSchema(schema)}`,
+    ...(required || preset !== undefined ? [] : ['optional']),
+    ...(preset === undefined ? [] : [`${JSON.stringify(preset)} by default`]),
+    ...(secret ? ['secret'] : []),
+  ].join(', ');
+}
+
+function describeField({ name, schema, initial }: StateField): string {
+  return [
+    `${name}: ${describeSchema(schema)}`,
+    ...(initial === undefined ? [] : [`${JSON.stringify(initial)} at first`]),
+  ].join(', ');
+}
+
+function describeSchema(schema: JsonSchema): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (Array.isArray(schema.type)) return schema.type.join(' | ');
+  return typeof schema.type === 'string' ? schema.type : 'any';
+}
+
+function describeBehaviour({ errorStrategy, failFast, maxConcurrency }: Graph): string[] {
+  return [
+    ...(errorStrategy?.kind === 'collect'
+      ? ['failures are collected: what does not depend on them goes on']
+      : []),
+    ...(errorStrategy?.kind === 'retry'
+      ? [`failures of calls and reads: ${describeRetry(errorStrategy.retry)}`]
+      : []),
+    ...(failFast === false ? ['failures do not stop what does not depend on them'] : []),
+    ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
+  ];
+}
+
+function printScope({ nodes }: PlacedScope, outline: Outline): string[] {
+  return printNodes(nodes, outline);
+}
+
+/** @param attempt what the nodes are a part of: who takes over from whom goes without saying then. */
+function printNodes(nodes: readonly Placed[], outline: Outline, attempt?: Attempt): string[] {
+  return nodes.flatMap((placed) => {
+    const { node } = placed;
+    const inner = [
+      ...describeOrder(placed, outline, attempt?.otherwise[0] === node),
+      ...describeDetails(placed, attempt?.risky === node),
+      ...printBodies(placed, outline),
+    ];
+    return [`- ${node.id}: ${describeNode(node)}`, ...inner.map((line) => `  ${line}`)];
+  });
+}
+
+function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline, takesOver: boolean): string[] {
+  const { node, scope, index } = placed;
+  const routers = routersOf(placed);
+  const after = sourcesOf(placed, waitsOf).filter((source) => !routers.includes(source));
+  const isUsual =
+    index === 0 ? after.length === 0 : after.length === 1 && after[0] === scope.nodes[index - 1];
+  const rule = describeJoin(placed, waitsOf(placed).joined);
+  const join = rule === undefined ? '' : ` (${rule})`;
+  const names = after.map((source) => source.node.id).join(', ');
+  const isSelected = isSelectedOnly(placed, routersOf) && after.length === 0;
+  return [
+    ...((isUsual || isSelected) && join === '' ? [] : [`after: ${names === '' ? 'nothing' : names}${join}`]),
+    ...(routers.length === 0 || takesOver
+      ? []
+      : [`selected by: ${routers.map((router) => router.node.id).join(', ')}`]),
+    ...(node.when === undefined ? [] : [`if: ${printExpr(node.when)}`]),
+  ];
+}
+
+function describeDetails({ node }: Placed, isTried: boolean): string[] {
+  const attempts = describeAttempts(node).join(', ');
+  const fallback = isTried ? undefined : fallbackOf(node);
+  const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
+  return [
+    ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
+    ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
+    ...(attempts === '' ? [] : [`tried: ${attempts}`]),
+    ...describeFallback(node),
+    ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),
+    ...(node.kind === 'parallel' && node.compensateNode !== undefined
+      ? [`undone by: ${node.compensateNode}`]
+      : []),
+    ...(node.kind === 'compensate' ? node.steps.map((each) => `- call ${describeUndoing(each)}`) : undoing),
+  ];
+}
+
+/** Bodies stand in the order of the arms that have one. */
+function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
+  const [first] = bodies;
+  const attempt = attemptOf(node);
+  if (attempt !== undefined && first !== undefined) return printAttempt(attempt, first, outline);
+  if (soleBody(node) !== undefined) return printBody('steps:', first, outline);
+  const left = [...bodies];
+  const next = (title: string): string[] => printBody(title, left.shift(), outline);
+  const armLines = (title: string, arm: Arm): string[] =>
+    'goto' in arm ? [`${title}: go to ${arm.goto}`] : next(`${title}:`);
+  switch (node.kind) {
+    case 'branch':
+      return [
+        ...node.cases.flatMap((arm) => armLines(`case ${arm.id}, if ${printExpr(arm.when)}`, arm)),
+        ...(node.else === undefined ? [] : armLines(elseTitle(node.else), node.else)),
+      ];
+    case 'parallel':
+      return node.branches.flatMap(({ id }) => next(`branch ${id}:`));
+    case 'foreach':
+      return next('each:');
+    default:
+      return [];
+  }
+}
+
+function elseTitle({ id }: Arm): string {
+  return id === 'else' ? id : `else ${id}`;
+}
+
+function printAttempt(attempt: Attempt, { nodes, value }: PlacedScope, outline: Outline): string[] {
+  const part = (title: string, members: readonly Node[]): string[] => {
+    const inside = nodes.filter(({ node }) => members.includes(node));
+    return [title, ...printNodes(inside, outline, attempt).map((line) => `  ${line}`)];
+  };
+  const given = describeValue(value, attempt);
+  return [
+    ...part('try:', attempt.tried),
+    ...part('otherwise:', attempt.otherwise),
+    ...(given === undefined ? [] : [`gives: ${given}`]),
+  ];
+}
+
+function printBody(title: string, body: PlacedScope | undefined, outline: Outline): string[] {
+  if (body === undefined) return [];
+  const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
+  const lines = [...printScope(body, outline), ...value];
+  return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
+}
