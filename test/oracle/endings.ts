@@ -1,7 +1,14 @@
 import type { Value } from '../../src/graph/json.js';
-import type { NodeStatus, SkipReason } from '../../src/runtime/engine/contract.js';
 import { standInLine } from './attempts.js';
-import { type Fault, type Instance, type Part, type Run, toldStatus } from './run.js';
+import {
+  type Fault,
+  type Instance,
+  type NodeStatus,
+  type Part,
+  type Run,
+  type SkipReason,
+  toldStatus,
+} from './run.js';
 import { end } from './stop.js';
 import { attempt, read } from './values.js';
 

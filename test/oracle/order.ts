@@ -1,13 +1,7 @@
-import { references } from '../../src/graph/expression/references.js';
 import type { Expr } from '../../src/graph/expression/tree.js';
 import type { Node } from '../../src/graph/model.js';
-import {
-  bodiesOf,
-  compensationsOf,
-  nodesOf,
-  sideExpressions,
-  valueExpressions,
-} from '../../src/graph/node-expressions.js';
+import { stepsIn } from './expressions.js';
+import { neededBy, orderedBy, scopesIn, undoneBy, withInner } from './walk.js';
 
 /** What a node of a scope waits for there. All by id. */
 export interface Waits {
@@ -53,20 +47,17 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
     );
     const holders = (exprs: readonly (Expr | undefined)[], plain: boolean): string[] =>
       exprs
-        .flatMap((expr) => (expr === undefined ? [] : references(expr)))
-        .filter(({ ref, guarded }) => ref.root === 'steps' && !(plain && guarded))
-        .flatMap(({ ref }) =>
-          mayWaitFor.filter((other) => nodesOf({ nodes: [other] }).some(({ id }) => id === ref.path[0])),
-        )
+        .flatMap((expr) => (expr === undefined ? [] : stepsIn(expr)[plain ? 'plain' : 'all']))
+        .flatMap((step) => mayWaitFor.filter((other) => withInner(other).some(({ id }) => id === step)))
         .map(({ id }) => id);
-    const inside = nodesOf({ nodes: [node] });
+    const inside = withInner(node);
     const values = inside.flatMap((each) => [
-      ...valueExpressions(each),
-      ...bodiesOf(each).flatMap(({ scope }) => scope.value ?? []),
+      ...neededBy(each),
+      ...scopesIn(each).flatMap(({ value }) => value ?? []),
     ]);
     const others = inside.flatMap((each) => [
-      ...sideExpressions(each),
-      ...compensationsOf(each).map(({ input }) => input),
+      ...orderedBy(each),
+      ...undoneBy(each).map(({ input }) => input),
     ]);
     const plain = holders(values, true);
     const joined = new Set([...node.after, ...plain]);

@@ -1,5 +1,5 @@
 import type { JoinRule } from '../../src/graph/model.js';
-import type { SkipReason } from '../../src/runtime/engine/contract.js';
+import type { SkipReason } from './run.js';
 
 /** How many of the nodes that are joined ended in which way. */
 export interface Joined {

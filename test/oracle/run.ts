@@ -1,9 +1,26 @@
 import type { Json, JsonObject, Value } from '../../src/graph/json.js';
 import type { Graph, Node, Scope } from '../../src/graph/model.js';
-import type { NodeStatus, SkipReason } from '../../src/runtime/engine/contract.js';
 import type { Agenda, Due } from './agenda.js';
 import type { Rules } from './rules.js';
 import type { World } from './world.js';
+
+export type NodeStatus =
+  | 'pending'
+  | 'ready'
+  | 'running'
+  | 'waiting'
+  | 'succeeded'
+  | 'failed'
+  | 'handled'
+  | 'skipped'
+  | 'cancelled';
+
+export type SkipReason =
+  | 'not_selected'
+  | 'upstream_skipped'
+  | 'condition_false'
+  | 'upstream_failed'
+  | 'run_ended';
 
 /** A workflow that runs: the graph the run began with, or one that a `workflow` node runs. */
 export interface Frame {

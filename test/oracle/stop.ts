@@ -1,7 +1,14 @@
-import type { SkipReason } from '../../src/runtime/engine/contract.js';
 import { conclude } from './containers.js';
 import { cancel, giveUp, skip, takesPlace } from './endings.js';
-import { type Fault, type Instance, isContainer, isSettled, type Part, type Run } from './run.js';
+import {
+  type Fault,
+  type Instance,
+  isContainer,
+  isSettled,
+  type Part,
+  type Run,
+  type SkipReason,
+} from './run.js';
 
 /** From here on nothing new starts in a scope, because of something in it. */
 export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', reason: SkipReason): void {

@@ -1,7 +1,7 @@
-import { references } from '../../src/graph/expression/references.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { CompensateNode, Compensation, ParallelNode } from '../../src/graph/model.js';
 import { failForGood, later, release, select, succeed } from './endings.js';
+import { stepsIn } from './expressions.js';
 import { countOf, type Fault, type Instance, type Part, type Run } from './run.js';
 import { attempt, read, visible } from './values.js';
 import { reply } from './world.js';
@@ -172,7 +172,5 @@ function toJson({ done, failed, not_run }: Report): Json {
 
 /** Whether every step it plainly refers to has succeeded. */
 function hasHappened({ compensation, part }: Step): boolean {
-  return references(compensation.input)
-    .filter(({ ref, guarded }) => ref.root === 'steps' && !guarded)
-    .every(({ ref }) => visible(part, String(ref.path[0]))?.status === 'succeeded');
+  return stepsIn(compensation.input).plain.every((id) => visible(part, id)?.status === 'succeeded');
 }

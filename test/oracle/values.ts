@@ -1,6 +1,6 @@
-import { Budget, ExpressionError, evaluate } from '../../src/graph/expression/evaluate.js';
 import type { Expr } from '../../src/graph/expression/tree.js';
 import type { JsonObject, Value } from '../../src/graph/json.js';
+import { ExpressionFault, evaluateTree } from './expressions.js';
 import type { Fault, Instance, Part, Run } from './run.js';
 
 /** Thrown where something a node needs has no value, or one that does not do. */
@@ -16,28 +16,28 @@ export class NoValue extends Error {
 
 /** What an expression means where it stands. @throws NoValue */
 export function read(run: Run, part: Part, expr: Expr, error: JsonObject = {}): Value {
-  const lookup = (root: string, name: string | number): Value => {
+  const lookup = (root: string, name: string): Value => {
     switch (root) {
       case 'inputs':
         return own(part.frame.inputs, name);
       case 'state': {
         const field = part.frame.graph.state?.find((each) => each.name === name);
-        return run.fields.has(String(name)) ? run.fields.get(String(name)) : field?.initial;
+        return run.fields.has(name) ? run.fields.get(name) : field?.initial;
       }
       case 'steps': {
-        const found = visible(part, String(name));
+        const found = visible(part, name);
         return found?.status === 'succeeded' || !run.rules.jumpForgets ? found?.value : undefined;
       }
       case 'error':
         return own(error, name);
       default:
-        return part.names.get(String(name));
+        return part.names.get(name);
     }
   };
   try {
-    return evaluate(expr, { lookup }, new Budget(1_000_000));
+    return evaluateTree(expr, lookup);
   } catch (thrown) {
-    if (thrown instanceof ExpressionError) throw new NoValue(thrown.code, thrown.message);
+    if (thrown instanceof ExpressionFault) throw new NoValue(thrown.code);
     throw thrown;
   }
 }
@@ -87,6 +87,6 @@ function within(part: Part, id: string): Instance | undefined {
   return undefined;
 }
 
-function own(object: JsonObject, name: string | number): Value {
+function own(object: JsonObject, name: string): Value {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

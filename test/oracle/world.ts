@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { AskNode } from '../../src/graph/model.js';
-import type { Failure } from '../../src/runtime/engine/contract.js';
 
 /**
  * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
@@ -14,6 +13,12 @@ export interface World {
   /** What is said, by node key, each time it is asked. */
   readonly says?: Readonly<Record<string, readonly Said[]>>;
   readonly cancel?: { readonly at: number; readonly compensate: boolean };
+}
+
+/** Why something outside failed. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
 }
 
 /** What becomes of one call, read or evaluation, so many ms after it was begun. */
