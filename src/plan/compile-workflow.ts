@@ -1,15 +1,23 @@
 import type { Graph } from '../graph/model.js';
+import { plannedCompensations } from './compensations.js';
 import { stuckIn } from './cycles.js';
-import { type Draft, type DraftScope, draftWorkflow, type Surroundings, shareEmptyLists } from './draft.js';
+import {
+  type Draft,
+  type DraftScope,
+  type DraftWorkflow,
+  draftWorkflow,
+  type Surroundings,
+  shareEmptyLists,
+} from './draft.js';
 import { addEdges } from './edges.js';
 import { planFailures } from './fault.js';
 import { faultsOf } from './faults.js';
 import { addJumps } from './jumps.js';
-import type { WorkflowPlan } from './plan.js';
+
 import { addRoutes, freeRollbacks } from './routes.js';
 
 /** Compiles one workflow. What is wrong with it goes to `faults`; then the plan must not be run. */
-export function compileWorkflow(graph: Graph, surroundings: Surroundings): WorkflowPlan {
+export function compileWorkflow(graph: Graph, surroundings: Surroundings): DraftWorkflow {
   const { faults } = surroundings;
   const before = faults.length;
   faults.push(...faultsOf(graph, surroundings));
@@ -22,6 +30,11 @@ export function compileWorkflow(graph: Graph, surroundings: Surroundings): Workf
     turnRound(scope.nodes);
     freeRollbacks(scope.nodes);
     shareEmptyLists(scope.nodes);
+    for (const draft of scope.nodes) {
+      draft.isDueAtOnce = draft.needsSelection ? draft.routers.length === 0 : draft.orders.length === 0;
+      draft.hasSelection = draft.needsSelection || draft.routes.length > 0;
+      draft.compensations = plannedCompensations(draft);
+    }
     const stuck = stuckIn(scope.nodes);
     if (stuck.length > 0) faults.push({ failure: planFailures.cycle(stuck) });
   }

@@ -1,9 +1,11 @@
 import { hashGraph } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { DelegateNode, Graph, Node, Retry, ShellNode } from '../graph/model.js';
+import type { Compensation, DelegateNode, Graph, Node, Retry, ShellNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { compileWorkflow } from './compile-workflow.js';
+import type { DraftWorkflow } from './draft.js';
 import type { PlanFault } from './fault.js';
+import { addRepetitions } from './repetitions.js';
 
 /** How many calls, reads and evaluations are in flight at once where the graph does not say. */
 const DEFAULT_MAX_CONCURRENCY = 10;
@@ -30,6 +32,8 @@ export interface WorkflowPlan {
   readonly root: ScopePlan;
   /** Every node, those of nested scopes included. */
   readonly byId: ReadonlyMap<string, PlannedNode>;
+  /** The same by their ordinals. */
+  readonly nodes: readonly PlannedNode[];
 }
 
 /** A list of nodes: the top of a workflow, or a body. */
@@ -48,9 +52,18 @@ export interface ScopePlan {
   readonly isUndoable: boolean;
 }
 
+/** A call that undoes, and the steps without whose success it has nothing to undo. */
+export interface PlannedCompensation {
+  readonly compensation: Compensation;
+  /** The nodes its input plainly refers to, each once; `undefined` for a name that it cannot see from there. */
+  readonly refersTo: readonly (PlannedNode | undefined)[];
+}
+
 /** A node and its place in the order of the run. */
 export interface PlannedNode {
   readonly node: RunnableNode;
+  /** Place in its workflow, from 0: a container before its content, all else in declaration order. */
+  readonly ordinal: number;
   /** Place in its scope in declaration order, from 0. */
   readonly index: number;
   readonly scope: ScopePlan;
@@ -72,8 +85,24 @@ export interface PlannedNode {
   readonly routes: readonly PlannedNode[];
   /** Of a `goto`: the nodes from its target up to itself. */
   readonly slice: readonly PlannedNode[];
-  /** How often a failed attempt is repeated, where it is. */
+  /** How often a failed attempt is repeated, where it is: its own retry, or that of the error strategy. */
   readonly retry: Retry | undefined;
+  /** Its own limit for one attempt. */
+  readonly timeoutMs: number | undefined;
+  /** Whether an attempt takes one of the `maxConcurrency` slots: a call, a read, or a function. */
+  readonly takesPlace: boolean;
+  /** Whether it is looked at as soon as its scope begins: it waits for nothing, or nothing can select it. */
+  readonly isDueAtOnce: boolean;
+  /** Whether it needs selection or is among the routers of a node that does. */
+  readonly hasSelection: boolean;
+  /** The calls that undo: that of its own effect, or the steps of a `compensate` node. */
+  readonly compensations: readonly PlannedCompensation[];
+  /** Whether a container around it, a `workflow` node that leads to it included, may be attempted more than once. */
+  readonly isRepeatable: boolean;
+  /** Whether a `goto` may start over it, or a container around it, a `workflow` node that leads to it included. */
+  readonly mayStartOver: boolean;
+  /** The `parallel` nodes around it in its workflow that roll back, the innermost first. */
+  readonly rolledBackBy: readonly PlannedNode[];
 }
 
 const plans = new WeakMap<Graph, Plan>();
@@ -90,11 +119,12 @@ export function planOf(graph: Graph): Plan {
 function compile(graph: Graph): Plan {
   const faults: PlanFault[] = [];
   const undoing = workflowsThatUndo(graph.tasks ?? []);
-  const tasks = new Map<string, WorkflowPlan>();
+  const tasks = new Map<string, DraftWorkflow>();
   const names = new Set(graph.tasks?.map(({ name }) => name));
   const surroundings = { faults, names, undoing };
   const main = compileWorkflow(graph, surroundings);
   for (const task of graph.tasks ?? []) tasks.set(task.name, compileWorkflow(task, surroundings));
+  addRepetitions(main, tasks);
   const [fault] = faults;
   return {
     graph,
