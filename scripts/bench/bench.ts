@@ -1,30 +1,41 @@
 import type { Row } from './row.js';
+import { builder } from './rows/builder.js';
+import { frameworks } from './rows/frameworks.js';
 import { graphSize, runLength } from './rows/growth.js';
 import { items } from './rows/items.js';
-import { memory } from './rows/memory.js';
+import { memory, rowBytes } from './rows/memory.js';
 import { planning, references } from './rows/parts.js';
+import { promptSlope, prompts } from './rows/prompts.js';
 import { secrets } from './rows/secrets.js';
-import { server } from './rows/server.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
+import { tools } from './rows/tools.js';
+import { openWaits } from './rows/waits.js';
 import type { Sizes } from './sizes.js';
 
-const GROUPS = [
+/** What can be measured by itself, by the name that `--only` takes. Each holds its peers. */
+export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> = {
   steps,
   items,
-  graphSize,
-  runLength,
-  stateSize,
+  frameworks,
+  waits: openWaits,
+  growth: graphSize,
+  length: runLength,
+  state: stateSize,
   memory,
-  planning,
+  rows: rowBytes,
+  plan: planning,
   references,
   secrets,
-  server,
-] as const;
+  builder,
+  slope: promptSlope,
+  prompts,
+  tools,
+};
 
-/** Measures everything there is. */
-export async function bench(sizes: Sizes): Promise<Row[]> {
+/** Measures groups by their names. Default: everything there is. */
+export async function bench(sizes: Sizes, names: readonly string[] = Object.keys(GROUPS)): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const group of GROUPS) rows.push(...(await group(sizes)));
+  for (const name of names) rows.push(...((await GROUPS[name]?.(sizes)) ?? []));
   return rows;
 }

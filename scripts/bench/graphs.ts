@@ -39,7 +39,7 @@ export function loop(concurrency: number): Graph {
     as: 'item',
     body: { nodes: [call('one', ref('item', 'item'))], value: result('one') },
     concurrency,
-    max: 1_000,
+    max: 10_000,
     onItemError: 'fail',
   };
   return graphOf([each], ref('steps', 'each'), {
@@ -87,6 +87,25 @@ export function question(): Graph {
     [...nodes.slice(0, 2), ask, ...nodes.slice(2).map((node) => behind(node, ['sure']))],
     result('s3'),
   );
+}
+
+/** `count` calls as in `line`, beside so many questions that nobody answers. */
+export function lineBesideAsks(asks: number, count: number): Graph {
+  const message: Expr = { kind: 'text', style: 'display', parts: ['Go on?'] };
+  return beside(asks, count, (id) => ({ ...common, kind: 'ask', id, mode: 'confirm', message }));
+}
+
+/** `count` calls as in `line`, beside so many waits of an hour. */
+export function lineBesideWaits(waits: number, count: number): Graph {
+  return beside(waits, count, (id) => ({ ...common, kind: 'wait', id, durationMs: constant(3_600_000) }));
+}
+
+function beside(others: number, count: number, make: (id: string) => Node): Graph {
+  const graph = line(count);
+  return {
+    ...graph,
+    nodes: [...Array.from({ length: others }, (_, place) => make(`w${place}`)), ...graph.nodes],
+  };
 }
 
 export function ref(root: 'inputs' | 'steps' | 'item', ...path: (string | number)[]): Expr {

@@ -1,8 +1,17 @@
+import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
+import { planOf } from '../../src/plan/plan.js';
+import type { CallPort } from '../../src/runtime/catalogue/port.js';
 import { advance } from '../../src/runtime/engine/advance.js';
-import type { Advance, Command, Event, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Change, Command, Event, RunState } from '../../src/runtime/engine/contract.js';
 import { start } from '../../src/runtime/engine/start.js';
+import { processClock } from '../../src/runtime/hosts/in-process/clock.js';
+import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
+import { MemoryRunStore } from '../../src/runtime/server/runs/memory-store.js';
+import type { RunAnswer, RunStore } from '../../src/runtime/server/runs/run-store.js';
+
+// The one place of the benchmark that knows how the engine and its host are called.
 
 const AT = 1_000;
 
@@ -60,4 +69,104 @@ export class HostedRun {
 /** What the tool does, here and in the peers. */
 export function increment({ n }: { readonly n: number }): { n: number } {
   return { n: n + 1 };
+}
+
+/** Compiles a graph anew; plans are kept by graph. */
+export function planAnew(graph: Graph): unknown {
+  return planOf({ ...graph });
+}
+
+/** Reaches the one tool there is; `onCall` is told each call first. */
+export function portOf(callTool: CallPort['callTool'] = incrementTool): CallPort {
+  return {
+    callTool,
+    async readResource() {
+      throw new Error('nothing is read');
+    },
+    async evaluate() {
+      throw new Error('nothing is evaluated');
+    },
+  };
+}
+
+async function incrementTool(_name: string, input: JsonObject) {
+  return { ok: true, value: increment(input as { readonly n: number }) } as const;
+}
+
+const PORT = portOf();
+
+/** What calls are told of the request they are made for. */
+export const CONTEXT = { requestId: 'r', progress() {}, principal: { kind: 'local' } } as const;
+
+/**
+ * Carries out a whole run in the host of `prompts/get`.
+ * @throws Error where it has not succeeded: then there is nothing to measure.
+ */
+export async function runHosted(
+  graph: Graph,
+  input: JsonObject = {},
+  calls = PORT,
+  signal?: AbortSignal,
+): Promise<Json> {
+  const { status, result, failure } = await runInProcess({
+    graph,
+    input,
+    runId: 'run-1',
+    calls,
+    context: CONTEXT,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (status !== 'succeeded') throw new Error(`the run is ${status}: ${failure?.message ?? 'no failure'}`);
+  return result ?? null;
+}
+
+/** Carries out a whole run, and gives what each of its transitions wrote. */
+export async function rowsOf(graph: Graph): Promise<readonly (readonly Change[])[]> {
+  const transitions: (readonly Change[])[] = [];
+  const journal = {
+    open() {},
+    append: ({ changes }: { readonly changes: readonly Change[] }) => void transitions.push(changes),
+    forget() {},
+  };
+  await runInProcess({ graph, input: {}, runId: 'run-1', calls: PORT, context: CONTEXT, journal });
+  return transitions;
+}
+
+/** Runs that outlast a request, which a server keeps. */
+export function runStoreOf(calls = PORT): RunStore {
+  let runs = 0;
+  return new MemoryRunStore({
+    calls,
+    schemas: new SchemaCompiler(),
+    clock: processClock,
+    secretInputs: () => [],
+    changesNothing: () => true,
+    log: console.error,
+    newRunId: () => `run-${++runs}`,
+    limits: { maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
+  });
+}
+
+/** Starts a run in a store of its own, and gives how it stands when it gets no further. */
+export async function runStored(
+  graph: Graph,
+  input: JsonObject = {},
+  calls = PORT,
+  signal = new AbortController().signal,
+): Promise<RunAnswer> {
+  return startStored(runStoreOf(calls), graph, input, signal);
+}
+
+/** Starts a run in a store, and gives how it stands when it gets no further. */
+export async function startStored(
+  store: RunStore,
+  graph: Graph,
+  input: JsonObject = {},
+  signal = new AbortController().signal,
+): Promise<RunAnswer> {
+  const request = { ...CONTEXT, signal };
+  return store.start(
+    { owner: CONTEXT.principal, graph, input },
+    { request, answerMs: 600_000, cancels: true },
+  );
 }

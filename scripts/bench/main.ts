@@ -1,14 +1,29 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bench } from './bench.js';
-import { type Row, table } from './row.js';
+import { bench, GROUPS } from './bench.js';
+import { missingFrameworks } from './peers/frameworks.js';
+import { markdown, type Row, table } from './row.js';
 import { FULL } from './sizes.js';
 
 /** `npm run bench`: prints what everything costs; see docs/benchmarks.md. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean' }, strict: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean' },
+      markdown: { type: 'boolean' },
+      strict: { type: 'boolean' },
+      only: { type: 'string', multiple: true },
+    },
+  });
+  const names = values.only?.flatMap((list) => list.split(',')) ?? Object.keys(GROUPS);
+  const unknown = names.filter((name) => !Object.hasOwn(GROUPS, name));
+  if (unknown.length > 0) {
+    console.error(`--only takes ${Object.keys(GROUPS).join(', ')}, not ${unknown.join(', ')}`);
+    process.exitCode = 2;
+    return;
+  }
   const loadBefore = load();
-  const rows = await bench(FULL);
+  const rows = await bench(FULL, names);
   const machine = {
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -16,15 +31,19 @@ async function main(): Promise<void> {
     loadBefore,
     loadAfter: load(),
   };
-  const missed = rows.filter(({ ok }) => ok === false);
   if (values.json) {
     console.log(JSON.stringify({ machine, rows }, null, 2));
   } else {
-    console.log(`${table(rows)}\n`);
+    console.log(`${values.markdown ? markdown(rows) : table(rows)}\n`);
     console.log(
       `Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${loadBefore} before, ${machine.loadAfter} after`,
     );
   }
+  const missing = names.includes('frameworks') ? missingFrameworks() : [];
+  if (missing.length > 0) {
+    console.error(`\nNOT MEASURED: ${missing.join(', ')}\n  npm run bench:peers installs them`);
+  }
+  const missed = rows.filter(({ ok }) => ok === false);
   if (missed.length > 0) {
     console.error(`\n${missed.length} TARGETS MISSED\n${missed.map(lineOf).join('\n')}`);
     if (values.strict) process.exitCode = 1;
@@ -32,7 +51,7 @@ async function main(): Promise<void> {
 }
 
 function lineOf({ name, peer }: Row): string {
-  return `  ${name} (against ${peer.name})`;
+  return `  ${name}${peer === undefined ? '' : ` (against ${peer.name})`}`;
 }
 
 /** How many want a core, over the last minute. */

@@ -6,11 +6,16 @@ export interface Sizes {
   readonly rounds: number;
   /** How long a go takes at least, in ms of CPU time. */
   readonly goMs: number;
-  /** Lengths of the linear workflows. */
-  readonly steps: readonly number[];
-  /** Items of the fan-out, and how many of them run at once. */
-  readonly items: number;
-  readonly concurrency: readonly number[];
+  /** Lengths of the linear workflows, and what a step of the engine may cost of one of XState. */
+  readonly steps: readonly [LineSize, ...LineSize[]];
+  /** Items of the fan-outs, and how many of them run at once. */
+  readonly items: readonly [LoopSize, ...LoopSize[]];
+  /** How many waits are open, and the calls beside them. */
+  readonly openWaits: { readonly count: number; readonly calls: number };
+  /** Steps of the shorter and the longer workflow that is built by a program. */
+  readonly built: readonly [shorter: number, longer: number];
+  /** Steps of the shorter and the longer prompt. */
+  readonly prompt: readonly [shorter: number, longer: number];
   /** Nodes of the smaller and the larger graph. */
   readonly nodes: readonly [smaller: number, larger: number];
   /** An early and a late step of a run, counted from 1, and how many steps from there are measured, in how many runs. */
@@ -28,16 +33,36 @@ export interface Sizes {
   readonly secrets: readonly [fewer: number, more: number];
 }
 
+interface LineSize {
+  readonly count: number;
+  readonly atMost: number;
+}
+
+interface LoopSize {
+  readonly count: number;
+  readonly concurrency: number;
+}
+
 /** What `npm run bench` measures. */
 export const FULL: Sizes = {
   warmUpMs: 1_000,
   rounds: 11,
   goMs: 150,
-  steps: [10, 1_000, 5_000],
-  items: 100,
-  concurrency: [10, 100],
+  steps: [
+    { count: 10, atMost: 0.1 },
+    { count: 1_000, atMost: 0.15 },
+    { count: 10_000, atMost: 0.15 },
+  ],
+  items: [
+    { count: 100, concurrency: 10 },
+    { count: 100, concurrency: 100 },
+    { count: 10_000, concurrency: 10 },
+  ],
+  openWaits: { count: 16_000, calls: 200 },
+  built: [10, 3_000],
+  prompt: [3, 30],
   nodes: [1_000, 10_000],
-  window: { early: 10, late: 5_000, width: 100, runs: 10 },
+  window: { early: 50, late: 50_000, width: 1_000, runs: 1 },
   stateBytes: 1_000_000,
   waiting: 10_000,
   secrets: [100, 800],
@@ -48,9 +73,17 @@ export const TINY: Sizes = {
   warmUpMs: 0,
   rounds: 1,
   goMs: 0,
-  steps: [2, 3],
-  items: 4,
-  concurrency: [2, 3],
+  steps: [
+    { count: 2, atMost: 0.1 },
+    { count: 3, atMost: 0.1 },
+  ],
+  items: [
+    { count: 4, concurrency: 2 },
+    { count: 5, concurrency: 3 },
+  ],
+  openWaits: { count: 3, calls: 4 },
+  built: [2, 3],
+  prompt: [2, 3],
   nodes: [4, 8],
   window: { early: 2, late: 5, width: 2, runs: 1 },
   stateBytes: 1_000,

@@ -1,10 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bench } from '../../scripts/bench/bench.js';
-import { fan, line, lineBehindOutput, lineBesideField, loop, question } from '../../scripts/bench/graphs.js';
-import { HostedRun } from '../../scripts/bench/host.js';
+import { bench, GROUPS } from '../../scripts/bench/bench.js';
+import {
+  fan,
+  line,
+  lineBehindOutput,
+  lineBesideAsks,
+  lineBesideField,
+  loop,
+  question,
+} from '../../scripts/bench/graphs.js';
+import { HostedRun, runHosted, runStored } from '../../scripts/bench/host.js';
+import { FRAMEWORKS, installedFrameworks, missingFrameworks } from '../../scripts/bench/peers/frameworks.js';
 import * as functions from '../../scripts/bench/peers/functions.js';
 import { lineMachine, loopMachine, runMachine } from '../../scripts/bench/peers/machines.js';
-import { type Row, row, table } from '../../scripts/bench/row.js';
+import { markdown, type Row, row, table } from '../../scripts/bench/row.js';
 import { TINY } from '../../scripts/bench/sizes.js';
 
 describe('what is measured', () => {
@@ -22,13 +31,18 @@ describe('what is measured', () => {
     expect(await runMachine(loopMachine(concurrency), items)).toEqual([6, 4, 10, 2]);
   });
 
-  test('is whole runs', () => {
+  test('is whole runs', async () => {
     expect(new HostedRun(fan(12)).answer().result).toBe(2);
     expect(new HostedRun(lineBesideField('x', 3)).answer().result).toBe(3);
     expect(new HostedRun(lineBehindOutput({ n: 1 }, 3)).answer().result).toBe(3);
     expect(new HostedRun(line(9)).answer(4).answer(5).result).toBe(9);
     expect(() => new HostedRun(line(9)).answer(4).result).toThrow('running');
     expect(new HostedRun(question()).answer().state.nodes.sure?.status).toBe('waiting');
+    expect(await runHosted(line(9))).toBe(9);
+    expect(await runStored(lineBesideAsks(2, 3))).toMatchObject({
+      ok: true,
+      envelope: { status: 'waiting', actions: [{}, {}] },
+    });
   });
 });
 
@@ -36,37 +50,57 @@ describe('the rows', () => {
   let rows: readonly Row[] = [];
 
   beforeAll(async () => {
-    rows = await bench(TINY);
+    rows = await bench(
+      TINY,
+      // Other engines are installed on request, and have a test of their own.
+      Object.keys(GROUPS).filter((name) => name !== 'frameworks'),
+    );
   });
 
   test('are all there', () => {
-    expect(rows.map(({ name, peer }) => `${name} / ${peer.name}`)).toEqual([
-      'step, in a line of 2 / async functions',
-      'step, in a line of 2 / XState',
-      'step, in a line of 3 / async functions',
-      'step, in a line of 3 / XState',
-      'item, 4 of them, 2 at once / async functions',
-      'item, 4 of them, 2 at once / XState',
-      'item, 4 of them, 3 at once / async functions',
-      'item, 4 of them, 3 at once / XState',
-      'node, planned and run, in a line of 8 / in one of 4',
-      'node, planned and run, in a fan of 8 / in one of 4',
-      'step 5 of a run / step 2',
-      'step beside a field of 1 kB / of a few bytes',
-      'step that reads a result of 1 kB / of a few bytes',
-      'memory of a run that waits, 10 of them / XState',
+    expect(rows.map(({ name, peer }) => (peer === undefined ? name : `${name} / ${peer.name}`))).toEqual([
+      'engine: step, in a line of 2 / XState',
+      'host: step, in a line of 2 / XState',
+      'host: step, in a line of 2 / async functions',
+      'engine: step, in a line of 3 / XState',
+      'host: step, in a line of 3 / XState',
+      'host: step, in a line of 3 / async functions',
+      'engine: item, 4 of them, 2 at once / XState',
+      'host: item, 4 of them, 2 at once / XState',
+      'host: item, 4 of them, 2 at once / async functions',
+      'engine: item, 5 of them, 3 at once / XState',
+      'host: item, 5 of them, 3 at once / XState',
+      'host: item, 5 of them, 3 at once / async functions',
+      'host: call beside 3 open questions / beside none',
+      'host: call beside 3 open times / beside none',
+      'engine: node, planned and run, in a line of 8 / in one of 4',
+      'engine: node, planned and run, in a fan of 8 / in one of 4',
+      'engine: step 5 of a run / step 2',
+      'engine: step beside a field of 1 kB / of a few bytes',
+      'engine: step that reads a result of 1 kB / of a few bytes',
+      'engine: memory of a run that waits, 10 of them / XState',
+      'host: memory of a run that waits, 10 of them / XState',
+      'journal: what a step writes down',
+      'journal: what a step writes down',
+      'plan, for each node, without its hash',
       'plan, for each node / XState',
-      'hash in it, for each node / the whole plan',
+      'hash, for each node / the whole plan',
       'reference in an expression / JavaScript',
       'secret item, 4 of them / one of 2',
-      'tools/call, in memory / the bare SDK',
+      'builder: build() of 2 steps, for each',
+      'builder: build() of 3 steps, for each / in one of 2',
+      'trace and host: a further step of a prompt, from 2 to 3 / by hand',
+      'prompts/get of 2 steps, in memory / by hand',
+      'prompts/get of 2 steps, over stdio / by hand',
+      'prompts/get of 2 steps, over HTTP / by hand',
+      'tools/call, in memory / by hand',
     ]);
   });
 
   test('have figures', () => {
     for (const { name, ours, peer } of rows) {
       expect(ours, name).toSatisfy(Number.isFinite);
-      expect(peer.value, `${name}, ${peer.name}`).toSatisfy(Number.isFinite);
+      if (peer !== undefined) expect(peer.value, `${name}, ${peer.name}`).toSatisfy(Number.isFinite);
     }
   });
 
@@ -93,5 +127,34 @@ describe('a target', () => {
     const [, first, second] = table([missed, row(figures)]).split('\n');
     expect(first).toBe('step  12.0 µs  48.0 µs  XState  0.250×  ≤ 10 µs  MISSED');
     expect(second).toBe('step  12.0 µs  48.0 µs  XState  0.250×');
+  });
+
+  test('may be all there is', () => {
+    const { peer: _, ...alone } = figures;
+    expect(row({ ...alone, target: { of: 'ours', atMost: 12 } }).ok).toBe(true);
+    expect(row({ ...alone, target: { of: 'ratio', atMost: 12 } }).ok).toBe(false);
+  });
+
+  test('that is missed stands out in the document', () => {
+    const [, , first, second] = markdown([
+      row({ ...figures, target: { of: 'ratio', atMost: 0.1 } }),
+      row({ name: 'rows', unit: 'B', ours: 400, target: { of: 'ours', atMost: 400 } }),
+    ]).split('\n');
+    expect(first).toBe('| step | 12.0 µs | 48.0 µs XState | 0.250× | ≤ 0.1×, **missed** |');
+    expect(second).toBe('| rows | 400 B |  |  | ≤ 400 B, met |');
+  });
+});
+
+describe('other engines', () => {
+  test('are measured, or named as missing', async () => {
+    const { length } = await installedFrameworks();
+    expect(length + missingFrameworks().length).toBe(Object.keys(FRAMEWORKS).length);
+  });
+
+  test('give the same result as ours, where they are installed', async () => {
+    for (const { line, loop } of await installedFrameworks()) {
+      expect(await line(7)()).toBe(7);
+      expect(await loop(3)([5, 3, 9, 1])).toEqual([6, 4, 10, 2]);
+    }
   });
 });

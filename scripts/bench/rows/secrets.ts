@@ -1,7 +1,6 @@
 import type { Graph } from '../../../src/graph/model.js';
-import type { CallPort } from '../../../src/runtime/catalogue/port.js';
-import { runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
 import { loop } from '../graphs.js';
+import { portOf, runHosted } from '../host.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
@@ -26,23 +25,13 @@ function withSecretItems(graph: Graph): Graph {
   return { ...graph, inputs: graph.inputs.map((input) => ({ ...input, secret: true })) };
 }
 
-/** @throws Error where the run has not succeeded: then there is nothing to measure. */
+/** @throws Error where the run has not succeeded, or a secret was shown: then there is nothing to measure. */
 async function run(graph: Graph, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, place) => 1_000_000 + place);
-  const context = { requestId: 'r', progress() {}, principal: { kind: 'local' } } as const;
-  const { status } = await runInProcess({ graph, input: { items }, runId: 'run-1', calls: PORT, context });
-  if (status !== 'succeeded') throw new Error(`the run is ${status}`);
+  await runHosted(graph, { items }, PORT);
 }
 
-const PORT: CallPort = {
-  async callTool(_name, { n }, { mask }) {
-    if (mask?.text(`no ${String(n)}`) !== 'no ••••') throw new Error('a secret is not masked');
-    return { ok: true, value: { n: 1 } };
-  },
-  async readResource() {
-    throw new Error('nothing is read');
-  },
-  async evaluate() {
-    throw new Error('nothing is evaluated');
-  },
-};
+const PORT = portOf(async (_name, { n }, { mask }) => {
+  if (mask?.text(`no ${String(n)}`) !== 'no ••••') throw new Error('a secret is not masked');
+  return { ok: true, value: { n: 1 } };
+});

@@ -2,7 +2,7 @@ import type { Json } from '../../../src/graph/json.js';
 import { lineBehindOutput, lineBesideField } from '../graphs.js';
 import { HostedRun } from '../host.js';
 import { inTurns, timed } from '../measure.js';
-import { ABOUT_THE_SAME, type Row, row } from '../row.js';
+import { type Row, row, THE_SAME } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
 const STEPS = 100;
@@ -25,11 +25,11 @@ export async function stateSize(sizes: Sizes): Promise<Row[]> {
     );
     rows.push(
       row({
-        name: `step ${where} of ${sizes.stateBytes / 1_000} kB`,
+        name: `engine: step ${where} of ${sizes.stateBytes / 1_000} kB`,
         unit: 'µs',
         ours: costs.with,
         peer: { name: 'of a few bytes', value: costs.without },
-        target: { of: 'ratio', atMost: ABOUT_THE_SAME },
+        target: { of: 'ratio', atMost: THE_SAME },
       }),
     );
   }

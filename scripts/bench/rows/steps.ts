@@ -1,33 +1,33 @@
 import { line } from '../graphs.js';
-import { HostedRun } from '../host.js';
+import { HostedRun, runHosted } from '../host.js';
 import { inTurns, timed } from '../measure.js';
 import * as functions from '../peers/functions.js';
 import { lineMachine, runMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a step costs in workflows of one call after the other. */
+/** What a step costs in workflows of one call after the other: to the engine alone, and in the host. */
 export async function steps(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const count of sizes.steps) {
+  for (const { count, atMost } of sizes.steps) {
     const graph = line(count);
     const machine = lineMachine(count);
-    const { ours, plain, xstate } = await inTurns(
+    const { engine, host, plain, xstate } = await inTurns(
       {
-        ours: timed(count, sizes.goMs, () => new HostedRun(graph).answer().result),
+        engine: timed(count, sizes.goMs, () => new HostedRun(graph).answer().result),
+        host: timed(count, sizes.goMs, () => runHosted(graph)),
         plain: timed(count, sizes.goMs, () => functions.line(count)),
         xstate: timed(count, sizes.goMs, () => runMachine(machine)),
       },
       sizes,
     );
-    const figures = {
-      name: `step, in a line of ${count}`,
-      unit: 'µs',
-      ours,
-      target: { of: 'ours', atMost: 10 },
-    } as const;
-    rows.push(row({ ...figures, peer: { name: 'async functions', value: plain } }));
-    rows.push(row({ ...figures, peer: { name: 'XState', value: xstate } }));
+    const name = `step, in a line of ${count}`;
+    const peer = { name: 'XState', value: xstate };
+    rows.push(
+      row({ name: `engine: ${name}`, unit: 'µs', ours: engine, peer, target: { of: 'ratio', atMost } }),
+      row({ name: `host: ${name}`, unit: 'µs', ours: host, peer, target: { of: 'ratio', atMost: 0.25 } }),
+      row({ name: `host: ${name}`, unit: 'µs', ours: host, peer: { name: 'async functions', value: plain } }),
+    );
   }
   return rows;
 }

@@ -1,0 +1,8 @@
+import { serve } from 'stepwright/runtime';
+import { registry } from '../../../generated/greeting.registry.js';
+import { tellCpuTime } from './channels.js';
+import { greetings } from './greetings.js';
+
+// Our server as a program of its own; its argument is the number of steps of its prompt.
+tellCpuTime();
+await serve(registry, { workflows: [greetings(Number(process.argv[2])).build()] });
