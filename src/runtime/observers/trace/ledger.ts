@@ -12,31 +12,61 @@ import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '..
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
-/** What the facts have said about a node. */
+/** What the facts have said about a node. It changes with further facts about the node, until that begins anew. */
 export interface NodeRecord {
   readonly node: NodeInstance;
-  readonly status?: NodeStatus;
-  readonly reason?: SkipReason;
-  readonly failure?: Failure;
+  readonly status: NodeStatus | undefined;
+  readonly reason: SkipReason | undefined;
+  readonly failure: Failure | undefined;
   /** Of one that failed or was cancelled: which of all that happened in the run this was. */
-  readonly endedAs?: number;
+  readonly endedAs: number | undefined;
   /** A call or read was issued for it: the latest. */
-  readonly issued?: FactOf<'callIssued'> | FactOf<'resourceRequested'>;
+  readonly issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined;
   /** How often the tool or resource was reached. */
   readonly attempts: number;
   /** Missing for a value that is absent. */
-  readonly output?: Json;
+  readonly output: Json | undefined;
   /** The arm that a branch took, and the node it leads to where the arm has no body. */
-  readonly taken?: { readonly arm: string; readonly goto?: string };
+  readonly taken: { readonly arm: string; readonly goto?: string } | undefined;
   /** What a workflow was given. */
-  readonly given?: JsonObject;
-  readonly items?: readonly Json[];
+  readonly given: JsonObject | undefined;
+  readonly items: readonly Json[] | undefined;
   /** How many parts there are altogether. */
-  readonly count?: number;
+  readonly count: number | undefined;
   /** What was undone by it. */
-  readonly undone?: CompensationReport;
+  readonly undone: CompensationReport | undefined;
   /** By key of the scope: those that have begun in the latest attempt. Forgotten where nothing of them matters any more. */
-  readonly parts: Map<string, PartRecord>;
+  readonly parts: ReadonlyMap<string, PartRecord>;
+}
+
+const NO_PARTS: ReadonlyMap<string, PartRecord> = new Map();
+
+/** All of its fields are there from the start: a record changes with every fact. */
+class OpenRecord implements NodeRecord {
+  readonly node: NodeInstance;
+  status: NodeStatus | undefined = undefined;
+  reason: SkipReason | undefined = undefined;
+  failure: Failure | undefined = undefined;
+  endedAs: number | undefined = undefined;
+  issued: NodeRecord['issued'] = undefined;
+  attempts = 0;
+  output: Json | undefined = undefined;
+  taken: NodeRecord['taken'] = undefined;
+  given: JsonObject | undefined = undefined;
+  items: readonly Json[] | undefined = undefined;
+  count: number | undefined = undefined;
+  undone: CompensationReport | undefined = undefined;
+  parts: ReadonlyMap<string, PartRecord> = NO_PARTS;
+
+  constructor(node: NodeInstance) {
+    this.node = node;
+  }
+
+  /** What the node has begun. */
+  open(part: PartRecord): void {
+    if (this.parts === NO_PARTS) this.parts = new Map();
+    (this.parts as Map<string, PartRecord>).set(part.scope.key, part);
+  }
 }
 
 /** What the facts have said about a list of nodes that runs. */
@@ -44,7 +74,7 @@ export interface PartRecord {
   readonly scope: ScopeInstance;
   status: 'running' | 'succeeded' | 'failed' | 'cancelled';
   /** By id. */
-  readonly nodes: Map<string, NodeRecord>;
+  readonly nodes: Map<string, OpenRecord>;
 }
 
 /**
@@ -71,10 +101,12 @@ export class Ledger {
 
   /** The node of a key; nothing for one the plan does not have. */
   find(key: string): NodeInstance | undefined {
-    if (this.plan.fault === undefined) return this.instances.find(key);
+    // At the top a key is an id.
+    const { root, byId } = this.plan.main;
+    const planned = byId.get(key);
+    if (planned?.scope === root) return this.instances.node(this.instances.root, planned);
     // A graph with a fault never runs: what there is to tell is about nodes at its top.
-    const planned = this.plan.main.root.nodes.find(({ node }) => node.id === key);
-    return planned === undefined ? undefined : this.instances.node(this.instances.root, planned);
+    return this.plan.fault === undefined ? this.instances.find(key) : undefined;
   }
 
   /** What is known of a node; nothing where it has not begun. */
@@ -111,40 +143,33 @@ export class Ledger {
     if (node === undefined) return;
     if (this.#undoing(fact)) return;
     switch (fact.kind) {
-      case 'nodeStarted': {
-        const given = ownProperty(state.inputs, node.key);
-        // It begins anew where it has begun before.
-        this.undoneSteps.delete(node.key);
-        const fresh = { node, attempts: 0, parts: new Map<string, PartRecord>() };
-        this.#put({ ...fresh, status: 'running', ...(given === undefined ? {} : { given }) });
+      case 'nodeStarted':
+        this.#starts(node, state);
         return;
-      }
       case 'callIssued':
       case 'resourceRequested':
-        this.#change(node, { issued: fact });
+        this.#open(node).issued = fact;
         return;
       case 'callReturned':
-        this.#returned(node, fact);
+        this.#returned(this.#open(node), fact);
         return;
       case 'retrying':
-        this.#retries(node, fact.failure);
+        this.#retries(this.#open(node), fact.failure);
         return;
       case 'branchTaken':
-        this.#change(node, {
-          taken: { arm: fact.arm, ...(fact.goto === undefined ? {} : { goto: fact.goto }) },
-        });
+        this.#open(node).taken = { arm: fact.arm, ...(fact.goto === undefined ? {} : { goto: fact.goto }) };
         return;
       case 'partStarted':
-        this.#partStarted(node, fact, state);
+        this.#partStarted(this.#open(node), fact, state);
         return;
       case 'partEnded':
         this.#partEnded(node, fact);
         return;
       case 'answered':
-        this.#change(node, { output: fact.value });
+        this.#open(node).output = fact.value;
         return;
       case 'waiting':
-        this.#change(node, { status: 'waiting' });
+        this.#open(node).status = 'waiting';
         return;
       case 'jumped':
         for (const { node: again } of [...node.planned.slice, node.planned]) {
@@ -152,28 +177,28 @@ export class Ledger {
         }
         return;
       case 'compensated':
-        this.#change(node, { undone: fact.report });
+        this.#open(node).undone = fact.report;
         return;
       case 'handled':
-        if (fact.fallbackNode !== undefined) {
-          this.#ends += 1;
-          this.#change(node, { status: 'handled', failure: fact.failure, endedAs: this.#ends });
-        }
+        if (fact.fallbackNode !== undefined) this.#ended(this.#open(node), 'handled', fact.failure);
         return;
       case 'nodeSucceeded':
-        this.#succeeded(node, state);
+        this.#succeeded(this.#open(node), state);
         return;
       case 'nodeFailed':
-        this.#ends += 1;
-        this.#change(node, { status: 'failed', failure: fact.failure, endedAs: this.#ends });
+        this.#ended(this.#open(node), 'failed', fact.failure);
         return;
-      case 'nodeSkipped':
-        this.#change(node, { status: 'skipped', reason: fact.reason });
+      case 'nodeSkipped': {
+        const record = this.#open(node);
+        record.status = 'skipped';
+        record.reason = fact.reason;
         return;
-      case 'nodeCancelled':
-        this.#ends += 1;
-        this.#change(node, { status: 'cancelled', endedAs: this.#ends });
+      }
+      case 'nodeCancelled': {
+        const record = this.#open(node);
+        this.#ended(record, 'cancelled', record.failure);
         return;
+      }
       case 'stateSet':
       case 'compensating':
       case 'compensationSkipped':
@@ -194,24 +219,37 @@ export class Ledger {
     return true;
   }
 
+  /** It begins anew where it has begun before. */
+  #starts(node: NodeInstance, state: RunState): void {
+    this.undoneSteps.delete(node.key);
+    const part = this.#part(node.scope);
+    if (part === undefined) return;
+    const record = new OpenRecord(node);
+    record.status = 'running';
+    if (node.planned.node.kind === 'workflow') record.given = ownProperty(state.inputs, node.key);
+    part.nodes.set(node.planned.node.id, record);
+  }
+
   /** What an attempt did inside is over and done with. */
-  #retries(node: NodeInstance, failure: Failure): void {
-    const { undone: _undone, ...record } = this.record(node) ?? { node, attempts: 0, parts: new Map() };
-    record.parts.clear();
-    this.#put({ ...record, failure });
+  #retries(record: OpenRecord, failure: Failure): void {
+    record.parts = NO_PARTS;
+    record.undone = undefined;
+    record.failure = failure;
   }
 
-  #returned(node: NodeInstance, { attempted, outcome }: FactOf<'callReturned'>): void {
-    const attempts = (this.record(node)?.attempts ?? 0) + (attempted ? 1 : 0);
-    const told = outcome.ok ? { output: outcome.value } : { failure: outcome.failure };
-    this.#change(node, { attempts, ...told });
+  #returned(record: OpenRecord, { attempted, outcome }: FactOf<'callReturned'>): void {
+    if (attempted) record.attempts += 1;
+    if (outcome.ok) record.output = outcome.value;
+    else record.failure = outcome.failure;
   }
 
-  #partStarted(node: NodeInstance, { arm, index, count }: FactOf<'partStarted'>, state: RunState): void {
+  #partStarted(record: OpenRecord, { arm, index, count }: FactOf<'partStarted'>, state: RunState): void {
+    const { node } = record;
     const part = index ?? node.planned.parts.findIndex((each) => each.arm === arm);
-    const items = ownProperty(state.items, node.key);
-    this.#change(node, { count, ...(items === undefined || index === undefined ? {} : { items }) });
-    this.#open(this.instances.part(node, part));
+    record.count = count;
+    const items = index === undefined ? undefined : ownProperty(state.items, node.key);
+    if (items !== undefined) record.items = items;
+    this.#part(this.instances.part(node, part));
   }
 
   /** An item that succeeded is in the result of its loop, and nowhere else. */
@@ -223,32 +261,42 @@ export class Ledger {
     if (index !== undefined && record !== undefined && outcome.status === 'succeeded') record.nodes.clear();
   }
 
-  #succeeded(node: NodeInstance, { outputs }: RunState): void {
-    const { kind } = node.planned.node;
-    const output = ownProperty(outputs, node.key);
-    const record = this.record(node);
-    if (kind === 'foreach' || kind === 'workflow') record?.parts.clear();
-    const { failure: _failure, ...kept } = record ?? { node, attempts: 0, parts: new Map() };
-    this.#put({ ...kept, status: 'succeeded', ...(output === undefined ? {} : { output }) });
+  #succeeded(record: OpenRecord, { outputs }: RunState): void {
+    const { kind } = record.node.planned.node;
+    if (kind === 'foreach' || kind === 'workflow') record.parts = NO_PARTS;
+    record.failure = undefined;
+    record.status = 'succeeded';
+    const output = ownProperty(outputs, record.node.key);
+    if (output !== undefined) record.output = output;
   }
 
-  #open(scope: ScopeInstance): PartRecord | undefined {
+  #ended(record: OpenRecord, status: NodeStatus, failure: Failure | undefined): void {
+    this.#ends += 1;
+    record.endedAs = this.#ends;
+    record.status = status;
+    record.failure = failure;
+  }
+
+  /** The record of a node. One whose scope has not begun is of no use to anybody, and not kept. */
+  #open(node: NodeInstance): OpenRecord {
+    const nodes = this.#part(node.scope)?.nodes;
+    const { id } = node.planned.node;
+    const known = nodes?.get(id);
+    if (known !== undefined) return known;
+    const record = new OpenRecord(node);
+    nodes?.set(id, record);
+    return record;
+  }
+
+  /** The list of nodes that runs in a scope, from its first node on. */
+  #part(scope: ScopeInstance): PartRecord | undefined {
     if (scope.container === undefined) return this.root;
-    const record = this.record(scope.container);
+    const record = this.part(scope.container.scope)?.nodes.get(scope.container.planned.node.id);
     const known = record?.parts.get(scope.key);
     if (known !== undefined || record === undefined) return known;
     const part: PartRecord = { scope, status: 'running', nodes: new Map() };
-    record.parts.set(scope.key, part);
+    record.open(part);
     return part;
-  }
-
-  #change(node: NodeInstance, news: Partial<NodeRecord>): void {
-    const { attempts = 0, parts = new Map(), ...known } = this.record(node) ?? {};
-    this.#put({ ...known, attempts, parts, ...news, node });
-  }
-
-  #put(record: NodeRecord): void {
-    this.#open(record.node.scope)?.nodes.set(record.node.planned.node.id, record);
   }
 }
 
