@@ -80,6 +80,7 @@ export {
   call,
   chain,
   done,
+  type FailOptions,
   fail,
   link,
   read,

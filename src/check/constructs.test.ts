@@ -9,6 +9,7 @@ import {
   closed,
   computes,
   environment,
+  fails,
   graphOf,
   place,
   returns,
@@ -246,6 +247,33 @@ describe('SW4030: options', () => {
   test('may be computed', () => {
     const options = list(text('js', 'a'), literal('b'), [literal(['c'])]);
     expect(findings([asks(3, 'a', 'choice', { options })])).toEqual([]);
+  });
+});
+
+describe('SW4036: codes of failures', () => {
+  const failing = (code: string): string[] => findings([fails(3, literal('no'), { code })]);
+  const said = (code: string, problem: string): string[] => [
+    `SW4036 3:1 step \`stop\` fails with the code \`${code}\`, which is ${problem} | write letters, digits and \`_\`, a letter first, for example \`OUT_OF_STOCK\``,
+  ];
+
+  test.each(['OUT_OF_STOCK', 'fail_booking', 'E', 'EU_ONLY', 'a'.repeat(64)])('%s is one', (code) => {
+    expect(failing(code)).toEqual([]);
+  });
+
+  test.each(['', 'sold out', '3rd', '_x', 'a-b', 'a.b', 'é', 'A\n', 'a'.repeat(65)])('%j is none', (code) => {
+    expect(failing(code)).toEqual(said(code, 'no plain identifier of at most 64 characters'));
+  });
+
+  test.each([
+    ['E_TIMEOUT', 'E_'],
+    ['E_OF_MY_OWN', 'E_'],
+    ['W_LATE', 'W_'],
+  ])("%s is the product's", (code, prefix) => {
+    expect(failing(code)).toEqual(said(code, `reserved: codes with \`${prefix}\` are the product's own`));
+  });
+
+  test('are left out at will', () => {
+    expect(findings([fails(3, literal('no'))])).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { failureCodeFault } from '../graph/failure-code.js';
 import type { AskNode, ForeachNode, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { parseTime } from '../graph/rfc3339.js';
@@ -13,7 +14,7 @@ import { reachableFrom } from './workflows.js';
 
 /**
  * SW4028 rolling back where nothing can be undone, SW4029 loops over what is no list, SW4030 options of questions,
- * SW4034 times that are none.
+ * SW4034 times that are none, SW4036 codes of failures that an author may not use.
  */
 export function checkConstructs(
   { graph, placed }: Subject,
@@ -41,6 +42,12 @@ export function checkConstructs(
         const text = until?.kind === 'literal' && typeof until.value === 'string' ? until.value : undefined;
         if (text === undefined || parseTime(text) !== undefined) return [];
         return [diagnostic('SW4034', placeOfExpr(until, place), { step: node.id, text })];
+      }
+      case 'error': {
+        const { code } = node;
+        const problem = code === undefined ? undefined : failureCodeFault(code);
+        if (code === undefined || problem === undefined) return [];
+        return [diagnostic('SW4036', place, { step: node.id, code, problem })];
       }
       default:
         return [];

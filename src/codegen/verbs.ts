@@ -37,7 +37,7 @@ export const MAX_ARGUMENTS: Readonly<Record<Verb, number>> = {
   call: 3,
   read: 2,
   run: 3,
-  fail: 1,
+  fail: 2,
   done: 1,
   chain: Number.POSITIVE_INFINITY,
   attempt: 2,

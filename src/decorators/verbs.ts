@@ -141,13 +141,26 @@ export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F): T |
   throw new WorkflowNotRunnableError('attempt(...)');
 }
 
+/** Options of {@link fail}. */
+export interface FailOptions {
+  /**
+   * The failure's code, for programs: letters, digits and `_`, a letter first, 64 characters at most. `E_` and `W_` begin
+   * the product's own codes. Default: `E_FAIL`.
+   */
+  readonly code?: string;
+}
+
 /**
- * Ends the run as failed, with this message: `this.sure ? undefined : fail('cancelled')`. What comes after may rely on
- * the condition: `this.found.alias ?? fail('no alias')` is never absent.
+ * Ends the run as failed, with this message: `this.sure ? undefined : fail('cancelled')`. Later steps may rely on the
+ * condition: `this.found.alias ?? fail('no alias')` is never absent.
  *
+ * @example
+ * ```ts
+ * @Step() inStock = this.found.count > 0 ? undefined : fail(`${this.article} is sold out`, { code: 'OUT_OF_STOCK' });
+ * ```
  * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
  */
-export function fail(_message: string): never {
+export function fail(_message: string, _options?: FailOptions): never {
   throw new WorkflowNotRunnableError('fail(...)');
 }
 

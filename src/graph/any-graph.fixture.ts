@@ -89,6 +89,7 @@ const { scope } = fc.letrec<{ scope: Scope; node: Node }>((tie) => {
       onLimit: fc.constant('fail'),
     }),
     kind('error', { message: expr }),
+    kind('error', { message: expr, code: fc.constantFrom('OUT_OF_STOCK', 'E_TIMEOUT', '') }),
     kind('compensate', { steps: fc.tuple(compensation) }),
   ];
   const containers = [

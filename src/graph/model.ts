@@ -282,12 +282,14 @@ export interface GotoNode extends NodeBase {
 }
 
 /**
- * Ends the scope it stands in as failed, with this message and the node's id as code; the failure goes up as any other
- * does, and where nobody handles it it is the run's.
+ * Ends its scope as failed with this message and code. The failure goes up as any other does, and fails the run where
+ * nothing handles it.
  */
 export interface ErrorNode extends NodeBase {
   readonly kind: 'error';
   readonly message: Expr;
+  /** The author's own code; see `failureCodeFault`. Default: `E_FAIL`. */
+  readonly code?: string;
 }
 
 /** Undoes earlier work, in the written order. Runs only when it is selected. Its value is `{ done, failed, not_run }`. */

@@ -55,7 +55,7 @@ export function describeNode(node: Node): string {
       return `go back to ${node.target}, at most ${times(node.max)}, then ${then}`;
     }
     case 'error':
-      return `fail with ${printExpr(node.message)}`;
+      return `fail with ${printExpr(node.message)}${node.code === undefined ? '' : `, code ${node.code}`}`;
     case 'compensate':
       return 'undo';
     default:

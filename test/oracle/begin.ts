@@ -50,7 +50,7 @@ function act(run: Run, instance: Instance): void {
       break;
     }
     case 'error': {
-      const fault = { code: node.id, message: readText(run, part, node.message), again: false };
+      const fault = { code: node.code ?? 'E_FAIL', message: readText(run, part, node.message), again: false };
       if (run.rules.errorWins) part.error = { ...fault, from: instance };
       fail(run, instance, fault);
       end(run, part, 'error', 'run_ended');

@@ -15,7 +15,7 @@ export function addRoutes(maker: Maker, nodes: Node[]): void {
       const behind = nodes.slice(index + 1).filter(({ kind }) => kind !== 'compensate' && kind !== 'goto');
       if (behind.length === 0 || tape.chance(25)) {
         const added = tape.chance(20)
-          ? node('error', maker.name('e'), { message: lit('sorry') })
+          ? node('error', maker.name('e'), { message: lit('sorry'), code: 'SORRY' })
           : call(maker.name('c'));
         nodes.push(added);
         return added.id;

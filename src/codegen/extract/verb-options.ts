@@ -1,6 +1,6 @@
 import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorators/control-flow.js';
 import type { NestedOptions } from '../../decorators/nested-options.js';
-import type { CallOptions } from '../../decorators/verbs.js';
+import type { CallOptions, FailOptions } from '../../decorators/verbs.js';
 import { milliseconds, type OptionRules, oneOf, positive, retry, text } from './option-rules.js';
 import type { Rules } from './options.js';
 
@@ -28,6 +28,8 @@ const gotoRules: Rules<GotoOptions> = {
   onLimit: oneOf('fail', 'continue'),
 };
 
+const failRules: Rules<FailOptions> = { code: text };
+
 /** What the last argument of each verb takes that has options. */
 export const verbRules = {
   call: callRules,
@@ -35,6 +37,7 @@ export const verbRules = {
   parallel: parallelRules,
   forEach: forEachRules,
   goto: gotoRules,
+  fail: failRules,
 } as const satisfies Record<string, OptionRules>;
 
 export type VerbWithOptions = keyof typeof verbRules;

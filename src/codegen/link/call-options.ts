@@ -39,6 +39,7 @@ const EXAMPLES: Readonly<Record<VerbWithOptions, string>> = {
   parallel: '{ concurrency: 2 }',
   forEach: '{ concurrency: 2 }',
   goto: '{ max: 3 }',
+  fail: "{ code: 'OUT_OF_STOCK' }",
 };
 
 /** What the third argument of `call` or `run` says. */

@@ -171,7 +171,12 @@ export const nodeSchema: z.ZodType<Node> = z.discriminatedUnion('kind', [
     max: z.int().positive(),
     onLimit: z.enum(['fail', 'continue']),
   }),
-  z.strictObject({ kind: z.literal('error'), ...base, message: exprSchema }),
+  z.strictObject({
+    kind: z.literal('error'),
+    ...base,
+    message: exprSchema,
+    code: z.string().exactOptional(),
+  }),
   z.strictObject({ kind: z.literal('compensate'), ...base, steps: z.array(compensation).min(1) }),
 ]);
 

@@ -265,14 +265,19 @@ describe('failures', () => {
 });
 
 describe('endings', () => {
-  test('E8: an error node fails the run with its id as code and its message', () => {
+  test('E8: an error node fails the run with its own code', () => {
+    const run = new Run(graph([stop('sold_out', lit('no seat'), { code: 'OUT_OF_STOCK' })]));
+    expect(run.state.run).toMatchObject({ failure: { code: 'OUT_OF_STOCK' }, failedNode: 'sold_out' });
+  });
+
+  test('E8: an error node without a code fails the run with E_FAIL and its message', () => {
     const run = new Run(graph(chain(call('a'), stop('sold_out', text('no ', step('a'))), call('b')))).returns(
       'a',
       'seat',
     );
     expect(run.state.run).toMatchObject({
       status: 'failed',
-      failure: { code: 'sold_out', message: 'no seat' },
+      failure: { code: 'E_FAIL', message: 'no seat' },
       failedNode: 'sold_out',
     });
     expect(run.status('b')).toBe('skipped(run_ended)');

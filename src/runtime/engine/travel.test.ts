@@ -38,7 +38,9 @@ const bookFlight: Graph = graph(
       },
     ),
     call('waitlist', { flight_id: step('search', 0, 'id'), passenger: input('passenger') }),
-    stop('fail_booking', text('Booking failed after ', error('attempts'), ' attempts: ', error('message'))),
+    stop('fail_booking', text('Booking failed after ', error('attempts'), ' attempts: ', error('message')), {
+      code: 'BOOKING_FAILED',
+    }),
   ],
   { name: 'book_flight', inputs: [required('origin'), required('passenger')], returns: step('reserve') },
 );
@@ -74,7 +76,7 @@ describe('a flight', () => {
     run.fails('reserve', full);
     expect(run.state.run).toMatchObject({
       ...{ status: 'failed', failedNode: 'fail_booking' },
-      failure: { code: 'fail_booking', message: 'Booking failed after 3 attempts: the airline is down' },
+      failure: { code: 'BOOKING_FAILED', message: 'Booking failed after 3 attempts: the airline is down' },
     });
     expect(run.status('reserve')).toBe('handled');
   });
@@ -138,7 +140,7 @@ describe('a checkout', () => {
     expect(run.at).toBe(15_000);
     run.fails('process_payment');
     expect(run.status('confirm_order')).toBe('skipped(upstream_skipped)');
-    expect(run.state.run.failure).toEqual({ code: 'payment_failed', message: 'Payment processing failed' });
+    expect(run.state.run.failure).toEqual({ code: 'E_FAIL', message: 'Payment processing failed' });
   });
 });
 
@@ -202,7 +204,7 @@ describe('a trip', () => {
     expect(run.commands.find(({ kind }) => kind === 'callTool')).toMatchObject({ tool: 'cancel_hotel' });
     run.returns('rollback_all');
     expect(run.state.run.failure?.details).toMatchObject({
-      failed: { flight: { code: 'fail_booking' } },
+      failed: { flight: { code: 'BOOKING_FAILED' } },
       compensation: { done: ['cancel_hotel'] },
     });
   });

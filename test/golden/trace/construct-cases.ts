@@ -137,7 +137,10 @@ export const constructCases: Readonly<Record<string, Scenario>> = {
         branch('check', [
           [
             get(step('find'), 'isSold'),
-            body([use('note', {}), stop('SOLD', text('sold to ', input('who')), { after: ['note'] })]),
+            body([
+              use('note', {}),
+              stop('sold', text('sold to ', input('who')), { code: 'SOLD', after: ['note'] }),
+            ]),
           ],
           [undefined, body([use('reserve', {})])],
         ]),

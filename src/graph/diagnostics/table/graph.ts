@@ -181,4 +181,9 @@ export const graphFaults = {
       `the first value of the state's field \`${p.field}\` does not fit its schema: ${p.problem}`,
     () => 'correct `initial`, or the schema',
   ),
+  SW4036: error(
+    (p: { step: string; code: string; problem: string }) =>
+      `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,
+    () => 'write letters, digits and `_`, a letter first, for example `OUT_OF_STOCK`',
+  ),
 } as const;

@@ -1,5 +1,6 @@
 import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
+import { failureCodeOf } from '../../../graph/failure-code.js';
 import { isJsonObject } from '../../../graph/json.js';
 import type { CallNode, Node } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
@@ -29,7 +30,7 @@ export interface StopReason {
 
 /** Whether a step that ends the workflow did so; it fails otherwise where its condition or message has no value. */
 export function hasFired(node: Node, failure: Failure): boolean {
-  return node.kind === 'error' && failure.code === node.id;
+  return node.kind === 'error' && failure.code === failureCodeOf(node);
 }
 
 /**
