@@ -29,7 +29,19 @@ export {
 } from './catalogue/registry.js';
 export { StaleRegistryError } from './catalogue/verify-registry.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
-export type { Journal, JournalEntry } from './hosts/journal.js';
+export {
+  type ConsumedItem,
+  type DueTimer,
+  type InboxItem,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  JournalFailedError,
+  type LoadedRun,
+  type OpenRun,
+  type Row,
+  UnknownRunError,
+} from './hosts/journal.js';
 export { type JournaledRun, MemoryJournal } from './hosts/memory-journal.js';
 export { runRef } from './hosts/run-ref.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';

@@ -1,38 +1,215 @@
+import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { Change, Event } from '../engine/contract.js';
 
-/** One step of a run: what happened, and what changed by it. */
+/** One or more transitions of a run, written as a whole or not at all. */
 export interface JournalEntry {
   /** The run's id. */
   readonly run: string;
-  /** Place of the step in its run. The start is 0. */
+  /** Number of the entry in its run, from 1. */
   readonly seq: number;
-  /** What the step answered; missing for the start. */
-  readonly event?: Event;
-  /** The rows of the run's state that were written or deleted: those of all steps in order add up to the state. */
+  /** The last entry of the run that the writer knows; 0 for the first one. */
+  readonly expectedSeq: number;
+  /** Which holder of the run writes. It never falls: an entry of an earlier holder is refused. */
+  readonly epoch: number;
+  /** The graph the run starts on, in the first entry. With all workflows it runs among its tasks. */
+  readonly graph?: Graph;
+  /** What was taken in, in order: none for a start, for a continuation, and where only items are consumed. */
+  readonly events: readonly Event[];
+  /** The rows of the run's state that were written or deleted: those of all entries in order add up to the state. */
   readonly changes: readonly Change[];
+  /** Items of the inbox that the entry consumes, each with its response. Default: none. */
+  readonly consumed?: readonly ConsumedItem[];
+}
+
+/** What is sent to a run from outside: an answer, a cancellation or a command of an operator. */
+export interface InboxItem {
+  readonly run: string;
+  /** Unique in its run, chosen by the sender. */
+  readonly id: string;
+  readonly kind: 'answer' | 'cancel' | 'operator';
+  /** Ms since the epoch, as the sender read it. */
+  readonly at: number;
+  /** Who sent it. */
+  readonly by?: JsonObject;
+  readonly content: JsonObject;
+}
+
+export interface ConsumedItem {
+  /** The item's id. */
+  readonly id: string;
+  /** What its sender is told. */
+  readonly response: Json;
+}
+
+/** A run as a journal has it. */
+export interface LoadedRun {
+  readonly run: string;
+  /** Of its last entry. */
+  readonly seq: number;
+  readonly epoch: number;
+  readonly graphHash: string;
+  /** The rows of its state; see `fold`. */
+  readonly rows: readonly Row[];
+}
+
+/** A row of a run's state. */
+export type Row = Extract<Change, { readonly op: 'put' }>;
+
+/** A run that is not over. */
+export interface OpenRun {
+  readonly run: string;
+  readonly graphHash: string;
+}
+
+/** A time that an open run waits for. */
+export interface DueTimer {
+  readonly run: string;
+  /** The id of the timer, or of the call or action that has a limit. */
+  readonly command: string;
+  /** Ms since the epoch. */
+  readonly dueAt: number;
 }
 
 /**
- * Where the steps of runs are written down before anything of them is carried out: a tool is called, a question put and
- * a timer set only when what led to it is safe.
+ * Where the transitions of runs are written before anything of them is carried out: a tool is called, a question put, a
+ * caller answered and an observer told only when what led to it is safe.
  *
- * It holds what runs hold, secrets included, and so belongs where nobody reads it who must not know them.
+ * It holds what runs hold, secrets included, and so belongs where only those read it who may know them. What it takes is
+ * JSON; what it gives back is as it was when it was written, whatever became of the objects since.
+ *
+ * Any method may reject with an error of the store. After a rejected `append` or `send` it is open whether the entry or
+ * item was written: the caller looks with `load` or `inbox`.
  */
 export interface Journal {
   /**
-   * A run begins.
+   * Writes an entry. Resolves when it is safe. Entries of many runs that come together are written together; an entry
+   * that is refused does not hold up the others.
    *
-   * @param graph with all workflows it runs among its tasks. The run goes on with this one alone.
-   * @throws whatever keeps it from being written down: then the run does not begin.
+   * @throws JournalConflictError where the run has another last entry, a later holder, or no such item in its inbox: the
+   *   entry was not written.
    */
-  open(run: string, graph: Graph): void;
+  append(entry: JournalEntry): Promise<void>;
+  /** A run by its id; nothing for one it does not have. */
+  load(run: string): Promise<LoadedRun | undefined>;
+  /** A graph that a run it has started on. Graphs are kept once, by their hash. */
+  graph(hash: string): Promise<Graph | undefined>;
+  /** The runs that are not over, in the order in which they began. */
+  openRuns(): Promise<readonly OpenRun[]>;
+  /** The times of open runs up to and including `until` (ms since the epoch), the earliest first. */
+  dueTimers(until: number): Promise<readonly DueTimer[]>;
   /**
-   * A run takes a step. When this returns, the step is safe.
+   * Puts an item into a run's inbox. Resolves when it is safe. An item whose id the run has had already, consumed or not,
+   * is left out.
    *
-   * @throws whatever keeps it from being written down: then nothing of the step is carried out, and the run is lost.
+   * @throws UnknownRunError where the journal has no such run.
    */
-  append(entry: JournalEntry): void;
-  /** Nobody will ask for a run any more. */
-  forget(run: string): void;
+  send(item: InboxItem): Promise<void>;
+  /** The items of a run that were not consumed, the oldest first. */
+  inbox(run: string): Promise<readonly InboxItem[]>;
+  /** The response to a consumed item; nothing for any other. */
+  response(run: string, item: string): Promise<Json | undefined>;
+  /**
+   * Calls back when something was sent to a run or consumed, by this process or another one. It may call late and too
+   * often, and must not call before `watch` returns. Returns what stops it.
+   */
+  watch(run: string, onChange: () => void): () => void;
+  /** Removes a run that is not wanted any more. A run it does not have is no error. */
+  forget(run: string): Promise<void>;
+}
+
+/** Thrown by `Journal.append` for an entry that does not follow the run's last one. */
+export class JournalConflictError extends Error {
+  override readonly name = 'JournalConflictError';
+  readonly run: string;
+
+  /** @param why completes "entry … of run … was refused: …". */
+  constructor({ run, seq }: Pick<JournalEntry, 'run' | 'seq'>, why: string) {
+    super(`entry ${seq} of run '${run}' was refused: ${why}`);
+    this.run = run;
+  }
+}
+
+/** Thrown by `Journal.send` for a run that the journal does not have. */
+export class UnknownRunError extends Error {
+  override readonly name = 'UnknownRunError';
+  readonly run: string;
+
+  constructor(run: string) {
+    super(`the journal has no run '${run}'`);
+    this.run = run;
+  }
+}
+
+/**
+ * Thrown by a host that gave a run up because its journal failed. The run stays in the journal as it was last written.
+ * `cause` is what the journal threw last.
+ */
+export class JournalFailedError extends Error {
+  override readonly name = 'JournalFailedError';
+
+  constructor(what: string, cause: unknown) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** So many times an item is sent before its sender is told that it could not be. */
+const SEND_TRIES = 3;
+
+/**
+ * Sends an item, again where it is open whether that was written: a journal takes each item once.
+ *
+ * @throws JournalFailedError where it could not be sent.
+ */
+export async function sendSafely(journal: Journal, item: InboxItem): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await journal.send(item);
+    } catch (error) {
+      if (error instanceof UnknownRunError) throw error;
+      if (tries < SEND_TRIES) continue;
+      throw new JournalFailedError('the journal failed to take what was sent to the run', error);
+    }
+  }
+}
+
+/** Sends an item and waits for its response, from whichever process holds the run. Rejects when `signal` is aborted. */
+export async function request(journal: Journal, item: InboxItem, signal?: AbortSignal): Promise<Json> {
+  await sendSafely(journal, item);
+  return responseTo(journal, item, signal);
+}
+
+/** Waits for the response to an item that was sent. */
+export function responseTo(
+  journal: Journal,
+  { run, id }: Pick<InboxItem, 'run' | 'id'>,
+  signal?: AbortSignal,
+): Promise<Json> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      unwatch();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const onAbort = (): void => {
+      stop();
+      reject(signal?.reason);
+    };
+    const look = (): void => {
+      journal.response(run, id).then(
+        (response) => {
+          if (response === undefined) return;
+          stop();
+          resolve(response);
+        },
+        (error) => {
+          stop();
+          reject(error);
+        },
+      );
+    };
+    const unwatch = journal.watch(run, look);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    else look();
+  });
 }

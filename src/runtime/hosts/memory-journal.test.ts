@@ -1,56 +1,54 @@
-import { describe, expect, test } from 'vitest';
-import { advance } from '../engine/advance.js';
+import { expect, test } from 'vitest';
 import { call, chain, done, graph, step } from '../engine/graph.fixture.js';
 import { start } from '../engine/start.js';
+import { GroupCommit } from './group-commit.js';
+import { journalContract } from './journal-contract.fixture.js';
 import { MemoryJournal } from './memory-journal.js';
 
-const line = graph(chain(call('a'), done('out', step('a'))));
+journalContract('a journal in memory', () => new MemoryJournal());
 
-describe('a journal in memory', () => {
-  test('gives back what was written down, and what it adds up to', () => {
-    const journal = new MemoryJournal();
-    journal.open('r', line);
-    const begun = start(line, {}, { runId: 'r', at: 5 });
-    journal.append({ run: 'r', seq: 0, changes: begun.changes });
-    const halfway = structuredClone(begun.state);
-    expect(journal.read('r')?.state).toEqual(halfway);
+test('a journal in memory shows all that was written of a run', async () => {
+  const journal = new MemoryJournal();
+  const of = graph(chain(call('a'), done('out', step('a'))));
+  const { state, changes } = start(of, {}, { runId: 'r', at: 5 });
+  await journal.append({ run: 'r', seq: 1, expectedSeq: 0, epoch: 1, graph: of, events: [], changes });
+  expect(journal.runs).toEqual(['r']);
+  expect(journal.read('r')).toEqual({ graph: of, state, entries: [expect.objectContaining({ seq: 1 })] });
+  await journal.forget('r');
+  expect([journal.runs, journal.read('r')]).toEqual([[], undefined]);
+});
 
-    const event = { kind: 'toolReturned', at: 6, command: 'a#1', value: { n: 1 } } as const;
-    const { changes, state } = advance(line, begun.state, event);
-    expect(journal.read('r')?.state).toEqual(halfway);
-    journal.append({ run: 'r', seq: 1, event, changes });
-    const read = journal.read('r');
-    expect(read?.state).toEqual(state);
-    expect(read?.state.run).toMatchObject({ status: 'succeeded', result: { n: 1 } });
-    expect(read?.entries.map((entry) => entry.event)).toEqual([undefined, event]);
-    expect(read?.graph).toEqual(line);
+test('what comes while a group is written makes up the next one', async () => {
+  const groups: (readonly string[])[] = [];
+  let finish: () => void = () => {};
+  const group = new GroupCommit<string>((items) => {
+    groups.push(items);
+    return new Promise((resolve) => {
+      finish = () => resolve(items.map((item) => (item === 'bad' ? new Error(item) : undefined)));
+    });
   });
+  const added = ['a', 'bad'].map((item) => group.add(item));
+  await Promise.resolve();
+  added.push(...['c', 'd'].map((item) => group.add(item)));
+  finish();
+  const [first, second] = await Promise.allSettled(added.slice(0, 2));
+  expect([first?.status, second]).toEqual(['fulfilled', { status: 'rejected', reason: new Error('bad') }]);
+  finish();
+  await Promise.all(added.slice(2));
+  expect(groups).toEqual([
+    ['a', 'bad'],
+    ['c', 'd'],
+  ]);
+});
 
-  test('a run goes on from what was written down as from what was not', () => {
-    const journal = new MemoryJournal();
-    journal.open('r', line);
-    const { changes, state } = start(line, {}, { runId: 'r', at: 5 });
-    journal.append({ run: 'r', seq: 0, changes });
-    const read = journal.read('r');
-    if (read === undefined) throw new Error('nothing was written down');
-    const event = { kind: 'toolReturned', at: 6, command: 'a#1', value: 1 } as const;
-    expect(advance(read.graph, read.state, event)).toEqual(advance(line, state, event));
+test('where a group cannot be written, all of it has failed, and the next one is tried', async () => {
+  let isFull = true;
+  const group = new GroupCommit<string>(async () => {
+    if (isFull) throw new Error('the disk is full');
+    return [];
   });
-
-  test('takes no run twice, no step of an unknown one, and none out of order', () => {
-    const journal = new MemoryJournal();
-    expect(() => journal.append({ run: 'r', seq: 0, changes: [] })).toThrow("no run 'r'");
-    journal.open('r', line);
-    expect(() => journal.open('r', line)).toThrow("a run 'r' already");
-    expect(() => journal.append({ run: 'r', seq: 1, changes: [] })).toThrow(/not the next one, which is 0/);
-    expect(journal.read('r')).toBeUndefined();
-  });
-
-  test('forgets', () => {
-    const journal = new MemoryJournal();
-    journal.open('r', line);
-    journal.open('s', line);
-    journal.forget('r');
-    expect([journal.runs, journal.read('r')]).toEqual([['s'], undefined]);
-  });
+  const outcomes = await Promise.allSettled(['a', 'b'].map((item) => group.add(item)));
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  isFull = false;
+  await expect(group.add('c')).resolves.toBeUndefined();
 });

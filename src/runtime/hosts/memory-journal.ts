@@ -1,42 +1,117 @@
+import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type { RunState } from '../engine/contract.js';
+import type { Change, RunState, RunStatus } from '../engine/contract.js';
 import { fold } from '../engine/fold.js';
-import type { Journal, JournalEntry } from './journal.js';
+import { GroupCommit, type Refusal } from './group-commit.js';
+import {
+  type DueTimer,
+  type InboxItem,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  type LoadedRun,
+  type OpenRun,
+  type Row,
+  UnknownRunError,
+} from './journal.js';
 
-/** A run as a journal has it. */
+/** All that was written of a run. */
 export interface JournaledRun {
   readonly graph: Graph;
   /** In order, from the start. */
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly Omit<JournalEntry, 'graph'>[];
   /** What the entries add up to. */
   readonly state: RunState;
 }
 
-/**
- * A journal in memory: it ends with the process. It keeps text, as one on disk would, so that what it gives back is as
- * it was when it was written, whatever has become of the run.
- */
+const OVER: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled'] satisfies RunStatus[]);
+
+/** A run in memory: what could change outside is kept as text. */
+interface Kept {
+  readonly graphHash: string;
+  readonly entries: string[];
+  /** By table and key, in the order in which they were first put. */
+  readonly rows: Map<string, string>;
+  /** When commands are due, by their ids. */
+  readonly dueAt: Map<string, number>;
+  readonly inbox: Map<string, string>;
+  readonly responses: Map<string, string>;
+  readonly watchers: Set<() => void>;
+  seq: number;
+  epoch: number;
+  isOpen: boolean;
+}
+
+/** A journal in memory: it ends with the process. It keeps text, as one on disk would. */
 export class MemoryJournal implements Journal {
-  readonly #runs = new Map<string, { readonly graph: string; readonly entries: string[] }>();
+  readonly #runs = new Map<string, Kept>();
+  /** Texts of graphs by their hashes, and how many runs each has. */
+  readonly #graphs = new Map<string, { readonly text: string; runs: number }>();
+  readonly #group = new GroupCommit<JournalEntry>(async (entries) =>
+    entries.map((entry) => this.#write(entry)),
+  );
 
-  /** @throws Error for an id that is taken: idempotency keys are made from it. */
-  open(run: string, graph: Graph): void {
-    if (this.#runs.has(run)) throw new Error(`the journal has a run '${run}' already`);
-    this.#runs.set(run, { graph: JSON.stringify(graph), entries: [] });
+  append(entry: JournalEntry): Promise<void> {
+    return this.#group.add(entry);
   }
 
-  /** @throws Error for a run that was not opened, and for a step that is not the next one. */
-  append(entry: JournalEntry): void {
-    const { run, seq } = entry;
-    const known = this.#runs.get(run);
-    if (known === undefined) throw new Error(`the journal has no run '${run}'`);
-    const next = known.entries.length;
-    if (seq !== next) throw new Error(`step ${seq} of run '${run}' is not the next one, which is ${next}`);
-    known.entries.push(JSON.stringify(entry));
+  async load(run: string): Promise<LoadedRun | undefined> {
+    const kept = this.#runs.get(run);
+    if (kept === undefined) return undefined;
+    const { seq, epoch, graphHash } = kept;
+    const rows = [...kept.rows.values()].map((text) => JSON.parse(text) as Row);
+    return { run, seq, epoch, graphHash, rows };
   }
 
-  forget(run: string): void {
+  async graph(hash: string): Promise<Graph | undefined> {
+    const kept = this.#graphs.get(hash);
+    return kept === undefined ? undefined : (JSON.parse(kept.text) as Graph);
+  }
+
+  async openRuns(): Promise<readonly OpenRun[]> {
+    return [...this.#runs].flatMap(([run, { isOpen, graphHash }]) => (isOpen ? [{ run, graphHash }] : []));
+  }
+
+  async dueTimers(until: number): Promise<readonly DueTimer[]> {
+    const due: DueTimer[] = [];
+    for (const [run, { isOpen, dueAt: times }] of this.#runs) {
+      if (!isOpen) continue;
+      for (const [command, dueAt] of times) if (dueAt <= until) due.push({ run, command, dueAt });
+    }
+    return due.sort((one, other) => one.dueAt - other.dueAt);
+  }
+
+  async send(item: InboxItem): Promise<void> {
+    const kept = this.#runs.get(item.run);
+    if (kept === undefined) throw new UnknownRunError(item.run);
+    if (kept.inbox.has(item.id) || kept.responses.has(item.id)) return;
+    kept.inbox.set(item.id, JSON.stringify(item));
+    notify(kept);
+  }
+
+  async inbox(run: string): Promise<readonly InboxItem[]> {
+    const items = this.#runs.get(run)?.inbox.values() ?? [];
+    return [...items].map((text) => JSON.parse(text) as InboxItem);
+  }
+
+  async response(run: string, item: string): Promise<Json | undefined> {
+    const text = this.#runs.get(run)?.responses.get(item);
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  }
+
+  watch(run: string, onChange: () => void): () => void {
+    const watchers = this.#runs.get(run)?.watchers;
+    watchers?.add(onChange);
+    return () => watchers?.delete(onChange);
+  }
+
+  async forget(run: string): Promise<void> {
+    const forgotten = this.#runs.get(run);
+    if (forgotten === undefined) return;
     this.#runs.delete(run);
+    const graph = this.#graphs.get(forgotten.graphHash);
+    if (graph !== undefined) graph.runs -= 1;
+    if (graph?.runs === 0) this.#graphs.delete(forgotten.graphHash);
   }
 
   /** The ids of its runs, in the order in which they began. */
@@ -44,12 +119,84 @@ export class MemoryJournal implements Journal {
     return [...this.#runs.keys()];
   }
 
-  /** What was written down of a run; nothing for one it does not have, or whose first step was not written. */
+  /** All that was written of a run; nothing for one it does not have. */
   read(run: string): JournaledRun | undefined {
-    const known = this.#runs.get(run);
-    if (known === undefined || known.entries.length === 0) return undefined;
-    const entries = known.entries.map((text) => JSON.parse(text) as JournalEntry);
-    const graph = JSON.parse(known.graph) as Graph;
+    const kept = this.#runs.get(run);
+    if (kept === undefined) return undefined;
+    const entries = kept.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
+    const graph = JSON.parse(this.#graphs.get(kept.graphHash)?.text ?? '') as Graph;
     return { graph, entries, state: fold(entries.flatMap(({ changes }) => changes)) };
   }
+
+  #write({ graph, ...entry }: JournalEntry): Refusal {
+    const { run, seq, epoch, changes, consumed = [] } = entry;
+    const known = this.#runs.get(run);
+    const refusal = refusalOf(entry, known);
+    if (refusal !== undefined) return new JournalConflictError(entry, refusal);
+    const kept = known ?? this.#begin(entry, graph);
+    if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+    for (const change of changes) keep(kept, change);
+    for (const { id, response } of consumed) {
+      kept.inbox.delete(id);
+      kept.responses.set(id, JSON.stringify(response));
+    }
+    kept.entries.push(JSON.stringify(entry));
+    kept.seq = seq;
+    kept.epoch = epoch;
+    if (consumed.length > 0) notify(kept);
+    return undefined;
+  }
+
+  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
+    const first = changes.find((change) => change.op === 'put' && change.table === 'run');
+    if (graph === undefined || first?.op !== 'put' || first.table !== 'run') return undefined;
+    const { graphHash } = first.row;
+    const shared = this.#graphs.get(graphHash) ?? { text: JSON.stringify(graph), runs: 0 };
+    shared.runs += 1;
+    this.#graphs.set(graphHash, shared);
+    const kept: Kept = {
+      graphHash,
+      entries: [],
+      rows: new Map(),
+      dueAt: new Map(),
+      inbox: new Map(),
+      responses: new Map(),
+      watchers: new Set(),
+      seq: 0,
+      epoch,
+      isOpen: true,
+    };
+    this.#runs.set(run, kept);
+    return kept;
+  }
+}
+
+/** Why an entry does not follow what is there. */
+function refusalOf(
+  { seq, expectedSeq, epoch, consumed = [] }: Omit<JournalEntry, 'graph'>,
+  known: Kept | undefined,
+): string | undefined {
+  const last = known?.seq ?? 0;
+  if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
+  if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
+  if (known !== undefined && epoch < known.epoch)
+    return `the run has a later holder, of epoch ${known.epoch}`;
+  const missing = consumed.find(({ id }) => !known?.inbox.has(id));
+  return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
+}
+
+function keep(kept: Kept, change: Change): void {
+  const key = JSON.stringify([change.table, change.key]);
+  if (change.op === 'delete') {
+    kept.rows.delete(key);
+    if (change.table === 'commands') kept.dueAt.delete(change.key);
+    return;
+  }
+  kept.rows.set(key, JSON.stringify(change));
+  if (change.table === 'run') kept.isOpen = !OVER.has(change.row.status);
+  if (change.table === 'commands' && 'dueAt' in change.row) kept.dueAt.set(change.key, change.row.dueAt);
+}
+
+function notify({ watchers }: Kept): void {
+  for (const watcher of [...watchers]) queueMicrotask(watcher);
 }
