@@ -87,6 +87,8 @@ export function createCatalogue<R extends Registry>(
 }
 
 class RegistryCatalogue implements Catalogue {
+  /** Inputs are copied by their check, results by their normalisation. */
+  readonly isolates = true;
   readonly #tools: Instances<'execute'>;
   readonly #middleware: MiddlewareChain;
   readonly #schemas: SchemaCompiler;

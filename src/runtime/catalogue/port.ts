@@ -11,6 +11,11 @@ import type { CallResult } from './call-result.js';
  * a failure with the code `E_INTERNAL`.
  */
 export interface CallPort {
+  /**
+   * Whether the port keeps what it is given and what it gives apart from its callers: it changes no input, and gives JSON
+   * that nothing changes afterwards. Of any other port a host copies both, and refuses what is not JSON. Default: false.
+   */
+  readonly isolates?: boolean;
   /** Checks the input against the tool's whole schema, calls the tool, and normalises its result. */
   callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome>;
   /** Reads the registered resource `name` at `uri`, which may differ from the registered one where it has variables. */

@@ -1,4 +1,4 @@
-import { type Journal, MemoryJournal } from 'stepwright/runtime';
+import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { atDesk, callOf, clientOf, runIn } from './client.js';
 import { desk } from './fixture/registry.js';
@@ -14,8 +14,8 @@ describe('a server with a journal', () => {
     await callOf(client, 'cancel_workflow', { workflow_id });
     const run = journal.read(workflow_id);
     expect(run?.state.run.status).toBe('cancelled');
-    expect(run?.entries.map(({ event }) => event?.kind)).toEqual([
-      ...[undefined, 'toolReturned', 'cancelled'],
+    expect(run?.entries.map(({ events }) => events.map(({ kind }) => kind))).toEqual([
+      ...[[], ['toolReturned'], ['cancelled']],
     ]);
   });
 
@@ -24,24 +24,21 @@ describe('a server with a journal', () => {
     // It asks for nothing, and so its run ends with the request.
     const plain = workflow('plain', [returns(lit(1))]);
     const { client } = await atDesk({ journal, workflows: built([plain]) });
-    const begun: string[] = [];
-    const open = journal.open.bind(journal);
-    journal.open = (run, graph) => {
-      begun.push(run);
-      open(run, graph);
+    const begun = new Set<string>();
+    const append = journal.append.bind(journal);
+    journal.append = (entry) => {
+      begun.add(entry.run);
+      return append(entry);
     };
     await client.getPrompt({ name: 'plain' });
-    expect(begun).toHaveLength(1);
+    expect(begun.size).toBe(1);
     expect(journal.runs).toEqual([]);
   });
 
   test('begins no run that cannot be written down, and tells the operator why', async () => {
-    const full: Journal = {
-      open() {},
-      append() {
-        throw new Error('the disk is full');
-      },
-      forget() {},
+    const full = new MemoryJournal();
+    full.append = async () => {
+      throw new Error('the disk is full');
     };
     const log: string[] = [];
     const client = await clientOf(desk({ journal: full }).server, undefined, {

@@ -1,9 +1,21 @@
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
-import type { CallContext, CallPort } from '../../catalogue/port.js';
+import type {
+  CallContext,
+  CallOrigin,
+  CallPort,
+  EvaluationOutcome,
+  ResourceOutcome,
+  ToolOutcome,
+} from '../../catalogue/port.js';
+import { message as sentence, texts } from '../../catalogue/texts.js';
 import { thrownText } from '../../catalogue/thrown.js';
+import { toJson } from '../../catalogue/to-json.js';
 import type { Command, Event, Failure } from '../../engine/contract.js';
 import type { Clock } from './clock.js';
+import { copyJson } from './copy-json.js';
 
 /** A command that is carried out through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
@@ -20,15 +32,19 @@ export interface CallingRun {
   /** See `runRef`. */
   readonly ref: string;
   readonly workflow: string;
+  /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
+  readonly maskOf: (call: Call) => CallMask;
+  /** Told the event a call ended with, and what must not be shown of it, where that was asked for. */
+  readonly returned: (event: Event, call: Call, mask: CallMask | undefined) => void;
 }
 
-/** The calls of a run that have not come back, each with its own means of aborting it. */
+/** The calls of a run that have not come back, each of which can be aborted. */
 export class CallsInFlight {
   readonly #port: CallPort;
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
-  readonly #controllers = new Map<string, AbortController>();
+  readonly #inFlight = new Map<string, CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
@@ -37,106 +53,199 @@ export class CallsInFlight {
     this.#clock = clock;
   }
 
-  /** Makes the call and says how it ended. Never rejects: a port that does so has a fault, which becomes a failure. */
-  async make(call: Call, mask: CallMask): Promise<Event> {
-    const controller = new AbortController();
-    this.#controllers.set(call.id, controller);
-    try {
-      return await this.#carryOut(call, this.#context(call, controller.signal, mask));
-    } catch (fault) {
-      return this.#broken(call, fault);
-    } finally {
-      this.#controllers.delete(call.id);
-    }
+  /**
+   * Makes the call. A port that throws or rejects has a fault, which becomes a failure of the call.
+   *
+   * @param mask what must not be shown of it. Default: made when the port asks for it.
+   */
+  make(call: Call, mask?: CallMask): void {
+    const context = new CallInFlight(call, this.#run, this.#shared, this.#inFlight, mask);
+    this.#inFlight.set(call.id, context);
+    const back = (event: Event): void => {
+      if (this.#inFlight.get(call.id) === context) this.#inFlight.delete(call.id);
+      this.#run.returned(event, call, context.askedMask);
+    };
+    this.#send(call, context).then(
+      (outcome) => back(this.#eventOf(call, outcome)),
+      (fault) => back(this.#broken(call, fault)),
+    );
+  }
+
+  has(id: string): boolean {
+    return this.#inFlight.has(id);
   }
 
   /** Aborts a call and forgets it; one that has come back is left alone. */
   abort(id: string): void {
-    const controller = this.#controllers.get(id);
-    this.#controllers.delete(id);
-    controller?.abort();
+    const context = this.#inFlight.get(id);
+    this.#inFlight.delete(id);
+    context?.abort();
   }
 
-  /** Aborts whatever has not come back. */
-  abortAll(): void {
-    for (const id of [...this.#controllers.keys()]) this.abort(id);
+  /** Aborts whatever has not come back. @param isKept calls that go on. */
+  abortAll(isKept: (id: string) => boolean = () => false): void {
+    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
   }
 
-  #carryOut(call: Call, context: CallContext): Promise<Event> {
-    switch (call.kind) {
-      case 'callTool':
-        return this.#callTool(call, context);
-      case 'readResource':
-        return this.#readResource(call, context);
-      case 'evaluate':
-        return this.#evaluate(call, context);
-      default:
-        return unreachable(call);
+  #send(call: Call, context: CallContext): Promise<Outcome> {
+    const port = this.#port;
+    try {
+      switch (call.kind) {
+        case 'callTool':
+          return Promise.resolve(port.callTool(call.tool, this.#handed(call.input), context));
+        case 'readResource':
+          return Promise.resolve(port.readResource(call.resource, call.uri, context));
+        case 'evaluate':
+          return Promise.resolve(port.evaluate(call.function, this.#handed(call.args), context));
+        default:
+          return unreachable(call);
+      }
+    } catch (fault) {
+      return Promise.reject(fault);
     }
   }
 
-  async #callTool(call: Extract<Call, { kind: 'callTool' }>, context: CallContext): Promise<Event> {
-    // The tool gets a copy: what it does to its input must not reach the run's state.
-    const outcome = await this.#port.callTool(call.tool, structuredClone(call.input), context);
-    const answer = { at: this.#clock.now(), command: call.id };
-    if (outcome.ok) return { kind: 'toolReturned', ...answer, value: outcome.value };
-    return { kind: 'toolFailed', ...answer, failure: outcome.failure, attempted: outcome.attempted };
+  #eventOf(call: Call, outcome: Outcome): Event {
+    try {
+      const at = this.#clock.now();
+      const received = outcome.ok ? this.#received(outcome.value) : outcome;
+      if (received.ok) return returnedEvent(call, at, received.value);
+      const attempted = outcome.ok || !('attempted' in outcome) || outcome.attempted;
+      return failedEvent(call, at, this.#failure(received.failure), attempted);
+    } catch (fault) {
+      return this.#broken(call, fault);
+    }
   }
 
-  async #readResource(call: Extract<Call, { kind: 'readResource' }>, context: CallContext): Promise<Event> {
-    const outcome = await this.#port.readResource(call.resource, call.uri, context);
-    const answer = { at: this.#clock.now(), command: call.id };
-    if (outcome.ok) return { kind: 'resourceRead', ...answer, value: outcome.value };
-    return { kind: 'resourceFailed', ...answer, failure: outcome.failure };
-  }
-
-  async #evaluate(call: Extract<Call, { kind: 'evaluate' }>, context: CallContext): Promise<Event> {
-    const outcome = await this.#port.evaluate(call.function, structuredClone(call.args), context);
-    const answer = { at: this.#clock.now(), command: call.id };
-    if (!outcome.ok) return { kind: 'evaluationFailed', ...answer, failure: outcome.failure };
-    return { kind: 'evaluated', ...answer, ...(outcome.value === undefined ? {} : { value: outcome.value }) };
-  }
-
+  /** How far a call got that broke in the port itself is unknown. A function has no effect to be unsure of. */
   #broken(call: Call, fault: unknown): Event {
-    const failure = internalFailure(fault);
-    const answer = { at: this.#clock.now(), command: call.id };
-    switch (call.kind) {
-      case 'callTool':
-        return {
-          kind: 'toolFailed',
-          ...answer,
-          failure: { ...failure, outcomeUnknown: true },
-          attempted: true,
-        };
-      case 'readResource':
-        return { kind: 'resourceFailed', ...answer, failure: { ...failure, outcomeUnknown: true } };
-      case 'evaluate':
-        return { kind: 'evaluationFailed', ...answer, failure };
-      default:
-        return unreachable(call);
-    }
+    const failure = {
+      code: 'E_INTERNAL',
+      message: `The call broke inside the server: ${thrownText(fault)}`,
+      ...(call.kind === 'evaluate' ? {} : { outcomeUnknown: true as const }),
+    };
+    return failedEvent(call, this.#clock.now(), failure, true);
   }
 
-  #context(call: Call, signal: AbortSignal, mask: CallMask): CallContext {
-    const { requestId, auth, principal, progress } = this.#shared;
-    const { ref: run, workflow } = this.#run;
+  /** What a call is given: what the port does to it must not reach the state of the run. */
+  #handed<T extends JsonObject | readonly Json[]>(input: T): T {
+    if (this.#port.isolates === true) return input;
+    return (copyJson(input) as T | undefined) ?? structuredClone(input);
+  }
+
+  /** What a call gave: what becomes of it outside must not reach the state of the run. */
+  #received(value: Json | undefined): Received {
+    if (value === undefined || this.#port.isolates === true) return { ok: true, value };
+    const copy = copyJson(value);
+    if (copy !== undefined) return { ok: true, value: copy };
+    const json = toJson(value);
+    if (json.ok) return json;
+    const message = sentence(texts.resultNotJson(json.pointer, json.problem));
     return {
-      signal,
-      requestId,
-      ...(call.kind === 'callTool' ? { idempotencyKey: call.idempotencyKey } : {}),
-      ...(auth === undefined ? {} : { auth }),
-      ...(principal === undefined ? {} : { principal }),
-      origin: { source: 'workflow', workflow, run, node: call.node },
-      mask,
-      progress: (value, total, message) => {
-        // A call that is over has nothing more to say.
-        if (this.#controllers.has(call.id)) progress(value, total, message, call.node);
-      },
+      ok: false,
+      failure: { code: 'E_RESULT_NOT_JSON', message, details: { pointer: json.pointer } },
     };
+  }
+
+  /** A failure of a port that is not JSON is a fault of the port. */
+  #failure(failure: Failure): Failure {
+    if (this.#port.isolates === true) return failure;
+    const copy = copyJson(failure);
+    if (!isJsonObject(copy) || typeof copy.code !== 'string' || typeof copy.message !== 'string') {
+      throw new Error('it failed with something that is no failure');
+    }
+    return copy as unknown as Failure;
   }
 }
 
-/** Nobody knows how far a call got that broke in the port itself. A function has no effect to wonder about. */
-function internalFailure(fault: unknown): Failure {
-  return { code: 'E_INTERNAL', message: `The call broke inside the server: ${thrownText(fault)}` };
+type Outcome = ToolOutcome | ResourceOutcome | EvaluationOutcome;
+
+type Received =
+  | { readonly ok: true; readonly value: Json | undefined }
+  | { readonly ok: false; readonly failure: Failure };
+
+function returnedEvent({ kind, id: command }: Call, at: number, value: Json | undefined): Event {
+  switch (kind) {
+    case 'callTool':
+      return { kind: 'toolReturned', at, command, value: value ?? null };
+    case 'readResource':
+      if (!isJsonObject(value)) throw new Error('the resource was read as something that is no object');
+      return { kind: 'resourceRead', at, command, value };
+    case 'evaluate':
+      return value === undefined
+        ? { kind: 'evaluated', at, command }
+        : { kind: 'evaluated', at, command, value };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, attempted: boolean): Event {
+  switch (kind) {
+    case 'callTool':
+      return { kind: 'toolFailed', at, command, failure, attempted };
+    case 'readResource':
+      return { kind: 'resourceFailed', at, command, failure };
+    case 'evaluate':
+      return { kind: 'evaluationFailed', at, command, failure };
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** A call under way, as the port sees it. What few ports ask for is made when it is asked for. */
+class CallInFlight implements CallContext {
+  readonly requestId: string;
+  readonly progress: CallContext['progress'];
+  declare readonly auth?: AuthInfo;
+  declare readonly principal?: Owner;
+  declare readonly idempotencyKey?: string;
+  readonly #call: Call;
+  readonly #run: CallingRun;
+  #controller: AbortController | undefined;
+  #mask: CallMask | undefined;
+
+  constructor(
+    call: Call,
+    run: CallingRun,
+    { requestId, auth, principal, progress }: SharedContext,
+    inFlight: ReadonlyMap<string, CallInFlight>,
+    mask: CallMask | undefined,
+  ) {
+    this.#call = call;
+    this.#run = run;
+    this.#mask = mask;
+    this.requestId = requestId;
+    if (auth !== undefined) this.auth = auth;
+    if (principal !== undefined) this.principal = principal;
+    if (call.kind === 'callTool') this.idempotencyKey = call.idempotencyKey;
+    this.progress = (value, total, message) => {
+      // A call that is over reports nothing more.
+      if (inFlight.get(call.id) === this) progress(value, total, message, call.node);
+    };
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  get mask(): CallMask {
+    this.#mask ??= this.#run.maskOf(this.#call);
+    return this.#mask;
+  }
+
+  get askedMask(): CallMask | undefined {
+    return this.#mask;
+  }
+
+  get origin(): CallOrigin {
+    const { ref: run, workflow } = this.#run;
+    return { source: 'workflow', workflow, run, node: this.#call.node };
+  }
+
+  abort(): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort();
+  }
 }

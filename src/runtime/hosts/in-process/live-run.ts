@@ -1,18 +1,23 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import type { CallMask } from '../../catalogue/call-mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import { advance } from '../../engine/advance.js';
-import { delayId } from '../../engine/commands.js';
-import type { Advance, Command, Event, Fact, Failure, RunState } from '../../engine/contract.js';
-import { start } from '../../engine/start.js';
-import type { Journal } from '../journal.js';
+import type { Command, Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
+import type { InboxItem, Journal } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { runRef } from '../run-ref.js';
 import { type Undone, undoneIn } from '../undone.js';
-import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
-import { type Clock, callAt, processClock } from './clock.js';
+import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
+import { type Clock, processClock } from './clock.js';
+import { copyJson } from './copy-json.js';
+import { InboxReader } from './inbox-reader.js';
+import { JournalWriter, type Reloaded } from './journal-writer.js';
+import { begin, isOpen, owed, proceed, type Transition } from './machine.js';
+import { type Ask, awaited, OpenCommands } from './open-commands.js';
+import { Queue } from './queue.js';
+import { RunTimer } from './run-timer.js';
 import type { Turns } from './turns.js';
 
 /** What a run in this process needs. */
@@ -29,7 +34,7 @@ export interface LiveRunOptions {
   readonly context: SharedContext;
   /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
   readonly deadlineMs?: number;
-  /** Told every fact, in order, with the run as it stands then. What it throws does not change the run. */
+  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Told what `observe` threw. Without it a process warning says so. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
@@ -37,16 +42,35 @@ export interface LiveRunOptions {
   readonly mask?: RunMask;
   /** Default: the process's own clock. */
   readonly clock?: Clock;
-  /** Where its steps are written down. Default: nowhere. */
+  /** Where its transitions are written. Default: nowhere. */
   readonly journal?: Journal;
+  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
+  readonly receive?: (item: InboxItem) => Delivery;
 }
 
-/** Whoever looks after a run. */
+/** What holds a run. */
 export interface RunKeeper {
   /** The run has got as far as it gets for now: it is over, or waits for something. */
   changed(): void;
-  /** A fault of the engine: the run is lost. Nothing of it goes on. */
+  /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
   broken(fault: unknown): void;
+}
+
+/** Something sent to a run from outside, which the run takes in when its turn comes. */
+export interface Delivery {
+  /** Id of its item in the journal's inbox, where it came from there. */
+  readonly item?: string;
+  /**
+   * Looks at the run, of which everything is safe, and says what it is to take in: nothing where the answer is known
+   * already. Called again where nothing of it could be written.
+   */
+  open(state: RunState): Event | undefined;
+  /** What the sender is told. @param isTaken whether the run took the event in. */
+  respond(isTaken: boolean): Json;
+  /** Everything is safe; observers are told next. */
+  done(response: Json): void;
+  /** The run is lost to this process. */
+  failed(fault: unknown): void;
 }
 
 /**
@@ -55,26 +79,54 @@ export interface RunKeeper {
  */
 export type Standing = 'busy' | 'asking' | 'sleeping' | 'over';
 
+/** What is told and carried out once it is safe. */
+interface Pending {
+  readonly transition: Transition;
+  readonly events: readonly Event[];
+  readonly delivery: Delivery | undefined;
+  /** To the delivery. */
+  readonly response: Json;
+}
+
 /**
- * A run under way: its inbox of events, the commands still to be carried out, and what is in flight. It takes the
- * engine's commands, makes the calls, keeps the timers and feeds the answers back, one event at a time. What it asks
- * for stays open until somebody answers. What runs next is the engine's decision alone. It pauses now and then, so that
- * whatever else goes on in the process has its turn, a cancellation of this run included.
+ * A run under way: its inbox, the commands still to be carried out, and what is in flight. It takes the engine's commands,
+ * makes the calls, keeps the time and feeds the answers back, all that came meanwhile at once. What it asks for stays
+ * open until it is answered. What runs next is the engine's decision alone. It pauses now and then, so that whatever else
+ * goes on in the process has its turn, a cancellation of this run included.
+ *
+ * With a journal, nothing of a transition is carried out or told before it is written. If that fails, the run goes on
+ * from what was written; see {@link JournalWriter}.
  *
  * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted.
  */
-export class LiveRun {
+export class LiveRun implements CallingRun {
   readonly #options: LiveRunOptions;
   readonly #keeper: RunKeeper;
   readonly #clock: Clock;
-  readonly #inbox: Event[] = [];
-  readonly #toDo: Command[] = [];
+  #events: Event[] = [];
+  readonly #deliveries = new Queue<Delivery>();
+  /** Calls still to be made. */
+  readonly #toDo = new Queue<Call>();
+  readonly #open = new OpenCommands();
   readonly #calls: CallsInFlight;
-  readonly #timers = new Map<string, () => void>();
+  readonly #timer: RunTimer;
   readonly #mask: RunMask;
+  readonly #writer: JournalWriter | undefined;
+  #reader: InboxReader | undefined;
+  readonly #input: JsonObject;
+  readonly #ids: StartIds;
+  #ref: string | undefined;
   #state: RunState;
-  /** How many steps were written down. */
-  #written = 0;
+  /** The start, until it is carried out. */
+  #begun: Transition | undefined;
+  /** The engine owes a continuation. */
+  #more = false;
+  /** Is being written. */
+  #pending: Pending | undefined;
+  /** Was written, or could not be, and is not carried out yet. */
+  #written: { readonly pending: Pending; readonly reloaded: Reloaded | undefined } | undefined;
+  /** Wait until everything is safe. */
+  #waiting: (() => void)[] = [];
   #isBusy = false;
   /** It has work to do, and waits for the next turn of the event loop. */
   #isPaused = false;
@@ -84,33 +136,73 @@ export class LiveRun {
     this.#options = options;
     this.#keeper = keeper;
     this.#clock = options.clock ?? processClock;
-    const { graph, input, runId, deadlineMs } = options;
-    this.#mask = options.mask ?? new RunMask(graph, { input });
-    const calling = { ref: runRef(runId), workflow: graph.name };
-    this.#calls = new CallsInFlight(options.calls, calling, options.context, this.#clock);
+    const { graph, runId, deadlineMs, journal } = options;
+    this.#input = copyOf(options.input);
+    this.#mask = options.mask ?? new RunMask(graph, { input: this.#input });
+    this.#calls = new CallsInFlight(options.calls, this, options.context, this.#clock);
+    this.#timer = new RunTimer(
+      this.#clock,
+      (id) => this.#open.has(id),
+      (ids) => {
+        const at = this.#clock.now();
+        for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
+        if (!this.#isPaused) this.#work();
+      },
+    );
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-    const begun = start(graph, structuredClone(input), { runId, at, random: Math.random(), ...deadline });
-    this.#state = begun.state;
-    options.journal?.open(runId, graph);
-    this.#writeDown(begun);
-    this.#accept(begun);
+    this.#ids = { runId, at, random: Math.random(), ...deadline };
+    this.#begun = begin(graph, this.#input, this.#ids);
+    this.#state = this.#begun.state;
+    this.#writer = journal && new JournalWriter(journal, runId, graph);
   }
 
-  /** As it stands now. It is changed in place by whatever happens next. */
+  /** See `runRef`. */
+  get ref(): string {
+    this.#ref ??= runRef(this.#options.runId);
+    return this.#ref;
+  }
+
+  get workflow(): string {
+    return this.#options.graph.name;
+  }
+
+  /** As it is now. It is changed in place by whatever happens next; see {@link whenSafe}. */
   get state(): RunState {
     return this.#state;
   }
 
   get standing(): Standing {
-    if (this.#isOver || this.#state.run.status !== 'running') return 'over';
-    if (this.#hasWork) return 'busy';
-    let isAsking = false;
-    for (const command of Object.values(this.#state.commands)) {
-      if (command.kind === 'requestAction') isAsking = true;
-      else if (command.kind !== 'startTimer' || command.id.endsWith(delayId(''))) return 'busy';
-    }
-    return isAsking ? 'asking' : 'sleeping';
+    if (this.#isOver) return 'over';
+    if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
+    if (this.#state.run.status !== 'running') return 'over';
+    if (this.#open.isHostBusy) return 'busy';
+    return this.#open.asks.size > 0 ? 'asking' : 'sleeping';
+  }
+
+  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
+  get nextTime(): number {
+    return this.#timer.nextTime;
+  }
+
+  /** What it asks for, the oldest first. */
+  get asks(): ReadonlyMap<string, Ask> {
+    return this.#open.asks;
+  }
+
+  /** Whether a command still wants an answer. */
+  isOpen(command: string): boolean {
+    return this.#open.has(command);
+  }
+
+  /** Whether nothing of the state has still to be written. */
+  get isSafe(): boolean {
+    return this.#pending === undefined && this.#written === undefined;
+  }
+
+  /** Whether the start of the run is safe. */
+  get hasBegun(): boolean {
+    return this.#writer?.hasBegun ?? true;
   }
 
   /** What was undone in a run that is over, and what still stands; nothing in any other. */
@@ -125,14 +217,26 @@ export class LiveRun {
     this.#work();
   }
 
-  /** Answers an action. False where the answer does not fit: the action is open as before. */
-  answer(action: string, value: Json): boolean {
-    const waitsItsTurn = this.#isBusy;
-    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.#clock.now(), command: action, value });
-    return waitsItsTurn || !Object.hasOwn(this.#state.commands, action);
+  /** Calls back when nothing of the state has still to be written: at once, or later. */
+  whenSafe(look: () => void): void {
+    if (this.#isOver || this.#writer === undefined || (this.isSafe && !this.#isBusy)) look();
+    else this.#waiting.push(look);
   }
 
-  /** Whoever was asked could not or would not answer. */
+  /** Takes something in from outside. It is not kept waiting by a pause. */
+  deliver(delivery: Delivery): void {
+    this.#deliveries.push(delivery);
+    this.#workAtOnce();
+  }
+
+  /** Answers an action. An answer that does not fit leaves it open. */
+  answer(action: string, value: Json): void {
+    const copy = copyJson(value);
+    if (copy === undefined) throw new TypeError(`the answer to '${action}' is not JSON`);
+    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.#clock.now(), command: action, value: copy });
+  }
+
+  /** The user who was asked could not or would not answer. */
   refuse(action: string, failure: Failure): void {
     this.#feedAtOnce({ kind: 'actionFailed', at: this.#clock.now(), command: action, failure });
   }
@@ -148,47 +252,76 @@ export class LiveRun {
     });
   }
 
+  /** What must not be shown of a call that is about to be made. */
+  maskOf(call: Call): CallMask {
+    return this.#mask.ofCall(call, this.#state);
+  }
+
+  /** A call has come back. @param mask the one it was given, where it asked for one. */
+  returned(event: Event, call: Call, mask: CallMask | undefined): void {
+    if (mask !== undefined) this.#mask.returned(call, mask);
+    this.#feed(event);
+  }
+
   /** Takes an event in. A call may answer, or the caller abort, in the middle of the work: then it waits its turn. */
   #feed(event: Event): void {
     if (this.#isOver) return;
-    this.#inbox.push(event);
+    this.#events.push(event);
     if (!this.#isPaused) this.#work();
   }
 
   /** The same for what does not come of the run's own doing: it is not kept waiting by a pause. */
   #feedAtOnce(event: Event): void {
     if (this.#isOver) return;
-    this.#inbox.push(event);
-    this.#work(this.#inbox.length);
+    this.#events.push(event);
+    this.#workAtOnce();
+  }
+
+  #workAtOnce(): void {
+    this.#work(1 + this.#events.length + this.#deliveries.length);
   }
 
   /** @param least how many steps are made in any case, without a pause. */
   #work(least = 0): void {
-    if (this.#isBusy || this.#isOver) return;
+    if (this.#isBusy || this.#isOver || this.#pending !== undefined) return;
     this.#isBusy = true;
     const { turns } = this.#clock;
     try {
       for (let steps = 0; this.#hasWork; steps += 1) {
-        // What is left to do for a run that is over is little, and nobody is to see it half ended.
+        if (this.#waiting.length > 0 && this.isSafe) this.#callWaiting();
+        // What is left to do for a run that is over is little, and it is not to be seen half ended.
         if (steps >= least && this.#state.run.status === 'running' && turns?.isOver) {
           this.#pause(turns);
+          this.#timer.arm();
           return;
         }
-        if (!this.#takeEvent()) this.#takeCommand();
+        this.#step();
+        if (this.#pending !== undefined) {
+          this.#timer.arm();
+          return;
+        }
       }
+      if (this.#state.run.status === 'running') this.#timer.arm();
     } catch (fault) {
-      this.#letGo();
-      this.#keeper.broken(fault);
+      this.#break(fault);
       return;
     } finally {
       this.#isBusy = false;
     }
     if (this.#state.run.status !== 'running') this.#letGo();
     this.#keeper.changed();
+    this.#callWaiting();
   }
 
   get #hasWork(): boolean {
-    return this.#inbox.length > 0 || this.#toDo.length > 0;
+    return (
+      this.#written !== undefined ||
+      this.#begun !== undefined ||
+      this.#more ||
+      this.#events.length > 0 ||
+      this.#deliveries.length > 0 ||
+      this.#toDo.length > 0
+    );
   }
 
   #pause(turns: Turns): void {
@@ -201,50 +334,177 @@ export class LiveRun {
     });
   }
 
-  #takeEvent(): boolean {
-    const next = this.#inbox.shift();
-    if (next === undefined) return false;
-    const event = next.kind === 'cancelled' ? { ...next, ...this.#notStarted() } : next;
-    const step = advance(this.#options.graph, this.#state, event);
-    this.#writeDown(step, event);
-    this.#accept(step);
-    return true;
+  #callWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
   }
 
-  /** The calls and reads that wait to be made. */
-  #notStarted(): { readonly notStarted?: readonly string[] } {
-    const notStarted = this.#toDo.flatMap(({ kind, id }) =>
-      kind === 'callTool' || kind === 'readResource' ? [id] : [],
-    );
-    return notStarted.length === 0 ? {} : { notStarted };
-  }
-
-  /** Before anything of a step is carried out or told. One that changed nothing was none. */
-  #writeDown({ changes }: Advance, event?: Event): void {
-    const { journal, runId: run } = this.#options;
-    if (journal === undefined || changes.length === 0) return;
-    journal.append({ run, seq: this.#written, ...(event === undefined ? {} : { event }), changes });
-    this.#written += 1;
-  }
-
-  #takeCommand(): void {
-    const command = this.#toDo.shift();
-    if (command !== undefined) this.#carryOut(command);
-  }
-
-  #accept({ state, commands, facts }: Advance): void {
-    this.#state = state;
-    this.#toDo.push(...commands);
-    for (const fact of facts) {
-      this.#mask.observe(fact, state);
-      this.#tell(fact, state);
+  /** What comes in goes before calls that are still to be made: it may be that they are not wanted any more. */
+  #step(): void {
+    const { graph } = this.#options;
+    if (this.#written !== undefined) {
+      const { pending, reloaded } = this.#written;
+      this.#written = undefined;
+      if (reloaded === undefined) this.#accept(pending);
+      else this.#goOnFrom(reloaded, pending);
+    } else if (this.#begun !== undefined) {
+      const begun = this.#begun;
+      this.#begun = undefined;
+      this.#take(begun, []);
+    } else if (this.#more) {
+      this.#take(proceed(graph, this.#state, []), []);
+    } else if (this.#events.length > 0) {
+      const events = this.#takeEvents();
+      this.#take(proceed(graph, this.#state, events), events);
+    } else if (this.#deliveries.length > 0) {
+      this.#openDelivery();
+    } else {
+      const call = this.#toDo.shift();
+      // An event that came in meanwhile may have given it up.
+      if (call === undefined || !this.#open.has(call.id)) return;
+      this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
     }
   }
 
-  #tell(fact: Fact, state: RunState): void {
+  /** All that came in. A cancellation goes alone: what was not made until then has done nothing. */
+  #takeEvents(): readonly Event[] {
+    const events = this.#events;
+    const end = events.findIndex(({ kind }) => kind === 'cancelled');
+    if (end > 0) return events.splice(0, end);
+    if (end === 0) return events.splice(0, 1).map((event) => this.#withNotStarted(event));
+    this.#events = [];
+    return events;
+  }
+
+  /** A cancellation with the calls and reads that wait to be made. */
+  #withNotStarted(event: Event): Event {
+    if (event.kind !== 'cancelled') return event;
+    const notStarted = [...this.#toDo].flatMap(({ kind, id }) => (kind === 'evaluate' ? [] : [id]));
+    return notStarted.length === 0 ? event : { ...event, notStarted };
+  }
+
+  #openDelivery(): void {
+    const delivery = this.#deliveries.shift();
+    if (delivery === undefined) return;
+    const opened = delivery.open(this.#state);
+    const events = opened === undefined ? [] : [this.#withNotStarted(opened)];
+    const isLate = opened !== undefined && 'command' in opened && !this.#open.has(opened.command);
+    const transition = proceed(this.#options.graph, this.#state, events);
+    const isOpenStill = opened !== undefined && 'command' in opened && isOpen(this.#state, opened.command);
+    const isTaken = opened !== undefined && !isLate && !isOpenStill;
+    this.#take(transition, events, delivery, delivery.respond(isTaken));
+  }
+
+  #take(transition: Transition, events: readonly Event[], delivery?: Delivery, response: Json = null): void {
+    const { state, changes, consumed } = transition;
+    this.#state = state;
+    if (consumed < events.length) this.#events.unshift(...events.slice(consumed));
+    const pending = { transition, events: events.slice(0, consumed), delivery, response };
+    const item = delivery?.item;
+    if (this.#writer === undefined || (changes.length === 0 && item === undefined)) {
+      this.#accept(pending);
+      return;
+    }
+    this.#pending = pending;
+    const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
+    this.#writer.write({ events: pending.events, changes, ...consumes }).then(
+      (reloaded) => {
+        this.#pending = undefined;
+        this.#written = { pending, reloaded };
+        if (!this.#isPaused) this.#work();
+      },
+      (fault) => this.#break(fault),
+    );
+  }
+
+  /** Everything of a transition is safe. */
+  #accept({ transition, events, delivery, response }: Pending): void {
+    const { state, commands, facts, more } = transition;
+    this.#more = more;
+    for (const command of commands) this.#register(command);
+    for (const event of events) {
+      if ('command' in event && !isOpen(state, event.command)) this.#open.settle(event.command);
+    }
+    this.#tell(facts, delivery, response);
+    for (const command of commands) if (command.kind === 'cancelCall') this.#calls.abort(command.call);
+    const { receive, journal, runId } = this.#options;
+    if (receive === undefined || journal === undefined || this.#reader !== undefined) return;
+    this.#reader = new InboxReader(
+      journal,
+      runId,
+      (item) => this.deliver(receive(item)),
+      (fault) => this.#break(fault),
+    );
+  }
+
+  /** The state was dropped: goes on from what was written. Calls in flight are kept where they are still wanted. */
+  #goOnFrom({ state, wasWritten }: Reloaded, { transition, events, delivery, response }: Pending): void {
+    if (!wasWritten) {
+      if (delivery !== undefined) this.#deliveries.unshift(delivery);
+      else this.#events.unshift(...events);
+    }
+    if (state === undefined) {
+      this.#begun = begin(this.#options.graph, this.#input, this.#ids);
+      this.#state = this.#begun.state;
+      return;
+    }
+    this.#state = state;
+    const { commands, more } = owed(state);
+    this.#more = more;
+    this.#open.clear();
+    this.#timer.clear();
+    this.#toDo.clear();
+    const returned = new Set(this.#events.map((event) => ('command' in event ? event.command : '')));
+    for (const command of commands) {
+      if (!this.#calls.has(command.id) && !returned.has(command.id)) this.#register(command);
+      else this.#open.add(command);
+    }
+    this.#calls.abortAll((id) => this.#open.has(id));
+    if (wasWritten) this.#tell(transition.facts, delivery, response);
+  }
+
+  #register(command: Command): void {
+    switch (command.kind) {
+      case 'callTool':
+      case 'readResource':
+      case 'evaluate':
+        this.#open.add(command);
+        this.#toDo.push(command);
+        return;
+      case 'requestAction':
+        this.#open.add(command);
+        return;
+      case 'startTimer':
+        this.#open.add(command);
+        if (awaited(command) === 'limit') this.#timer.addLimit(command.id, command.dueAt);
+        else this.#timer.addTime(command.id, command.dueAt);
+        return;
+      case 'cancelTimer':
+        this.#open.settle(command.timer);
+        return;
+      case 'cancelCall':
+        this.#open.settle(command.call);
+        return;
+      default:
+        unreachable(command);
+    }
+  }
+
+  #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
+    if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
+    delivery?.done(response);
+    for (const fact of facts) {
+      this.#mask.observe(fact, this.#state);
+      this.#observe(fact);
+    }
+  }
+
+  #observe(fact: Fact): void {
     const { observe, onObserverError = warn } = this.#options;
     try {
-      observe?.(fact, state);
+      observe?.(fact, this.#state);
     } catch (error) {
       try {
         onObserverError(error, fact);
@@ -254,58 +514,26 @@ export class LiveRun {
     }
   }
 
-  #carryOut(command: Command): void {
-    switch (command.kind) {
-      case 'callTool':
-      case 'readResource':
-      case 'evaluate':
-        if (this.#isOutstanding(command)) void this.#call(command);
-        return;
-      case 'requestAction':
-        // It stands in the state until somebody answers it.
-        return;
-      case 'startTimer':
-        this.#startTimer(command.id, command.dueAt);
-        return;
-      case 'cancelTimer':
-        this.#timers.get(command.timer)?.();
-        this.#timers.delete(command.timer);
-        return;
-      case 'cancelCall':
-        this.#calls.abort(command.call);
-        return;
-      default:
-        unreachable(command);
-    }
-  }
-
-  /** False when an event that came in meanwhile has given the command up. */
-  #isOutstanding(command: Command): boolean {
-    return Object.hasOwn(this.#state.commands, command.id);
-  }
-
-  async #call(command: Call): Promise<void> {
-    const mask = this.#mask.ofCall(command, this.#state);
-    const event = await this.#calls.make(command, mask);
-    this.#mask.returned(command, mask);
-    this.#feed(event);
-  }
-
-  #startTimer(id: string, dueAt: number): void {
-    const cancel = callAt(this.#clock, dueAt, () => {
-      this.#timers.delete(id);
-      this.#feed({ kind: 'timerFired', at: this.#clock.now(), command: id });
-    });
-    this.#timers.set(id, cancel);
+  #break(fault: unknown): void {
+    if (this.#isOver) return;
+    const lost = [this.#pending?.delivery, this.#written?.pending.delivery, ...this.#deliveries];
+    this.#letGo();
+    for (const delivery of lost) delivery?.failed(fault);
+    this.#keeper.broken(fault);
+    this.#callWaiting();
   }
 
   /** Nothing of the run outlives it. */
   #letGo(): void {
     this.#isOver = true;
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+    this.#timer.clear();
+    this.#reader?.stop();
     this.#calls.abortAll();
   }
+}
+
+function copyOf(input: JsonObject): JsonObject {
+  return (copyJson(input) as JsonObject | undefined) ?? structuredClone(input);
 }
 
 function warn(error: unknown): void {

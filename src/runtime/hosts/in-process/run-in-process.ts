@@ -1,6 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure, RunState, RunStatus } from '../../engine/contract.js';
+import { JournalConflictError } from '../journal.js';
 import { LiveRun, type LiveRunOptions } from './live-run.js';
 
 /** A run to carry out in this process, from its start to its end. */
@@ -21,33 +22,34 @@ export interface RunOutcome {
 }
 
 /**
- * Carries out a run that lives in one call, so that there is nobody to put a question to: one that it asks all the same
- * fails with `E_NOBODY_TO_ASK`.
+ * Carries out a run that lives in one call, so that its questions have no user: a question fails with `E_NOBODY_TO_ASK`.
  *
- * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine or
- * of the journal. When the promise settles, the journal has forgotten the run, no timer and no listener of the run is left, and calls that never came back are aborted.
+ * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine, or
+ * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
+ * it, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
 export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunOutcome> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
-    const leave = (): void => {
+    const leave = (settle: () => void, isHeld = true): void => {
       signal?.removeEventListener('abort', onAbort);
-      options.journal?.forget(options.runId);
+      const { journal, runId } = options;
+      if (journal === undefined || !isHeld) settle();
+      else
+        journal.forget(runId).then(settle, (error) => {
+          warn(error);
+          settle();
+        });
     };
-    const declineQuestions = decliner();
+    const decline = decliner();
     const run = new LiveRun(options, {
       changed() {
-        const outcome = outcomeOf(run.state);
-        if (outcome === undefined) {
-          declineQuestions(run);
-          return;
-        }
-        leave();
-        resolve(outcome);
+        const outcome = outcomeOf(run);
+        if (outcome === undefined) decline(run);
+        else leave(() => resolve(outcome));
       },
       broken(fault) {
-        leave();
-        reject(fault);
+        leave(() => reject(fault), !(fault instanceof JournalConflictError));
       },
     });
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -56,30 +58,32 @@ export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunO
   });
 }
 
-/** Declines what a run asks, one question after the other: declining one may lead to the next. */
+const NOBODY_TO_ASK: Failure = {
+  code: 'E_NOBODY_TO_ASK',
+  message: 'Nobody can be asked here: the run ends with the call.',
+};
+
+/** Declines all that a run asks: declining one question may lead to the next. */
 function decliner(): (run: LiveRun) => void {
-  const failure = {
-    code: 'E_NOBODY_TO_ASK',
-    message: 'Nobody can be asked here: the run ends with the call.',
-  };
   let isDeclining = false;
   return (run) => {
     if (isDeclining) return;
     isDeclining = true;
-    for (let question = openQuestion(run); question !== undefined; question = openQuestion(run)) {
-      run.refuse(question, failure);
+    while (run.isSafe && run.asks.size > 0) {
+      for (const question of [...run.asks.keys()]) run.refuse(question, NOBODY_TO_ASK);
     }
     isDeclining = false;
   };
 }
 
-function openQuestion({ state }: LiveRun): string | undefined {
-  return Object.values(state.commands).find(({ kind }) => kind === 'requestAction')?.id;
+function warn(error: unknown): void {
+  const text = `the journal could not forget a run that is over: ${thrownText(error)}`;
+  process.emitWarning(text, 'StepwrightWarning');
 }
 
-function outcomeOf(state: RunState): RunOutcome | undefined {
+function outcomeOf({ standing, state }: LiveRun): RunOutcome | undefined {
   const { status, result, failure, failedNode } = state.run;
-  if (status === 'running') return undefined;
+  if (standing !== 'over' || status === 'running') return undefined;
   return {
     status,
     ...(result === undefined ? {} : { result }),

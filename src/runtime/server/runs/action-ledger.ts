@@ -1,4 +1,5 @@
-import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Action, Fact, Failure } from '../../engine/contract.js';
+import type { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { Question } from './interview.js';
 import type { RunAnswer } from './run-store.js';
 import { texts } from './texts.js';
@@ -13,19 +14,26 @@ export interface OpenedAction {
   readonly until?: number;
   /** Nobody answered in time. */
   hasExpired?: true;
-  /** Its answer, and what whoever gave it was told. */
-  answer?: { readonly content: string; readonly response: Promise<RunAnswer> };
+  answer?: AcceptedAnswer;
 }
 
-type Commands = RunState['commands'];
+export interface AcceptedAnswer {
+  /** Equal for answers that say the same. */
+  readonly content: string;
+  /** What its sender was told; missing where it was sent from elsewhere. */
+  readonly response: Promise<RunAnswer> | undefined;
+}
+
+/** What a run waits for. */
+type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
 
 /** Every action a run has opened: what is open is known from the run's state, and here what became of the others. */
 export class ActionLedger {
   readonly #opened = new Map<string, OpenedAction>();
   /** The latest action of a node. */
   readonly #latest = new Map<string, string>();
-  /** The action whose answer was accepted last, where a caller submitted it. */
-  lastSubmitted: OpenedAction | undefined;
+  /** The action whose answer was accepted last, by the key of the caller that submitted it. */
+  readonly #lastOf = new Map<string, OpenedAction>();
 
   /**
    * Takes the run's facts, each once and in order.
@@ -60,19 +68,29 @@ export class ActionLedger {
     return this.#opened.get(id);
   }
 
+  /** Takes note of an accepted answer. @param by the key of the caller that submitted it, if one did. */
+  answered(id: string, answer: AcceptedAnswer, by: string | undefined): void {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return;
+    opened.answer = answer;
+    if (by !== undefined) this.#lastOf.set(by, opened);
+  }
+
+  /** The action whose answer by this caller was accepted last. */
+  lastOf(by: string): OpenedAction | undefined {
+    return this.#lastOf.get(by);
+  }
+
   /** The questions that are open, oldest first. */
-  questions(commands: Commands): readonly Question[] {
-    return Object.keys(commands).flatMap((id) => {
-      const { action, answer } = this.#opened.get(id) ?? {};
-      return action === undefined || answer !== undefined ? [] : [{ id, action }];
-    });
+  questions(asks: Open['asks']): readonly Question[] {
+    return [...asks.values()].map(({ id, action }) => ({ id, action }));
   }
 
   /** The question an answer is for. Nothing is consumed. */
-  choose(actionId: string | undefined, commands: Commands, now: number): Choice {
-    const questions = this.questions(commands);
+  choose(actionId: string | undefined, run: Open, now: number): Choice {
+    const questions = this.questions(run.asks);
     const open = questions.map(({ id }) => id);
-    if (actionId === undefined) return this.#chooseOnly(questions, open, commands, now);
+    if (actionId === undefined) return this.#chooseOnly(questions, open, run, now);
     const question = questions.find(({ id }) => id === actionId);
     if (question !== undefined) return { kind: 'question', question };
     const known = this.#opened.get(actionId);
@@ -83,22 +101,22 @@ export class ActionLedger {
         ? refused('ACTION_EXPIRED', texts.expired(actionId, open), details)
         : refused('ACTION_CANCELLED', texts.closed(actionId, open), details);
     }
-    if (Object.hasOwn(commands, actionId)) return tooEarly(actionId, known.until, now);
+    if (run.isOpen(actionId)) return tooEarly(actionId, known.until, now);
     return { kind: 'passed' };
   }
 
   #chooseOnly(
     [only, ...others]: readonly Question[],
     open: readonly string[],
-    commands: Commands,
+    run: Open,
     now: number,
   ): Choice {
     if (others.length > 0) return refused('AMBIGUOUS_ACTION', texts.ambiguous(open), { open_actions: open });
     if (only !== undefined) return { kind: 'question', question: only };
-    const time = Object.keys(commands).find((id) => this.#opened.has(id));
-    return time === undefined
-      ? refused('NO_OPEN_ACTION', texts.nothingOpen)
-      : tooEarly(time, this.#opened.get(time)?.until, now);
+    for (const [id, { action, until }] of this.#opened) {
+      if (action === undefined && run.isOpen(id)) return tooEarly(id, until, now);
+    }
+    return refused('NO_OPEN_ACTION', texts.nothingOpen);
   }
 }
 

@@ -1,6 +1,5 @@
 import { unreachable } from '../../../graph/unreachable.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import { timerId } from '../../engine/commands.js';
 import type { Action, Failure, RunState } from '../../engine/contract.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
@@ -16,10 +15,12 @@ export interface Attended {
   /** Missing when the run is over. */
   readonly live: LiveRun | undefined;
   readonly envelope: Envelope;
-  /** From then on the watcher is told whenever the run has got as far as it gets for now. */
+  /** From then on the watcher is called whenever the run has got as far as it gets for now. */
   join(attendant: Attendant, watcher: () => void): void;
   leave(attendant: Attendant, watcher: () => void): void;
   giveUp(reason: string): void;
+  /** Calls back when nothing of the run has still to be written. */
+  whenSafe(look: () => void): void;
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
   shown(question: Question): Action;
@@ -30,98 +31,122 @@ export interface Attended {
     question: Question,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
     response: Promise<Envelope>,
-  ): boolean;
+  ): void;
 }
 
 /**
- * Moves a run on during a request, and answers when it is over, when nothing of it goes on without an answer that
- * cannot be had from the user here and now, when only a time can move it on that comes too late for this request, or when
- * the request's own time is up. Where the caller goes away, the run is cancelled or goes on, as the attendant says.
+ * A request that waits for a run, from its construction on. It is answered when the run is over, when nothing of it goes
+ * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too late
+ * for this request, or when the request's own time is up. Where the caller goes away, the run is cancelled or goes on, as
+ * the attendant says.
  */
-export function attend(run: Attended, attendant: Attendant, move: () => void): Promise<Envelope> {
-  const { request, answerMs, cancels = false, conclude } = attendant;
-  const endsAt = run.clock.now() + answerMs;
-  // The state outlasts the run in this one place: whoever watches is told of its end.
-  const state = run.live?.state;
-  /** False before the run was moved on, and after the answer. */
-  let isOpen = false;
-  let give: (envelope: Envelope) => void = () => {};
-  const answer = new Promise<Envelope>((resolve) => {
-    give = resolve;
-  });
-  const interview =
-    request.elicit === undefined
-      ? undefined
-      : new Interview(request.elicit, {
-          questions: () => run.questions(),
-          shown: (question) => run.shown(question),
-          claim: (question) => run.claim(question),
-          letGo: (question) => run.letGo(question),
-          take: (question, given) => run.take(question, given, answer),
-          moved: () => look(),
-        });
+export class Attendance {
+  /** How the run is when the request is answered. */
+  readonly envelope: Promise<Envelope>;
+  readonly #run: Attended;
+  readonly #attendant: Attendant;
+  readonly #endsAt: number;
+  /** The state outlasts the run in this one place: an attendant is told of its end. */
+  readonly #state: (() => RunState) | undefined;
+  readonly #interview: Interview | undefined;
+  readonly #stopTimer: () => void;
+  #give: (envelope: Envelope) => void = () => {};
+  /** False before the run was moved on. */
+  #isOpen = false;
+  #isOver = false;
 
-  const end = (): void => {
-    isOpen = false;
-    stopTimer();
-    request.signal.removeEventListener('abort', onAbort);
-    run.leave(attendant, look);
-    interview?.end();
-    const { envelope } = run;
-    if (state !== undefined) conclude?.(state, envelope);
-    give(envelope);
-  };
-  const look = (): void => {
-    if (!isOpen) return;
-    if (run.live !== undefined) {
-      interview?.look();
-      if (interview?.isUnderWay || !rests(run.live, endsAt)) return;
+  constructor(run: Attended, attendant: Attendant) {
+    const { request, answerMs } = attendant;
+    this.#run = run;
+    this.#attendant = attendant;
+    this.#endsAt = run.clock.now() + answerMs;
+    const { live } = run;
+    this.#state = live && (() => live.state);
+    this.envelope = new Promise((resolve) => {
+      this.#give = resolve;
+    });
+    this.#interview =
+      request.elicit === undefined
+        ? undefined
+        : new Interview(request.elicit, {
+            questions: () => run.questions(),
+            shown: (question) => run.shown(question),
+            claim: (question) => run.claim(question),
+            letGo: (question) => run.letGo(question),
+            take: (question, given) => run.take(question, given, this.envelope),
+            moved: () => this.#look(),
+          });
+    this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
+    run.join(attendant, this.#look);
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (request.signal.aborted) this.#onAbort();
+  }
+
+  /** The run was moved on: from now on the request can be answered. */
+  open(): void {
+    this.#isOpen = true;
+    if (this.#attendant.request.signal.aborted && !this.#endsRun) this.#endWhenSafe();
+    else this.#look();
+  }
+
+  /** The request has come to nothing: the run goes on without it. */
+  leave(): void {
+    this.#isOver = true;
+    this.#stopTimer();
+    this.#attendant.request.signal.removeEventListener('abort', this.#onAbort);
+    this.#run.leave(this.#attendant, this.#look);
+    this.#interview?.end();
+  }
+
+  readonly #look = (): void => {
+    const { live } = this.#run;
+    if (!this.#isOpen || this.#isOver) return;
+    if (live !== undefined) {
+      // What is not safe may not be shown. The run looks again.
+      if (!live.isSafe) return;
+      this.#interview?.look();
+      if (this.#interview?.isUnderWay || !rests(live, this.#endsAt)) return;
     }
-    end();
+    this.#end();
   };
-  // A connection that is lost is no cancellation: the run can be found from another one.
-  const endsRun = (): boolean => cancels && !(request.signal.reason instanceof ConnectionClosed);
-  const onAbort = (): void => {
-    if (endsRun()) run.giveUp(reasonOf(request.signal));
-    else if (isOpen) end();
-  };
-  const stopTimer = run.clock.setTimer(() => {
-    if (isOpen) end();
-  }, answerMs);
 
-  run.join(attendant, look);
-  request.signal.addEventListener('abort', onAbort, { once: true });
-  if (request.signal.aborted) onAbort();
-  move();
-  isOpen = true;
-  if (request.signal.aborted && !endsRun()) end();
-  else look();
-  return answer;
+  readonly #onAbort = (): void => {
+    if (this.#endsRun) this.#run.giveUp(reasonOf(this.#attendant.request.signal));
+    else this.#endWhenSafe();
+  };
+
+  /** A connection that is lost is no cancellation: the run can be found from another one. */
+  get #endsRun(): boolean {
+    const { request, cancels = false } = this.#attendant;
+    return cancels && !(request.signal.reason instanceof ConnectionClosed);
+  }
+
+  #endWhenSafe(): void {
+    if (this.#isOpen) this.#run.whenSafe(() => this.#end());
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.leave();
+    const { envelope } = this.#run;
+    if (this.#state !== undefined) this.#attendant.conclude?.(this.#state(), envelope);
+    this.#give(envelope);
+  }
 }
 
 /** Whether there is nothing to wait for that would come in time. */
-function rests({ standing, state }: LiveRun, endsAt: number): boolean {
+function rests({ standing, nextTime }: LiveRun, endsAt: number): boolean {
   switch (standing) {
     case 'over':
     case 'asking':
       return true;
     case 'sleeping':
-      return nextDue(state) >= endsAt;
+      return nextTime >= endsAt;
     case 'busy':
       return false;
     default:
       return unreachable(standing);
   }
-}
-
-/** When the first time comes that the run waits for. What only bounds a wait is none. */
-function nextDue({ commands }: RunState): number {
-  let due = Number.POSITIVE_INFINITY;
-  for (const command of Object.values(commands)) {
-    if (command.kind === 'startTimer' && !command.id.endsWith(timerId('')))
-      due = Math.min(due, command.dueAt);
-  }
-  return due;
 }
 
 function reasonOf(signal: AbortSignal): string {

@@ -22,8 +22,8 @@ export interface Interviewed {
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
   claim(question: Question): boolean;
   letGo(question: Question): void;
-  /** Hands an answer in. False where it does not fit: the question is still open. */
-  take(question: Question, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): boolean;
+  /** Hands an answer in. One that does not fit leaves the question open. */
+  take(question: Question, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
   /** The interview has stopped or gone on by itself: the run may not have changed. */
   moved(): void;
 }

@@ -572,7 +572,7 @@ describe('the journal', () => {
     expect(journal.read('run-1')?.state.commands).toHaveProperty(['sure#1', 'kind'], 'requestAction');
     await store.submit('run-1', { result: true });
     expect(journal.read('run-1')?.state.run).toMatchObject({ status: 'succeeded', result: true });
-    expect(journal.read('run-1')?.entries.at(-1)?.event).toMatchObject({
+    expect(journal.read('run-1')?.entries.at(-1)?.events[0]).toMatchObject({
       kind: 'actionSubmitted',
       value: { confirmed: true },
     });

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
 import { runRef } from '../../hosts/run-ref.js';
 import { accessKey, ownerKey } from './owner.js';
@@ -56,30 +57,37 @@ export class MemoryRunStore implements RunStore {
     this.#runs.set(id, stored);
     const counted = this.#byQuota.get(quota) ?? new Set();
     this.#byQuota.set(quota, counted.add(stored));
-    return { ok: true, envelope: await stored.begin(attendant) };
+    try {
+      return { ok: true, envelope: await stored.begin(attendant) };
+    } catch (fault) {
+      // It is not in the journal, or another run of this id is.
+      this.#remove(stored);
+      throw fault;
+    }
   }
 
   async get(caller: Owner, id: string): Promise<RunAnswer> {
     const run = this.#find(caller, id);
     if (run === undefined) return unknown(id);
     run.touch();
-    return { ok: true, envelope: run.envelope };
+    return { ok: true, envelope: await run.safeEnvelope };
   }
 
   async submit(caller: Owner, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.submit(submission, attendant);
+    return run === undefined ? unknown(id) : run.submit(caller, submission, attendant);
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.cancel(how, attendant);
+    return run === undefined ? unknown(id) : run.cancel(caller, how, attendant);
   }
 
   async list(caller: Owner): Promise<readonly RunSummary[]> {
     this.#forget();
     if (caller.kind === 'anonymous') return [];
-    return [...(this.#byQuota.get(quotaOf(caller)) ?? [])].map(({ summary }) => summary).reverse();
+    const runs = [...(this.#byQuota.get(quotaOf(caller)) ?? [])].reverse();
+    return Promise.all(runs.map((run) => run.summary));
   }
 
   endAll(reason: string): number {
@@ -129,9 +137,15 @@ export class MemoryRunStore implements RunStore {
   }
 
   #drop(run: StoredRun): void {
+    this.#remove(run);
+    this.#options.journal?.forget(run.id).catch((error) => {
+      this.#options.log(texts.notForgotten(runRef(run.id), thrownText(error)));
+    });
+  }
+
+  #remove(run: StoredRun): void {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
-    this.#options.journal?.forget(run.id);
     const counted = this.#byQuota.get(run.quota);
     counted?.delete(run);
     if (counted?.size === 0) this.#byQuota.delete(run.quota);

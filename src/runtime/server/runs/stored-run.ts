@@ -1,36 +1,45 @@
+import { randomUUID } from 'node:crypto';
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson } from '../../../graph/canonical.js';
-import type { Json } from '../../../graph/json.js';
+import type { JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { FailedItems } from '../../hosts/failed-items.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import { LiveRun } from '../../hosts/in-process/live-run.js';
-import type { Journal } from '../../hosts/journal.js';
+import { type Delivery, LiveRun } from '../../hosts/in-process/live-run.js';
+import {
+  type InboxItem,
+  type Journal,
+  JournalConflictError,
+  JournalFailedError,
+  sendSafely,
+} from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
 import { runRef } from '../../hosts/run-ref.js';
 import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
-import { type Attended, attend } from './attendance.js';
+import { Attendance } from './attendance.js';
+import {
+  type Accepted,
+  type Addressed,
+  AnswerDelivery,
+  CancelDelivery,
+  RefusedDelivery,
+  refusal,
+  type Sender,
+  type Verdict,
+} from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { remainsOf } from './envelope-error.js';
 import type { Question } from './interview.js';
-import { accessKey } from './owner.js';
-import type {
-  Attendant,
-  Cancellation,
-  NewRun,
-  RunAnswer,
-  RunSummary,
-  RunWarning,
-  Submission,
-} from './run-store.js';
+import { accessKey, ownerKey } from './owner.js';
+import type { Attendant, Cancellation, NewRun, RunAnswer, RunSummary, Submission } from './run-store.js';
 import { type ShownArguments, shownArguments } from './shown-arguments.js';
 import { texts } from './texts.js';
 
@@ -55,7 +64,7 @@ export interface StoreParts {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements Attended {
+export class StoredRun implements Addressed {
   readonly id: string;
   readonly quota: string;
   /** Callers with an equal one may reach the run; see `accessKey`. */
@@ -72,6 +81,8 @@ export class StoredRun implements Attended {
   readonly #watchers = new Set<() => void>();
   /** Questions that are before a user. */
   readonly #claimed = new Set<string>();
+  /** Callers whose items are in the journal's inbox and not taken from there yet, by item. */
+  readonly #senders = new Map<string, Sender & { readonly item: InboxItem }>();
   readonly #owner: Owner;
   readonly #onEnd: (run: StoredRun) => void;
   /** Of the request that started the run. */
@@ -80,6 +91,8 @@ export class StoredRun implements Attended {
   #live: LiveRun | undefined;
   #stopIdling: () => void = () => {};
   #cancelled = false;
+  /** Why its start could not be written. */
+  #startFault: unknown;
   /** It was given up so that what it did is undone. */
   #undoes = false;
   #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
@@ -120,6 +133,11 @@ export class StoredRun implements Attended {
         context: this.#context(),
         clock: parts.clock,
         ...(parts.journal === undefined ? {} : { journal: parts.journal }),
+        receive: (item) => {
+          const sender = this.#senders.get(item.id);
+          this.#senders.delete(item.id);
+          return this.#receive(item, { item: item.id, sender });
+        },
         observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) =>
           parts.log(texts.brokeLog(graph.name, this.#ref, maskedThrown(error, this.#mask))),
@@ -146,8 +164,11 @@ export class StoredRun implements Attended {
     return this.#envelopeOf(this.#live);
   }
 
-  get summary(): RunSummary {
-    const { workflow_id, definition, status, cancelling, actions } = this.envelope;
+  get summary(): Promise<RunSummary> {
+    return this.safeEnvelope.then((envelope) => this.#summaryOf(envelope));
+  }
+
+  #summaryOf({ workflow_id, definition, status, cancelling, actions }: Envelope): RunSummary {
     return {
       workflow_id,
       name: definition.name,
@@ -160,83 +181,194 @@ export class StoredRun implements Attended {
     };
   }
 
-  /** Sets the run going, for the request that began it. */
-  begin(attendant: Attendant): Promise<Envelope> {
-    return attend(this, attendant, () => this.#live?.go());
+  /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
+  async begin(attendant: Attendant): Promise<Envelope> {
+    const attendance = new Attendance(this, attendant);
+    this.#live?.go();
+    attendance.open();
+    const envelope = await attendance.envelope;
+    if (this.#startFault !== undefined) throw this.#startFault;
+    return envelope;
+  }
+
+  /** The envelope as soon as everything it tells is safe. */
+  get safeEnvelope(): Promise<Envelope> {
+    return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
   }
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
-  submit(submission: Submission, attendant: Attendant): Promise<RunAnswer> {
-    const repeated = this.#repeated(submission);
+  submit(caller: Owner, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+    const { actionId, result, error } = submission;
+    const content = {
+      ...(actionId === undefined ? {} : { action_id: actionId }),
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+    return this.#send('answer', caller, content, attendant);
+  }
+
+  /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
+  cancel(caller: Owner, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
+    const { reason, compensate } = how;
+    const content = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(compensate === undefined ? {} : { compensate }),
+    };
+    return this.#send('cancel', caller, content, attendant);
+  }
+
+  /** Through the inbox of the journal, where there is one: then it is safe before it is looked at. */
+  #send(kind: 'answer' | 'cancel', by: Owner, content: JsonObject, attendant: Attendant): Promise<RunAnswer> {
+    return new Promise((resolve, reject) => {
+      const sender = { attendant, resolve };
+      const { journal } = this.#parts;
+      const item = { run: this.id, id: randomUUID(), kind, at: this.clock.now(), by: { ...by }, content };
+      if (this.#live === undefined) resolve(this.#late(item));
+      else if (journal === undefined) this.#live.deliver(this.#receive(item, { sender }));
+      else {
+        this.#senders.set(item.id, { ...sender, item });
+        sendSafely(journal, item).then(
+          () => {
+            if (this.#live === undefined) this.#answerLate(item.id);
+          },
+          (fault) => {
+            this.#senders.delete(item.id);
+            reject(fault);
+          },
+        );
+      }
+    });
+  }
+
+  /** Makes a delivery of what was sent. */
+  #receive(
+    item: InboxItem,
+    sent: { readonly item?: string; readonly sender?: Sender | undefined },
+  ): Delivery {
+    switch (item.kind) {
+      case 'answer': {
+        const submission = submissionIn(item.content);
+        const by = item.by as unknown as Owner;
+        return new AnswerDelivery(this, () => this.judge(submission, by), { ...sent, by });
+      }
+      case 'cancel':
+        return new CancelDelivery(this, cancellationIn(item.content), sent);
+      case 'operator':
+        return new RefusedDelivery(item.id, { code: 'E_UNSUPPORTED', message: texts.noOperators });
+      default:
+        return unreachable(item.kind);
+    }
+  }
+
+  /** What is sent to a run that is over. */
+  #late({ kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
+    if (kind === 'answer') {
+      const verdict = this.judge(submissionIn(content), by as unknown as Owner);
+      if (verdict.kind === 'told') return verdict.answer;
+    }
+    // Once more for a run that was cancelled so changes nothing.
+    const isLate = content.compensate === true && !(this.#cancelled && this.#undoes);
+    const warnings = [{ code: 'W_NOT_USED', message: texts.nothingUndone } as const];
+    return { ok: true, envelope: this.envelope, ...(isLate ? { warnings } : {}) };
+  }
+
+  /** The run was over before what was sent was taken from the inbox. */
+  #answerLate(id: string): void {
+    const sender = this.#senders.get(id);
+    if (sender === undefined) return;
+    this.#senders.delete(id);
+    sender.resolve(this.#late(sender.item));
+  }
+
+  judge(submission: Submission, by: Owner): Verdict {
+    const repeated = this.#repeated(submission, by);
     if (repeated !== undefined) return repeated;
+    const { actionId } = submission;
     if (this.#cancelled) {
       const why = this.#ended?.envelope.error?.message ?? '';
-      return refused('WORKFLOW_CANCELLED', texts.cancelled(this.id, why));
+      return refused({ code: 'WORKFLOW_CANCELLED', message: texts.cancelled(this.id, why) });
     }
-    const { actionId } = submission;
-    const before = actionId === undefined ? undefined : this.#actions.get(actionId);
     const { live } = this;
-    if (live === undefined) {
+    if (live === undefined || live.state.run.status !== 'running') {
       const warnings = [{ code: 'W_NOT_USED', message: texts.notUsed(actionId) } as const];
-      return Promise.resolve({ ok: true, envelope: this.envelope, warnings });
+      return told(this.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })));
     }
-    if (actionId !== undefined && before?.answer !== undefined) {
-      return refused('ALREADY_SUBMITTED', texts.alreadySubmitted(actionId), { action_id: actionId });
+    if (actionId !== undefined && this.#actions.get(actionId)?.answer !== undefined) {
+      const details = { action_id: actionId };
+      return refused({ code: 'ALREADY_SUBMITTED', message: texts.alreadySubmitted(actionId), details });
     }
-    const chosen = this.#actions.choose(actionId, live.state.commands, this.clock.now());
+    const chosen = this.#actions.choose(actionId, live, this.clock.now());
     switch (chosen.kind) {
       case 'refused':
-        return Promise.resolve({ ok: false, failure: chosen.failure });
+        return refused(chosen.failure);
       case 'passed':
         // A time that is over has been taken notice of: to say so once more does no harm.
-        return Promise.resolve({ ok: true, envelope: this.envelope });
-      case 'question': {
-        const read = readAnswer(chosen.question.action, submission, this.#parts.schemas);
-        return read.ok
-          ? this.#consume(chosen.question, read.answer, read.warnings, attendant)
-          : Promise.resolve({ ok: false, failure: this.#unfit(chosen.question, read.failure) });
-      }
+        return told(this.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
+      case 'question':
+        return this.#read(chosen.question, submission);
       default:
         return unreachable(chosen);
     }
   }
 
+  #read(question: Question, submission: Pick<Submission, 'result' | 'error'>): Verdict {
+    const read = readAnswer(question.action, submission, this.#parts.schemas);
+    if (!read.ok) return refused(this.#unfit(question, read.failure));
+    return { kind: 'fits', question, answer: read.answer, warnings: read.warnings };
+  }
+
   /**
-   * The response to an answer that was accepted before; nothing for any other. Without an action id it may as well be
-   * meant for an action that is open now: which one is not guessed.
+   * What a repeated answer comes to; nothing for any other. Without an action id it may as well be meant for an action
+   * that is open now: which one is not guessed.
    */
-  #repeated(submission: Submission): Promise<RunAnswer> | undefined {
+  #repeated(submission: Submission, by: Owner): Verdict | undefined {
     const { actionId } = submission;
-    const before = actionId === undefined ? this.#actions.lastSubmitted : this.#actions.get(actionId);
+    const before = actionId === undefined ? this.#actions.lastOf(ownerKey(by)) : this.#actions.get(actionId);
     if (before?.action === undefined || before.answer === undefined) return undefined;
     const again = readAnswer(before.action, submission, this.#parts.schemas);
     if (!again.ok || contentOf(again.answer) !== before.answer.content) return undefined;
-    if (actionId !== undefined) return before.answer.response;
+    const response = before.answer.response ?? this.safeEnvelope.then((envelope) => ({ ok: true, envelope }));
+    if (actionId !== undefined) return told(response);
     if (this.#cancelled) return undefined;
     const open = this.questions().map(({ id }) => id);
     return open.length === 0
-      ? before.answer.response
-      : refused('AMBIGUOUS_ACTION', texts.repeatedOrNew(open), { open_actions: open });
+      ? told(response)
+      : refused({
+          code: 'AMBIGUOUS_ACTION',
+          message: texts.repeatedOrNew(open),
+          details: { open_actions: open },
+        });
   }
 
-  async cancel({ reason, compensate = false }: Cancellation, attendant: Attendant): Promise<RunAnswer> {
-    const why = reason ?? texts.cancelledByCaller;
-    const envelope =
-      this.live === undefined
-        ? this.envelope
-        : await attend(this, attendant, () => this.giveUp(why, { compensate }));
-    // Once more for a run that was cancelled so changes nothing.
-    const isLate = compensate && this.live === undefined && !(this.#cancelled && this.#undoes);
-    const warnings = [{ code: 'W_NOT_USED', message: texts.nothingUndone } as const];
-    return { ok: true, envelope, ...(isLate ? { warnings } : {}) };
+  accepted({ action, answer, by, response }: Accepted): void {
+    this.#actions.answered(action, { content: contentOf(answer), response }, by && ownerKey(by));
+  }
+
+  notTaken(question: Question): Failure {
+    const { schema, ...shown } = this.shown(question);
+    return {
+      code: 'E_RESULT_SHAPE',
+      message: texts.shape([texts.notTaken], howToAnswer(shown)),
+      details: { problems: [texts.notTaken], schema },
+    };
+  }
+
+  cancelling({ reason = texts.cancelledByCaller, compensate = false }: Cancellation): Event {
+    this.#note(compensate);
+    const at = this.clock.now();
+    return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
+  }
+
+  /** The first cancellation counts. */
+  #note(undoes: boolean): void {
+    if (!this.#cancelled) this.#undoes = undoes;
+    this.#cancelled = true;
   }
 
   // What follows is for requests that attend the run.
 
   giveUp(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
-    // The first cancellation counts.
-    if (!this.#cancelled) this.#undoes = how.compensate === true;
-    this.#cancelled = true;
+    this.#note(how.compensate === true);
     this.#live?.cancel(reason, how);
   }
 
@@ -262,6 +394,11 @@ export class StoredRun implements Attended {
     });
   }
 
+  whenSafe(look: () => void): void {
+    if (this.#live === undefined) look();
+    else this.#live.whenSafe(look);
+  }
+
   join(attendant: Attendant, watcher: () => void): void {
     this.#requestId = attendant.request.requestId;
     this.#attendants.add(attendant);
@@ -276,12 +413,12 @@ export class StoredRun implements Attended {
   }
 
   questions(): readonly Question[] {
-    return this.#actions.questions(this.#live?.state.commands ?? {});
+    return this.#live === undefined ? [] : this.#actions.questions(this.#live.asks);
   }
 
   shown({ id, action }: Question): Action {
-    const command = this.#live?.state.commands[id];
-    return command?.kind === 'requestAction' ? this.#mask.action(command.node, action) : action;
+    const ask = this.#live?.asks.get(id);
+    return ask === undefined ? action : this.#mask.action(ask.node, action);
   }
 
   claim({ id }: Question): boolean {
@@ -295,22 +432,17 @@ export class StoredRun implements Attended {
   }
 
   take(
-    { id, action }: Question,
+    question: Question,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
-    response: Promise<Envelope>,
-  ): boolean {
-    const read: { readonly ok: true; readonly answer: Answer } | { readonly ok: false } =
-      'failure' in given
-        ? { ok: true, answer: { kind: 'failure', failure: given.failure } }
-        : readAnswer(action, given, this.#parts.schemas);
-    return (
-      read.ok &&
-      this.#hand(
-        id,
-        read.answer,
-        response.then((envelope) => ({ ok: true, envelope }) as const),
-      )
-    );
+    answered: Promise<Envelope>,
+  ): void {
+    const judge = (): Verdict => {
+      if (!this.#live?.asks.has(question.id)) return refused({ code: 'ACTION_CANCELLED', message: '' });
+      if (!('failure' in given)) return this.#read(question, given);
+      const answer = { kind: 'failure', failure: given.failure } as const;
+      return { kind: 'fits', question, answer, warnings: [] };
+    };
+    this.#live?.deliver(new AnswerDelivery(this, judge, { answered }));
   }
 
   /** Why an answer does not fit, without secrets: what would fit may be one. */
@@ -319,45 +451,6 @@ export class StoredRun implements Attended {
     if (shown.schema === question.action.schema) return maskedFailure(failure, this.#mask);
     const message = texts.shape([], howToAnswer(shown));
     return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
-  }
-
-  #consume(
-    { id, action }: Question,
-    answer: Answer,
-    warnings: readonly RunWarning[],
-    attendant: Attendant,
-  ): Promise<RunAnswer> {
-    const noted = warnings.length === 0 ? {} : { warnings };
-    let isTaken = false;
-    let tell: (response: RunAnswer) => void = () => {};
-    const response = new Promise<RunAnswer>((resolve) => {
-      tell = resolve;
-    });
-    const going = attend(this, attendant, () => {
-      isTaken = this.#hand(id, answer, response);
-      if (isTaken) this.#actions.lastSubmitted = this.#actions.get(id);
-    });
-    if (!isTaken) {
-      const { schema, ...shown } = this.shown({ id, action });
-      const message = texts.shape([texts.notTaken], howToAnswer(shown));
-      return refused('E_RESULT_SHAPE', message, { problems: [texts.notTaken], schema });
-    }
-    void going.then((envelope) => tell({ ok: true, envelope, ...noted }));
-    return response;
-  }
-
-  /** Gives an answer to the engine. False where it does not take it: the action is open as before. */
-  #hand(id: string, answer: Answer, response: Promise<RunAnswer>): boolean {
-    const { live } = this;
-    const opened = this.#actions.get(id);
-    if (live === undefined || opened === undefined || opened.answer !== undefined) return false;
-    opened.answer = { content: contentOf(answer), response };
-    if (answer.kind === 'failure') live.refuse(id, answer.failure);
-    else if (!live.answer(id, answer.value)) {
-      delete opened.answer;
-      return false;
-    }
-    return true;
   }
 
   #observe(fact: Fact, state: RunState): void {
@@ -386,19 +479,23 @@ export class StoredRun implements Attended {
     this.#unknown.clear();
     this.#failedItems.clear();
     this.#onEnd(this);
+    for (const id of [...this.#senders.keys()]) this.#answerLate(id);
   }
 
   #broken(fault: unknown): void {
     const { name } = this.#graph;
     this.#parts.log(texts.brokeLog(name, this.#ref, maskedThrown(fault, this.#mask)));
-    const message = this.#mask.text(texts.broke(thrownText(fault)));
+    const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
+    const text = isJournal ? texts.journalFailed(thrownText(fault)) : texts.broke(thrownText(fault));
+    const message = this.#mask.text(text);
     const hash = this.#live?.state.run.graphHash ?? '';
+    if (this.#live?.hasBegun === false) this.#startFault = fault;
     this.#end({
       workflow_id: this.id,
       definition: definitionOf(this.#graph, hash),
       status: 'failed',
       actions: [],
-      error: { code: 'E_INTERNAL', message, partial: {} },
+      error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     });
     for (const watcher of [...this.#watchers]) watcher();
   }
@@ -451,9 +548,25 @@ function contentOf(answer: Answer): string {
     : canonicalJson({ error: { code: answer.failure.code, message: answer.failure.message } });
 }
 
-function refused(code: string, message: string, details?: Json): Promise<RunAnswer> {
-  return Promise.resolve({
-    ok: false,
-    failure: { code, message, ...(details === undefined ? {} : { details }) },
-  });
+function told(answer: RunAnswer | Promise<RunAnswer>): Verdict {
+  return { kind: 'told', answer, response: { ok: true } };
+}
+
+function refused(failure: Failure): Verdict {
+  return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
+}
+
+function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
+  return {
+    ...(actionId === undefined ? {} : { actionId: String(actionId) }),
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
+  return {
+    ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...(compensate === undefined ? {} : { compensate: compensate === true }),
+  };
 }

@@ -70,6 +70,11 @@ export const texts = {
   cancelledByCaller: 'the caller cancelled it',
   idle: (ms: number) => `nobody answered it or asked for it for ${ms} ms`,
   broke: (why: string) => `The run broke inside the server: ${clip(why)}`,
+  journalFailed: (why: string) =>
+    `The run's journal failed, and this server does not go on with the run: ${clip(why)}`,
+  notForgotten: (ref: string, why: string) =>
+    `the journal could not forget run ${ref}, which is over: ${clip(why)}`,
+  noOperators: 'This server carries out no commands of operators. Nothing was done.',
   brokeLog: (workflow: string, ref: string, shown: string) =>
     `run ${ref} of workflow \`${workflow}\` broke: ${shown}`,
   sameId: (ref: string) => `newRunId gave the id of run ${ref} twice`,
