@@ -8,6 +8,7 @@ import type { Advance, Change, Command, Event, RunState } from '../../src/runtim
 import { start } from '../../src/runtime/engine/start.js';
 import { processClock } from '../../src/runtime/hosts/in-process/clock.js';
 import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
+import { MemoryJournal } from '../../src/runtime/hosts/memory-journal.js';
 import { MemoryRunStore } from '../../src/runtime/server/runs/memory-store.js';
 import type { RunAnswer, RunStore } from '../../src/runtime/server/runs/run-store.js';
 
@@ -123,11 +124,8 @@ export async function runHosted(
 /** Carries out a whole run, and gives what each of its transitions wrote. */
 export async function rowsOf(graph: Graph): Promise<readonly (readonly Change[])[]> {
   const transitions: (readonly Change[])[] = [];
-  const journal = {
-    open() {},
-    append: ({ changes }: { readonly changes: readonly Change[] }) => void transitions.push(changes),
-    forget() {},
-  };
+  const journal = new MemoryJournal();
+  journal.append = async ({ changes }) => void transitions.push(changes);
   await runInProcess({ graph, input: {}, runId: 'run-1', calls: PORT, context: CONTEXT, journal });
   return transitions;
 }
