@@ -1,82 +1,152 @@
 import { references } from '../graph/expression/references.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
-import type { Draft, DraftScope } from './draft.js';
 import { type PlanFault, planFailures } from './fault.js';
+import { type MutableNode, type MutableScope, type MutableWorkflow, NONE } from './mutable-plan.js';
 import type { RunnableNode } from './plan.js';
+import { visibilityOf } from './visibility.js';
 
-/** A step that an expression names, and what naming it means: its data are needed, or it only orders. */
-interface Named {
-  readonly id: string;
-  readonly use: 'need' | 'order' | 'undo';
-}
+/** What naming a step means: the join looks at it, or it only orders. The input of a call that undoes names its own. */
+type Use = 'join' | 'order' | 'undo';
 
 /**
- * What a node waits for: `after`, and whatever it or anything inside it names in the scope it stands in. Only `after`
+ * What each node waits for: `after`, and whatever it or anything inside it names in the scope it stands in. Only `after`
  * and the plain references of values count in the join. [G10]
  */
-export function addEdges(draft: Draft, faults: PlanFault[]): void {
-  const { node, scope } = draft;
-  const { byId, graph } = scope.workflow;
-  const orders = new Set<Draft>();
-  const joins = new Set<Draft>();
-  const needs = new Set<Draft>();
-  const unknown = (target: string) => faults.push({ failure: planFailures.unknownNode(node.id, target) });
-
-  for (const id of node.after) {
-    const target = byId.get(id);
-    if (target === undefined || target.scope !== scope) unknown(id);
-    else orders.add(target) && joins.add(target);
-  }
-  for (const { id, use } of namedIn(draft)) {
-    const target = byId.get(id);
-    if (target === undefined) unknown(id);
-    const holder = target === undefined ? undefined : holderIn(scope, target);
-    // What stands inside this node is its own affair, and so is what it gave to whatever undoes it.
-    if (holder === undefined || (holder === draft && (id !== node.id || use === 'undo'))) continue;
-    orders.add(holder);
-    if (use === 'need') joins.add(holder) && needs.add(holder);
-  }
-  draft.orders = [...orders];
-  draft.joins = [...joins];
-  if (graph.errorStrategy?.kind !== 'collect') return;
-  for (const id of presupposed(node)) {
-    const target = byId.get(id);
-    const holder = target === undefined ? undefined : holderIn(scope, target);
-    if (holder !== undefined) needs.add(holder);
-  }
-  draft.needs = [...needs];
-}
-
-/** The node of `scope` that is `target`, or that it stands in. */
-function holderIn(scope: DraftScope, target: Draft): Draft | undefined {
-  let holder: Draft | undefined = target;
-  while (holder !== undefined && holder.scope !== scope) holder = holder.scope.container;
-  return holder;
-}
-
-function* namedIn({ node, parts }: Draft): Generator<Named> {
-  yield* stepsOf(valueExpressions(node));
-  for (const { id } of stepsOf(sideExpressions(node))) yield { id, use: 'order' };
-  for (const { id } of stepsOf(compensationsOf(node).map(({ input }) => input))) yield { id, use: 'undo' };
-  for (const { nodes, value } of parts) {
-    for (const draft of nodes) yield* namedIn(draft);
-    if (value !== undefined) yield* stepsOf([value]);
+export function addEdges(workflow: MutableWorkflow, faults: PlanFault[]): void {
+  addEdgesIn(workflow.root, faults);
+  const lists = new Lists(workflow.nodes.length);
+  for (const planned of workflow.nodes) {
+    planned.after = lists.distinct(planned.after, NONE);
+    planned.orders = lists.distinct(planned.orders, planned.after);
+    planned.joins = lists.distinct(planned.joins, planned.orders);
+    planned.sources = lists.distinct(planned.sources, planned.orders);
+    if (collects(workflow)) planned.needs = lists.distinct([...planned.needs, ...presupposed(planned)], NONE);
   }
 }
 
-function* stepsOf(exprs: readonly Expr[]): Generator<Named> {
-  for (const { ref, guarded } of exprs.flatMap(references)) {
-    const [id] = ref.path;
-    if (ref.root === 'steps' && id !== undefined) yield { id: String(id), use: guarded ? 'order' : 'need' };
+function collects({ graph }: MutableWorkflow): boolean {
+  return graph.errorStrategy?.kind === 'collect';
+}
+
+/** Makes lists of nodes that hold each node once. */
+class Lists {
+  /** By the nodes' ordinals: the last list that each of them was found in. */
+  readonly #seenIn: Int32Array;
+  #count = 0;
+
+  constructor(nodes: number) {
+    this.#seenIn = new Int32Array(nodes);
   }
+
+  /** The nodes of a list, each where it comes first; `known` where that holds the same. */
+  distinct(list: readonly MutableNode[], known: readonly MutableNode[]): readonly MutableNode[] {
+    if (list.length === 0) return NONE;
+    const once = list.length === 1 ? list : this.#once(list);
+    const isKnown = once.length === known.length && once.every((each, place) => each === known[place]);
+    return isKnown ? known : once;
+  }
+
+  #once(list: readonly MutableNode[]): readonly MutableNode[] {
+    this.#count += 1;
+    const count = this.#count;
+    return list.filter(({ ordinal }) => {
+      if (this.#seenIn[ordinal] === count) return false;
+      this.#seenIn[ordinal] = count;
+      return true;
+    });
+  }
+}
+
+function addEdgesIn(scope: MutableScope, faults: PlanFault[]): void {
+  for (const planned of scope.nodes) {
+    const { node } = planned;
+    for (const id of node.after) addAfter(planned, id, faults);
+    for (const expr of valueExpressions(node)) addReferences(planned, scope, expr, 'join', faults);
+    for (const expr of sideExpressions(node)) addReferences(planned, scope, expr, 'order', faults);
+    for (const { input } of compensationsOf(node)) addReferences(planned, scope, input, 'undo', faults);
+    for (const part of planned.parts) addEdgesIn(part, faults);
+  }
+  // The value of the whole workflow is read when everything in it has settled.
+  if (scope.container !== undefined && scope.value !== undefined) {
+    addReferences(undefined, scope, scope.value, 'join', faults);
+  }
+}
+
+function addAfter(planned: MutableNode, id: string, faults: PlanFault[]): void {
+  const target = planned.scope.workflow.byId.get(id);
+  if (target === undefined || target.scope !== planned.scope) {
+    faults.push({ failure: planFailures.unknownNode(planned.node.id, id) });
+    return;
+  }
+  planned.after = added(planned.after, target);
+  planned.orders = added(planned.orders, target);
+  planned.joins = added(planned.joins, target);
+  planned.sources = added(planned.sources, target);
+}
+
+function addReferences(
+  planned: MutableNode | undefined,
+  scope: MutableScope,
+  expr: Expr,
+  use: Use,
+  faults: PlanFault[],
+): void {
+  for (const { ref, guarded } of references(expr)) {
+    if (ref.root !== 'steps') continue;
+    const id = String(ref.path[0]);
+    const target = scope.workflow.byId.get(id);
+    if (target === undefined) {
+      const reader = planned ?? scope.container;
+      faults.push({ failure: planFailures.unknownNode(reader?.node.id ?? '', id) });
+    } else if (use !== 'undo' || target !== planned) {
+      addReference(planned, scope, target, use === 'join' && !guarded);
+    }
+  }
+}
+
+/** The edge of a reference runs between those that stand in one scope: the two nodes, or what they stand in. */
+function addReference(
+  planned: MutableNode | undefined,
+  scope: MutableScope,
+  target: MutableNode,
+  isJoined: boolean,
+): void {
+  const found = visibilityOf(target, planned === undefined ? { scope } : { scope, node: planned });
+  if (found.kind === 'inOtherArm' || found.user === undefined) return;
+  const source = found.source as MutableNode;
+  const user = found.user as MutableNode;
+  if (found.kind === 'inLoop' && source === user) return;
+  user.orders = added(user.orders, source);
+  if (found.kind === 'visible' && source.index <= user.index) user.sources = added(user.sources, source);
+  if (!isJoined) return;
+  user.joins = added(user.joins, source);
+  if (collects(scope.workflow)) user.needs = added(user.needs, source);
+}
+
+function added(list: readonly MutableNode[], planned: MutableNode): readonly MutableNode[] {
+  if (list === NONE) return [planned];
+  (list as MutableNode[]).push(planned);
+  return list;
 }
 
 /**
  * The steps whose success a condition takes for granted. To a check that ends the run these are all it names: what
  * never came is no finding.
  */
-function presupposed({ kind, when }: RunnableNode): string[] {
-  const named = when === undefined ? [] : [...stepsOf([when])];
-  return named.filter(({ use }) => kind === 'error' || use === 'need').map(({ id }) => id);
+function presupposed({ node, scope }: MutableNode): MutableNode[] {
+  const { when, kind }: RunnableNode = node;
+  if (when === undefined) return [];
+  return references(when).flatMap(({ ref, guarded }) => {
+    if (ref.root !== 'steps' || (guarded && kind !== 'error')) return [];
+    const target = scope.workflow.byId.get(String(ref.path[0]));
+    return target === undefined ? [] : (holderIn(scope, target) ?? []);
+  });
+}
+
+/** The node of `scope` that is `target`, or that it stands in. */
+function holderIn(scope: MutableScope, target: MutableNode): MutableNode | undefined {
+  let holder: MutableNode | undefined = target;
+  while (holder !== undefined && holder.scope !== scope) holder = holder.scope.container;
+  return holder;
 }

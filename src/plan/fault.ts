@@ -15,15 +15,10 @@ export interface PlanFault {
 
 /** Every fault a plan can have, in one place. */
 export const planFailures = {
-  /** The graph has a node of a kind this engine does not run. */
-  nodeKind: (node: string, kind: string): PlanFailure => ({
-    code: 'E_NODE_KIND',
-    message: `Node '${node}' is of kind '${kind}', which this version cannot run.`,
-  }),
-  /** The graph asks for a behaviour this engine does not have; running without it would mean something else. */
-  unsupported: (where: string, option: string): PlanFailure => ({
+  /** A node needs what this version does not have; running without it would mean something else. */
+  unsupported: (node: string, option: 'kind' | 'executor', value: string): PlanFailure => ({
     code: 'E_UNSUPPORTED',
-    message: `${where} uses '${option}', which this version cannot run.`,
+    message: `Node '${node}' has the ${option} '${value}', which this version cannot run.`,
   }),
   /** A node whose failure cannot be handled says how to. */
   onError: (node: string, kind: string): PlanFailure => ({
@@ -40,10 +35,10 @@ export const planFailures = {
     code: 'E_GRAPH',
     message: `Node '${node}' has two arms named '${arm}'.`,
   }),
-  /** A node selects one that does not stand beside it. */
-  unknownRoute: (node: string, target: string): PlanFailure => ({
+  /** A node selects itself, or a node that its scope does not have. */
+  route: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
-    message: `Node '${node}' leads to '${target}', which its scope does not have.`,
+    message: `Node '${node}' leads to '${target}', which is no other node of its scope.`,
   }),
   /** What is to undo for a `parallel` cannot. */
   noCompensateNode: (node: string, target: string): PlanFailure => ({

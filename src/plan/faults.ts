@@ -1,32 +1,23 @@
-import type { Graph, Node } from '../graph/model.js';
-import { nodesOf } from '../graph/node-expressions.js';
-import type { Surroundings } from './draft.js';
-import { type PlanFailure, type PlanFault, planFailures } from './fault.js';
+import type { Node } from '../graph/model.js';
+import { type PlanFailure, planFailures } from './fault.js';
+import type { Surroundings } from './mutable-plan.js';
 
-/** What this engine cannot run about single nodes. Left out in silence it would change the meaning of the run. */
-export function* faultsOf(graph: Graph, surroundings: Surroundings): Generator<PlanFault> {
-  const atTheTop = new Set(graph.nodes);
-  for (const node of nodesOf(graph)) {
-    const failure = faultOf(node, surroundings);
-    if (failure !== undefined) yield atTheTop.has(node) ? { failure, node } : { failure };
-  }
-}
-
-function faultOf(node: Node, { names }: Surroundings): PlanFailure | undefined {
+/** What cannot be run about a single node. Left out in silence it would change the meaning of the run. */
+export function faultOf(node: Node, { names }: Surroundings): PlanFailure | undefined {
   const { id, kind } = node;
-  if (kind === 'shell' || kind === 'delegate') return planFailures.nodeKind(id, kind);
-  if (node.executor === 'client') return planFailures.unsupported(`Node '${id}'`, 'executor: client');
+  if (kind === 'shell' || kind === 'delegate') return planFailures.unsupported(id, 'kind', kind);
+  if (node.executor === 'client') return planFailures.unsupported(id, 'executor', node.executor);
   if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
     return planFailures.onError(id, kind);
   if (kind === 'workflow' && !names.has(node.workflow))
     return planFailures.unknownWorkflow(id, node.workflow);
+  if (kind !== 'parallel' && kind !== 'branch') return undefined;
   const arms = armsOf(node);
   const twice = arms.find((arm, index) => arms.indexOf(arm) !== index);
   return twice === undefined ? undefined : planFailures.duplicateArm(id, twice);
 }
 
-function armsOf(node: Node): string[] {
+function armsOf(node: Extract<Node, { kind: 'parallel' | 'branch' }>): string[] {
   if (node.kind === 'parallel') return node.branches.map(({ id }) => id);
-  if (node.kind !== 'branch') return [];
   return [...node.cases, ...(node.else === undefined ? [] : [node.else])].map(({ id }) => id);
 }

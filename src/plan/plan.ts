@@ -1,27 +1,22 @@
 import { hashGraph } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Compensation, DelegateNode, Graph, Node, Retry, ShellNode } from '../graph/model.js';
-import { nodesOf } from '../graph/node-expressions.js';
-import { compileWorkflow } from './compile-workflow.js';
-import type { DraftWorkflow } from './draft.js';
+import { compilePlan } from './compile.js';
 import type { PlanFault } from './fault.js';
-import { addRepetitions } from './repetitions.js';
-
-/** How many calls, reads and evaluations are in flight at once where the graph does not say. */
-const DEFAULT_MAX_CONCURRENCY = 10;
 
 /** The kinds of node this engine runs. */
 export type RunnableNode = Exclude<Node, ShellNode | DelegateNode>;
 
-/** A graph made ready to run: everything the engine looks up is one step away. */
+/** A graph resolved once: order, joins, routes and names are one step away. */
 export interface Plan {
   readonly graph: Graph;
+  /** Identity of the graph, worked out when it is first read. */
   readonly hash: string;
   readonly main: WorkflowPlan;
   /** The workflows that `workflow` nodes run, by name. */
   readonly tasks: ReadonlyMap<string, WorkflowPlan>;
   readonly maxConcurrency: number;
-  /** Why this engine cannot run the graph at all. */
+  /** Why the graph cannot be run at all. The plan of such a graph is resolved as far as it goes. */
   readonly fault?: PlanFault;
 }
 
@@ -30,25 +25,32 @@ export interface WorkflowPlan {
   readonly graph: Graph;
   readonly failFast: boolean;
   readonly root: ScopePlan;
-  /** Every node, those of nested scopes included. */
+  /** Its scopes, an outer one before those in it. */
+  readonly scopes: readonly ScopePlan[];
+  /** Every node, those of nested scopes included; of two with one id the first. */
   readonly byId: ReadonlyMap<string, PlannedNode>;
-  /** The same by their ordinals. */
+  /** Every node by its ordinal. */
   readonly nodes: readonly PlannedNode[];
+  /** The ids that more than one node has, which is a fault. */
+  readonly duplicates: ReadonlySet<string>;
 }
 
 /** A list of nodes: the top of a workflow, or a body. */
 export interface ScopePlan {
   readonly workflow: WorkflowPlan;
+  /** How many containers are around it. */
+  readonly depth: number;
   /** The node whose body this is. None for the top of a workflow. */
   readonly container?: PlannedNode;
-  /** The name of this body among those of its container. */
+  /** The name of this body among those of its container. None for the body of a loop. */
   readonly arm?: string;
   /** In declaration order. */
   readonly nodes: readonly PlannedNode[];
+  /** What it hands out: for the top of a workflow what that returns. */
   readonly value?: Expr;
   /** The loops around it, the outermost first. */
   readonly loops: readonly PlannedNode[];
-  /** Something in it, however deep, says how it is undone. */
+  /** Whether something in it, however deep, says how it is undone. */
   readonly isUndoable: boolean;
 }
 
@@ -59,7 +61,7 @@ export interface PlannedCompensation {
   readonly refersTo: readonly (PlannedNode | undefined)[];
 }
 
-/** A node and its place in the order of the run. */
+/** A node and its place in the order of the run. Lists of other nodes hold nodes of its own scope. */
 export interface PlannedNode {
   readonly node: RunnableNode;
   /** Place in its workflow, from 0: a container before its content, all else in declaration order. */
@@ -69,7 +71,11 @@ export interface PlannedNode {
   readonly scope: ScopePlan;
   /** Its bodies: of the arms of a branch that have one, of a `parallel`, of a loop. */
   readonly parts: readonly ScopePlan[];
-  /** The nodes of its scope that must settle before this one is considered. */
+  /** The nodes it names in `after`. */
+  readonly after: readonly PlannedNode[];
+  /** What its text makes it wait for: `after`, and what it or anything inside it reads of what is declared before. */
+  readonly sources: readonly PlannedNode[];
+  /** The nodes that must settle before this one is considered: its sources, and what jumps and routes add. */
   readonly orders: readonly PlannedNode[];
   /** The nodes whose states the join looks at. */
   readonly joins: readonly PlannedNode[];
@@ -77,9 +83,11 @@ export interface PlannedNode {
   readonly needs: readonly PlannedNode[];
   /** The nodes that wait for this one, in declaration order. */
   readonly successors: readonly PlannedNode[];
-  /** It runs only when one of its routers selects it. */
+  /** The nodes with a route to this one: an arm's `goto`, a fallback, or what a `parallel` rolls back by. */
+  readonly selectors: readonly PlannedNode[];
+  /** Whether it runs only when one of its selectors selects it. */
   readonly needsSelection: boolean;
-  /** The nodes that may select it, and a `goto` that may make them decide anew. */
+  /** The nodes that may select it where it needs that, and a `goto` that may make them decide anew. */
   readonly routers: readonly PlannedNode[];
   /** The nodes that need selection and have this one among their routers. */
   readonly routes: readonly PlannedNode[];
@@ -105,54 +113,55 @@ export interface PlannedNode {
   readonly rolledBackBy: readonly PlannedNode[];
 }
 
-const plans = new WeakMap<Graph, Plan>();
+/** More plans than this are not kept for graphs that are equal to one that was seen before. */
+const MAX_SHARED = 1_000;
 
-/** The plan of a graph, made once per graph object. A graph must not change afterwards. */
-export function planOf(graph: Graph): Plan {
-  const known = plans.get(graph);
-  if (known !== undefined) return known;
-  const plan = compile(graph);
-  plans.set(graph, plan);
+const byGraph = new WeakMap<Graph, Plan>();
+const byHash = new Map<string, Plan>();
+
+/**
+ * The plan of a graph, made once per graph object. A graph must not change afterwards.
+ *
+ * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan, whose `graph` is the
+ *   first of them: they differ in the places they were written at, if at all.
+ */
+export function planOf(graph: Graph, hash?: string): Plan {
+  const known = byGraph.get(graph) ?? (hash === undefined ? undefined : byHash.get(hash));
+  const plan = known ?? new CompiledPlan(graph, hash);
+  if (known === undefined || hash !== undefined) byGraph.set(graph, plan);
+  if (hash !== undefined) share(plan, hash);
   return plan;
 }
 
-function compile(graph: Graph): Plan {
-  const faults: PlanFault[] = [];
-  const undoing = workflowsThatUndo(graph.tasks ?? []);
-  const tasks = new Map<string, DraftWorkflow>();
-  const names = new Set(graph.tasks?.map(({ name }) => name));
-  const surroundings = { faults, names, undoing };
-  const main = compileWorkflow(graph, surroundings);
-  for (const task of graph.tasks ?? []) tasks.set(task.name, compileWorkflow(task, surroundings));
-  addRepetitions(main, tasks);
-  const [fault] = faults;
-  return {
-    graph,
-    hash: hashGraph(graph),
-    main,
-    tasks,
-    maxConcurrency: Math.max(1, graph.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY),
-    ...(fault === undefined ? {} : { fault }),
-  };
+/** Keeps a plan for equal graphs; the one that was not asked for the longest time goes. */
+function share(plan: Plan, hash: string): void {
+  byHash.delete(hash);
+  byHash.set(hash, plan);
+  if (byHash.size <= MAX_SHARED) return;
+  const [oldest] = byHash.keys();
+  if (oldest !== undefined) byHash.delete(oldest);
 }
 
-/** Names of the workflows in which something says how it is undone, or in one that they run. */
-function workflowsThatUndo(graphs: readonly Graph[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  const callers = new Map<string, string[]>();
-  const open: string[] = [];
-  for (const graph of graphs) {
-    const nodes = nodesOf(graph);
-    if (nodes.some(({ compensate }) => compensate !== undefined)) open.push(graph.name);
-    for (const node of nodes) {
-      if (node.kind !== 'workflow') continue;
-      callers.set(node.workflow, [...(callers.get(node.workflow) ?? []), graph.name]);
-    }
+class CompiledPlan implements Plan {
+  readonly graph: Graph;
+  readonly main: WorkflowPlan;
+  readonly tasks: ReadonlyMap<string, WorkflowPlan>;
+  readonly maxConcurrency: number;
+  readonly fault?: PlanFault;
+  #hash: string | undefined;
+
+  constructor(graph: Graph, hash: string | undefined) {
+    const { main, tasks, maxConcurrency, fault } = compilePlan(graph);
+    this.graph = graph;
+    this.main = main;
+    this.tasks = tasks;
+    this.maxConcurrency = maxConcurrency;
+    if (fault !== undefined) this.fault = fault;
+    this.#hash = hash;
   }
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (found.has(name)) continue;
-    found.add(name);
-    open.push(...(callers.get(name) ?? []));
+
+  get hash(): string {
+    this.#hash ??= hashGraph(this.graph);
+    return this.#hash;
   }
-  return found;
 }

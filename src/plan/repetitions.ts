@@ -1,9 +1,9 @@
-import { type Draft, type DraftScope, type DraftWorkflow, isRepeated } from './draft.js';
+import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow } from './mutable-plan.js';
 
 /** Marks what may run more than once: what jumps start over, and the workflows that such nodes run. */
-export function addRepetitions(main: DraftWorkflow, tasks: ReadonlyMap<string, DraftWorkflow>): void {
+export function addRepetitions(main: MutableWorkflow, tasks: ReadonlyMap<string, MutableWorkflow>): void {
   const workflows = [main, ...tasks.values()];
-  for (const { nodes } of workflows) for (const draft of nodes) markJump(draft);
+  for (const { nodes } of workflows) for (const planned of nodes) markJump(planned);
   const open = workflows.flatMap(({ nodes }) => nodes.filter(({ node }) => node.kind === 'workflow'));
   for (let caller = open.pop(); caller !== undefined; caller = open.pop()) {
     const { node, mayStartOver } = caller;
@@ -18,14 +18,14 @@ export function addRepetitions(main: DraftWorkflow, tasks: ReadonlyMap<string, D
   }
 }
 
-function markJump(draft: Draft): void {
-  if (draft.node.kind !== 'goto') return;
-  for (const each of [...draft.slice, draft]) markStartedOver(each);
+function markJump(planned: MutableNode): void {
+  if (planned.node.kind !== 'goto') return;
+  for (const each of [...planned.slice, planned]) markStartedOver(each);
 }
 
-function markStartedOver(draft: Draft): void {
-  if (draft.mayStartOver) return;
-  draft.mayStartOver = true;
-  const mark = ({ nodes }: DraftScope): void => nodes.forEach(markStartedOver);
-  draft.parts.forEach(mark);
+function markStartedOver(planned: MutableNode): void {
+  if (planned.mayStartOver) return;
+  planned.mayStartOver = true;
+  const mark = ({ nodes }: MutableScope): void => nodes.forEach(markStartedOver);
+  planned.parts.forEach(mark);
 }

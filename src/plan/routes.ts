@@ -1,63 +1,69 @@
-import type { Draft } from './draft.js';
+import type { Node } from '../graph/model.js';
 import { type PlanFault, planFailures } from './fault.js';
-import type { RunnableNode } from './plan.js';
+import type { MutableNode } from './mutable-plan.js';
+import type { PlannedNode } from './plan.js';
 
-/** A node that names another one of its scope, to be run where it decides so. */
-interface Route {
+/** A way from a node to another one of its scope that it may select. */
+export interface Route {
+  readonly kind: 'goto' | 'fallbackNode' | 'compensateNode';
   readonly target: string;
-  readonly by: 'goto' | 'fallback' | 'rollback';
+  /** For `goto`: the arm that leads there. */
+  readonly arm?: string;
+}
+
+/** The nodes a node may select, in declaration order. */
+export function routesOf(node: Node): Route[] {
+  const routes: Route[] = [];
+  if (node.kind === 'branch') {
+    for (const arm of [...node.cases, ...(node.else === undefined ? [] : [node.else])])
+      if ('goto' in arm) routes.push({ kind: 'goto', target: arm.goto, arm: arm.id });
+  }
+  if (node.kind === 'parallel' && node.compensateNode !== undefined)
+    routes.push({ kind: 'compensateNode', target: node.compensateNode });
+  if (node.onError !== undefined && 'fallbackNode' in node.onError)
+    routes.push({ kind: 'fallbackNode', target: node.onError.fallbackNode });
+  return routes;
 }
 
 /**
- * Tells the nodes that `draft` may select. One without `after`, and every `compensate` node, needs to be selected;
+ * Tells the nodes that `planned` may select. One without `after`, and every `compensate` node, needs to be selected;
  * another one has to wait until a branch that names it has settled. [G1, G2]
  */
-export function addRoutes(draft: Draft, faults: PlanFault[]): void {
-  const { node, scope } = draft;
-  if (node.kind === 'compensate') draft.needsSelection = true;
-  for (const { target, by } of routesOf(node)) {
+export function addRoutes(planned: MutableNode, faults: PlanFault[]): void {
+  const { node, scope } = planned;
+  if (node.kind === 'compensate') planned.needsSelection = true;
+  if (node.kind !== 'branch' && node.kind !== 'parallel' && node.onError === undefined) return;
+  for (const { target, kind } of routesOf(node)) {
     const named = scope.workflow.byId.get(target);
-    if (named === undefined || named.scope !== scope) {
-      faults.push({ failure: planFailures.unknownRoute(node.id, target) });
-    } else if (by === 'rollback' && named.node.kind !== 'compensate') {
+    if (named === undefined || named.scope !== scope || named === planned) {
+      faults.push({ failure: planFailures.route(node.id, target) });
+      continue;
+    }
+    if (kind === 'compensateNode' && named.node.kind !== 'compensate') {
       faults.push({ failure: planFailures.noCompensateNode(node.id, target) });
-    } else if (named.node.kind === 'compensate' || named.node.after.length === 0) {
+    }
+    if (!named.selectors.includes(planned)) named.selectors = [...named.selectors, planned];
+    if (named.node.kind === 'compensate' || named.node.after.length === 0) {
       named.needsSelection = true;
-      named.routers = [...new Set([...named.routers, draft])];
-    } else if (by === 'goto') {
-      named.orders = [...new Set([...named.orders, draft])];
+      named.routers = named.selectors;
+    } else if (kind === 'goto') {
+      named.orders = [...new Set([...named.orders, planned])];
     }
   }
-}
-
-function routesOf(node: RunnableNode): Route[] {
-  const routes: Route[] = [];
-  if (node.onError !== undefined && 'fallbackNode' in node.onError) {
-    routes.push({ target: node.onError.fallbackNode, by: 'fallback' });
-  }
-  if (node.kind === 'parallel' && node.compensateNode !== undefined) {
-    routes.push({ target: node.compensateNode, by: 'rollback' });
-  }
-  if (node.kind === 'branch') {
-    for (const arm of [...node.cases, ...(node.else === undefined ? [] : [node.else])]) {
-      if ('goto' in arm) routes.push({ target: arm.goto, by: 'goto' });
-    }
-  }
-  return routes;
 }
 
 /**
  * A `parallel` settles after the node that undoes for it, so that this node cannot wait for it, nor for anything behind
  * it. Nothing there can have happened when it rolls back.
  */
-export function freeRollbacks(nodes: readonly Draft[]): void {
-  for (const draft of nodes) {
-    const { node } = draft;
+export function freeRollbacks(nodes: readonly MutableNode[]): void {
+  for (const planned of nodes) {
+    const { node } = planned;
     if (node.kind !== 'parallel' || node.compensateNode === undefined) continue;
-    const undoes = nodes.find(({ node: { id } }) => id === node.compensateNode);
-    if (undoes === undefined) continue;
-    const behind = new Set<Draft>();
-    const open: Draft[] = [draft];
+    const undoes = planned.scope.workflow.byId.get(node.compensateNode);
+    if (undoes === undefined || undoes.scope !== planned.scope) continue;
+    const behind = new Set<MutableNode>();
+    const open: MutableNode[] = [planned];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (behind.has(next) || next === undoes) continue;
       behind.add(next);
@@ -72,9 +78,12 @@ export function freeRollbacks(nodes: readonly Draft[]): void {
 }
 
 /** The `parallel` nodes that may have to wait for this node, because it undoes for them. */
-function undoneBy({ node, routers }: Draft): Draft[] {
-  if (node.kind !== 'compensate') return [];
-  return routers.filter(
-    (router) => 'compensateNode' in router.node && router.node.compensateNode === node.id,
-  );
+function undoneBy(planned: MutableNode): readonly MutableNode[] {
+  if (planned.node.kind !== 'compensate') return [];
+  return planned.routers.filter((router) => isRollbackOf(router, planned));
+}
+
+/** Whether a node is what another one, a `parallel`, rolls back by. */
+export function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
+  return router.node.kind === 'parallel' && router.node.compensateNode === id;
 }

@@ -208,7 +208,7 @@ describe('graphs', () => {
   const client: Node = { ...(call('a') as CallNode), executor: 'client' };
 
   test.each<[string, Graph, string, string | undefined]>([
-    ['a node of another kind', graph([call('a'), shell]), 'E_NODE_KIND', 'pause'],
+    ['a node of another kind', graph([call('a'), shell]), 'E_UNSUPPORTED', 'pause'],
     ['a fallback that is not there', graph([fallbackNode]), 'E_GRAPH', undefined],
     ['a fallback for how the run ends', graph([ends]), 'E_ON_ERROR_TYPE', 'a'],
     ['a step for the client', graph([client]), 'E_UNSUPPORTED', 'a'],

@@ -1,0 +1,53 @@
+import type { PlannedNode, ScopePlan } from './plan.js';
+
+/** Where something is read: by a node, or by the value of a scope when its nodes are done. */
+export interface Reader {
+  readonly scope: ScopePlan;
+  readonly node?: PlannedNode;
+}
+
+/** What a reader can make of a node that it names. */
+export type Visibility =
+  /**
+   * The node's value may be read. `source` is the node, or what it stands in, in the reader's own scope or one around
+   * it; `user` is the reader there, or what it stands in, and missing for that scope's value.
+   */
+  | { readonly kind: 'visible'; readonly source: PlannedNode; readonly user: PlannedNode | undefined }
+  /** It stands in a loop that the reader does not stand in: there is one of it for each item. */
+  | {
+      readonly kind: 'inLoop';
+      readonly loop: PlannedNode;
+      readonly source: PlannedNode;
+      readonly user: PlannedNode | undefined;
+    }
+  /** It stands in another arm of the same node: it never runs, or at a time that is not known. */
+  | { readonly kind: 'inOtherArm'; readonly of: PlannedNode; readonly arm: string };
+
+/**
+ * Finds out whether a reader may read a node. It sees its own scope and those around it, and the bodies of branches and
+ * parallels there, but into no loop.
+ */
+export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
+  let source = target;
+  let user = reader.node;
+  let { scope } = reader;
+  let loop: PlannedNode | undefined;
+  let arm = '';
+  // The scope they share is the innermost one that both stand in.
+  while (source.scope !== scope) {
+    const outer = source.scope.depth > scope.depth ? source.scope.container : undefined;
+    if (outer !== undefined) {
+      if (outer.node.kind === 'foreach') loop ??= outer;
+      arm = source.scope.arm ?? '';
+      source = outer;
+      continue;
+    }
+    const { container } = scope;
+    if (container === undefined) throw new Error(`'${target.node.id}' is a node of another workflow`);
+    user = container;
+    scope = container.scope;
+  }
+  if (loop !== undefined) return { kind: 'inLoop', loop, source, user };
+  if (user === source && source !== target) return { kind: 'inOtherArm', of: source, arm };
+  return { kind: 'visible', source, user };
+}
