@@ -4,9 +4,9 @@ import type { Expr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
 import type { BranchNode } from '../graph/model.js';
 import { unreachable } from '../graph/unreachable.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import type { Known } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 import { type Names, typeOf } from './type-of.js';
 import type { NamesIn } from './values.js';
 
@@ -14,8 +14,8 @@ import type { NamesIn } from './values.js';
 const MAX_LISTED = 5;
 
 /** SW4022 branches that may find no case, SW4023 cases that are never taken. */
-export function checkBranches({ graph, placed }: Subject, namesIn: NamesIn): Diagnostic[] {
-  return placed.flatMap(({ node, scope }) => {
+export function checkBranches({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+  return nodes.flatMap(({ node, scope }) => {
     if (node.kind !== 'branch') return [];
     const place = placeOfNode(node, graph);
     const names = namesIn(scope);
@@ -47,7 +47,7 @@ function shadowedCases({ cases }: BranchNode): Never[] {
   for (const { id, when } of cases) {
     const condition = canonicalExpr(when);
     const question = questionOf(when);
-    const asked = question?.values.map((value) => `${question.subject} ${canonicalJson(value)}`) ?? [];
+    const asked = question?.values.map((value) => `${question.plan} ${canonicalJson(value)}`) ?? [];
     const isAsked = asked.length > 0 && asked.every((each) => values.has(each));
     const first = conditions.get(condition) ?? (isAsked ? values.get(asked[0] ?? '') : undefined);
     if (first !== undefined) shadowed.push({ arm: id, first, when });
@@ -77,7 +77,7 @@ function leftOut({ cases }: BranchNode, names: Names): readonly Json[] | undefin
   if (cases.some(({ when }) => when.kind === 'literal' && when.value === true)) return undefined;
   const questions = cases.map(({ when }) => questionOf(when));
   const [first] = questions;
-  if (first === undefined || questions.some((each) => each?.subject !== first.subject)) return [];
+  if (first === undefined || questions.some((each) => each?.plan !== first.plan)) return [];
   const possible = valuesIn(typeOf(first.of, names));
   if (possible === undefined) return [];
   const taken = new Set(questions.flatMap((each) => each?.values ?? []).map(canonicalJson));
@@ -89,7 +89,7 @@ function leftOut({ cases }: BranchNode, names: Names): readonly Json[] | undefin
 interface Question {
   readonly of: Expr;
   /** The canonical JSON of `of`. */
-  readonly subject: string;
+  readonly plan: string;
   readonly values: readonly Json[];
 }
 
@@ -97,7 +97,7 @@ function questionOf(when: Expr): Question | undefined {
   if (when.kind === 'or') {
     const parts = when.items.map(questionOf);
     const [first] = parts;
-    if (first === undefined || parts.some((part) => part?.subject !== first.subject)) return undefined;
+    if (first === undefined || parts.some((part) => part?.plan !== first.plan)) return undefined;
     return { ...first, values: parts.flatMap((part) => part?.values ?? []) };
   }
   if (when.kind !== 'compare' || when.ops.length !== 1) return undefined;
@@ -105,7 +105,7 @@ function questionOf(when: Expr): Question | undefined {
   if (link === undefined || !['eq.strict', 'eq.deep'].includes(link.op)) return undefined;
   const [of, literal] = when.left.kind === 'literal' ? [link.right, when.left] : [when.left, link.right];
   if (literal.kind !== 'literal' || literal.value === undefined) return undefined;
-  return { of, subject: canonicalExpr(of), values: [literal.value] };
+  return { of, plan: canonicalExpr(of), values: [literal.value] };
 }
 
 /** Every value there may be, where they can be told. */

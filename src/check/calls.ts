@@ -4,11 +4,11 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Node } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
 import { nearestName } from '../graph/suggest.js';
+import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { keysOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
 import { requiredKeys, type SchemaView, stepInto, viewOf } from './schema-view.js';
-import type { Placed, Subject } from './subject.js';
 import { typeMismatch } from './type-mismatch.js';
 import { type Names, typeOf } from './type-of.js';
 import type { NamesIn } from './values.js';
@@ -20,47 +20,51 @@ type Taker = { readonly tool: string } | { readonly workflow: string };
  * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of a type that
  * cannot fit; of calls, of the calls that undo them, and of the workflows that steps run.
  */
-export function checkCalls(subject: Subject, environment: CheckEnvironment, namesIn: NamesIn): Diagnostic[] {
-  const { graph } = subject;
-  return subject.placed.flatMap((placed) => {
-    const { node } = placed;
+export function checkCalls(
+  plan: WorkflowPlan,
+  environment: CheckEnvironment,
+  namesIn: NamesIn,
+): Diagnostic[] {
+  const { graph } = plan;
+  return plan.nodes.flatMap((planned) => {
+    const { node } = planned;
     const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
       const signature = environment.tools.get(tool);
       if (signature !== undefined)
-        return checkInput(placed, { tool }, input, signature.inputSchema, subject, namesIn);
+        return checkInput(planned, { tool }, input, signature.inputSchema, plan, namesIn);
       const suggestion = nearestName(tool, environment.tools.keys());
       return [diagnostic('SW4001', placeOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
     const undoing = compensationsOf(node).flatMap(({ tool, input }) => ofTool(tool, input));
-    return [...ofCallee(placed, ofTool, subject, environment, namesIn), ...undoing];
+    return [...ofCallee(planned, ofTool, plan, environment, namesIn), ...undoing];
   });
 }
 
 function ofCallee(
-  placed: Placed,
+  planned: PlannedNode,
   ofTool: (tool: string, input: DictExpr) => Diagnostic[],
-  subject: Subject,
+  plan: WorkflowPlan,
   { workflows }: CheckEnvironment,
   namesIn: NamesIn,
 ): Diagnostic[] {
-  const { node } = placed;
+  const { node } = planned;
   if (node.kind === 'call') return ofTool(node.tool, node.input);
   if (node.kind !== 'workflow' || workflows === undefined) return [];
-  const { graph } = subject;
+  const { graph } = plan;
   const { workflow: target } = node;
   const callee = workflows.get(target);
   if (callee !== undefined)
-    return checkInput(placed, { workflow: target }, node.input, inputSchemaOf(callee), subject, namesIn);
+    return checkInput(planned, { workflow: target }, node.input, inputSchemaOf(callee), plan, namesIn);
   const suggestion = nearestName(target, workflows.keys());
   return [diagnostic('SW4026', placeOfNode(node, graph), { workflow: graph.name, target, suggestion })];
 }
 
 function checkInput(
-  { node, scope }: Placed,
+  { node, scope }: PlannedNode,
   taker: Taker,
   given: DictExpr,
   schema: JsonSchema,
-  { graph }: Subject,
+  { graph }: WorkflowPlan,
   namesIn: NamesIn,
 ): Diagnostic[] {
   const source = placeOfNode(node, graph);

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
+import { planOf, type WorkflowPlan } from '../plan/plan.js';
 import { checkBranches } from './branches.js';
 import { checkCalls } from './calls.js';
 import { checkConstructs } from './constructs.js';
@@ -13,13 +14,11 @@ import { checkReach } from './reach.js';
 import { checkReferences } from './references.js';
 import { checkResources } from './resources.js';
 import { checkRetries } from './retries.js';
-import { checkRoutes, routersIn } from './routes.js';
+import { checkRoutes } from './routes.js';
 import { checkSkipped } from './skipped.js';
 import { checkState } from './state.js';
-import { subjectOf } from './subject.js';
 import { checkUnused } from './unused.js';
 import { namesOf } from './values.js';
-import { waitsIn } from './waits.js';
 import { checkNesting } from './workflows.js';
 
 export type { CheckEnvironment, ToolSignature } from './environment.js';
@@ -43,36 +42,38 @@ export function checkGraph(
   registered: CheckEnvironment,
   { isWhole = true }: CheckOptions = {},
 ): Diagnostic[] {
+  const { main, tasks } = planOf(graph);
   const environment = withTasks(registered, graph);
-  const subject = subjectOf(graph);
-  const waitsOf = waitsIn(subject);
-  const routersOf = routersIn(subject);
-  const namesIn = namesOf(subject, environment);
-  const references = checkReferences(subject, routersOf);
-  const cycles = checkOrder(subject, waitsOf, routersOf);
-  return [
-    ...checkNames(subject),
-    ...checkDepth(subject),
-    ...references,
-    ...checkRoutes(subject, routersOf),
-    ...cycles,
-    ...checkCalls(subject, environment, namesIn),
-    ...checkResources(subject, environment),
-    ...checkState(subject, namesIn),
-    ...checkConstructs(subject, environment, namesIn),
-    ...checkNesting(subject, environment),
-    ...checkOutputPaths(subject, namesIn),
-    ...checkRanges(subject),
-    ...checkRetries(subject, environment),
-    ...checkBranches(subject, namesIn),
-    ...checkReach(subject, waitsOf, routersOf, cycles.length > 0),
-    ...checkSkipped(subject, environment, waitsOf, routersOf),
-    // A name that means nothing may have been meant for what seems unused.
-    ...(isWhole && references.length === 0 ? checkUnused(subject, environment) : []),
-    ...ownTasks(graph, registered).flatMap((task) => checkGraph(task, environment)),
-  ];
+  const own = [...tasks.values()].filter(({ graph: { name } }) => isOwnTask(name, graph, registered));
+  return [main, ...own].flatMap((plan) => checkWorkflow(plan, environment, isWhole || plan !== main));
 }
 
-function ownTasks({ name, tasks = [] }: Graph, { workflows }: CheckEnvironment): readonly Graph[] {
-  return tasks.filter((task) => task.name !== name && !workflows?.has(task.name));
+function isOwnTask(task: string, { name }: Graph, { workflows }: CheckEnvironment): boolean {
+  return task !== name && !workflows?.has(task);
+}
+
+function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhole: boolean): Diagnostic[] {
+  const namesIn = namesOf(plan, environment);
+  const references = checkReferences(plan);
+  const cycles = checkOrder(plan);
+  return [
+    ...checkNames(plan),
+    ...checkDepth(plan),
+    ...references,
+    ...checkRoutes(plan),
+    ...cycles,
+    ...checkCalls(plan, environment, namesIn),
+    ...checkResources(plan, environment),
+    ...checkState(plan, namesIn),
+    ...checkConstructs(plan, environment, namesIn),
+    ...checkNesting(plan, environment),
+    ...checkOutputPaths(plan, namesIn),
+    ...checkRanges(plan),
+    ...checkRetries(plan, environment),
+    ...checkBranches(plan, namesIn),
+    ...checkReach(plan, cycles.length > 0),
+    ...checkSkipped(plan, environment),
+    // A name that means nothing may have been meant for what seems unused.
+    ...(isWhole && references.length === 0 ? checkUnused(plan, environment) : []),
+  ];
 }

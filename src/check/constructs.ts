@@ -3,10 +3,10 @@ import { failureCodeFault } from '../graph/failure-code.js';
 import type { AskNode, ForeachNode, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { parseTime } from '../graph/rfc3339.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { itemOf, typesOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 import { describeTypes } from './type-mismatch.js';
 import { type Names, typeOf } from './type-of.js';
 import { type NamesIn, textsOf } from './values.js';
@@ -17,11 +17,11 @@ import { reachableFrom } from './workflows.js';
  * SW4034 times that are none, SW4036 codes of failures that an author may not use.
  */
 export function checkConstructs(
-  { graph, placed }: Subject,
+  { graph, nodes }: WorkflowPlan,
   environment: CheckEnvironment,
   namesIn: NamesIn,
 ): Diagnostic[] {
-  return placed.flatMap(({ node, scope }) => {
+  return nodes.flatMap(({ node, scope }) => {
     const place = placeOfNode(node, graph);
     switch (node.kind) {
       case 'parallel':

@@ -3,18 +3,18 @@ import { childrenOf } from '../graph/expression/children.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../graph/limits.js';
 import { expressionsOf } from '../graph/node-expressions.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 
 /** SW9016: expressions that the evaluator refuses for their depth, each once. */
-export function checkDepth({ graph, scopes, placed }: Subject): Diagnostic[] {
-  const ofNodes = placed.flatMap(({ node }) =>
+export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
+  const ofNodes = nodes.flatMap(({ node }) =>
     expressionsOf(node).map((expr) => ({ expr, place: placeOfNode(node, graph) })),
   );
-  const ofScopes = scopes.flatMap(({ value, owner }) =>
+  const ofScopes = scopes.flatMap(({ value, container }) =>
     value === undefined
       ? []
-      : [{ expr: value, place: owner === undefined ? graph.source : placeOfNode(owner.node, graph) }],
+      : [{ expr: value, place: container === undefined ? graph.source : placeOfNode(container.node, graph) }],
   );
   return [...ofNodes, ...ofScopes].flatMap(({ expr, place }) => {
     const deep = firstTooDeep(expr);

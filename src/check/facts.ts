@@ -1,11 +1,11 @@
 import type { Node } from '../graph/model.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type Fact, rootsIn } from './narrow.js';
-import type { Placed, PlacedScope, Subject } from './subject.js';
 
 /** The conditions of what a scope stands in: each holds where its nodes run, or does not. */
-export function factsAround({ owner, arm }: PlacedScope): readonly Fact[] {
-  if (owner === undefined) return [];
-  const { node, scope } = owner;
+export function factsAround({ container, arm }: ScopePlan): readonly Fact[] {
+  if (container === undefined) return [];
+  const { node, scope } = container;
   const own: Fact[] = node.when === undefined ? [] : [{ test: node.when, holds: true }];
   return [...factsAround(scope), ...own, ...(node.kind === 'branch' ? casesBefore(node, arm) : [])];
 }
@@ -23,10 +23,10 @@ function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string |
  * What is asked for by conditions that hold for others than those they are written around: those of what ends the run
  * or goes back, and those of nodes whose skipping others share.
  */
-export function rootsAskedElsewhere({ placed }: Subject): ReadonlySet<string> {
-  const isShared = placed.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
+export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string> {
+  const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
   const found = new Set<string>();
-  for (const each of placed) {
+  for (const each of nodes) {
     const isEnd = ['return', 'error', 'goto'].includes(each.node.kind);
     const facts = isEnd ? factsAround(each.scope) : [];
     const own = each.node.when !== undefined && (isEnd || isShared) ? [{ test: each.node.when }] : [];
@@ -37,7 +37,7 @@ export function rootsAskedElsewhere({ placed }: Subject): ReadonlySet<string> {
 }
 
 /** Cases that select nodes beside the branch. */
-function casesWithoutBody({ node }: Placed): readonly Pick<Fact, 'test'>[] {
+function casesWithoutBody({ node }: PlannedNode): readonly Pick<Fact, 'test'>[] {
   if (node.kind !== 'branch') return [];
   return node.cases.flatMap((each) =>
     'body' in each && each.body !== undefined ? [] : [{ test: each.when }],

@@ -1,50 +1,50 @@
 import { canonicalExpr } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
+import { nodesBehind } from '../plan/reachability.js';
+import type { Reader } from '../plan/visibility.js';
 import { namedSteps } from './needs.js';
-import type { RoutersOf } from './routes.js';
-import type { Placed, PlacedScope, Reader, Subject } from './subject.js';
-import type { WaitsOf } from './waits.js';
 
 /** What is asked before something runs, as far as it tells of steps that may have been skipped. */
 export interface Guards {
   /** Whether a condition on the way to a reader names a step; `given` are those within its expression. */
-  asks(reader: Reader, given: readonly Expr[], step: Placed): boolean;
+  asks(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
   /** Whether what holds where a reader reads is enough for a step to run. */
-  implies(reader: Reader, given: readonly Expr[], step: Placed): boolean;
+  implies(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
 }
 
 /**
  * A condition guards what it leads to: that of the node itself, of what it stands in, of the case it is taken by, and
  * of a `return`, `error` or `goto` before it. Which way round it asks is not looked at.
  */
-export function guardsIn(subject: Subject, waitsOf: WaitsOf, routersOf: RoutersOf): Guards {
-  const names = new Map<Placed, ReadonlySet<string>>();
-  const namesFor = (placed: Placed): ReadonlySet<string> => {
-    const known = names.get(placed);
+export function guardsIn(plan: WorkflowPlan): Guards {
+  const names = new Map<PlannedNode, ReadonlySet<string>>();
+  const namesFor = (planned: PlannedNode): ReadonlySet<string> => {
+    const known = names.get(planned);
     if (known !== undefined) return known;
     // Steps that select each other are a fault of their own.
-    names.set(placed, new Set());
-    const found = new Set(conditionsAround(placed, routersOf).flatMap((when) => [...namedSteps(when)]));
-    names.set(placed, found);
+    names.set(planned, new Set());
+    const found = new Set(conditionsAround(planned).flatMap((when) => [...namedSteps(when)]));
+    names.set(planned, found);
     return found;
   };
-  const gates = gatesIn(subject, namesFor);
-  const behind = new Map<Placed, ReadonlySet<Placed>>();
-  const isBehind = (placed: Placed, gate: Placed): boolean => {
-    const known = behind.get(gate) ?? nodesBehind(gate, waitsOf);
+  const gates = gatesIn(plan, namesFor);
+  const behind = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
+  const isBehind = (planned: PlannedNode, gate: PlannedNode): boolean => {
+    const known = behind.get(gate) ?? nodesBehind(gate);
     behind.set(gate, known);
-    return known.has(placed);
+    return known.has(planned);
   };
 
   return {
     asks(reader, given, { node: { id } }) {
       if (given.some((condition) => namedSteps(condition).has(id))) return true;
       const line = lineOf(reader);
-      if (line.some((placed) => namesFor(placed).has(id))) return true;
+      if (line.some((planned) => namesFor(planned).has(id))) return true;
       const ofStep = gates.get(id) ?? [];
       // What a workflow returns in the end is behind everything.
       if (line.length === 0) return ofStep.length > 0;
-      return ofStep.some((gate) => line.some((placed) => placed !== gate && isBehind(placed, gate)));
+      return ofStep.some((gate) => line.some((planned) => planned !== gate && isBehind(planned, gate)));
     },
     implies(reader, given, { node: { when } }) {
       const holding = [...given, ...lineOf(reader).flatMap(({ node }) => node.when ?? [])];
@@ -55,16 +55,17 @@ export function guardsIn(subject: Subject, waitsOf: WaitsOf, routersOf: RoutersO
 }
 
 /** A reader's node and all it stands in, the innermost first. */
-function lineOf({ node, scope }: Reader): Placed[] {
+function lineOf({ node, scope }: Reader): PlannedNode[] {
   const line = node === undefined ? [] : [node];
-  for (let { owner }: PlacedScope = scope; owner !== undefined; { owner } = owner.scope) line.push(owner);
+  for (let { container }: ScopePlan = scope; container !== undefined; { container } = container.scope)
+    line.push(container);
   return line;
 }
 
-function conditionsAround(placed: Placed, routersOf: RoutersOf): Expr[] {
-  const own = placed.node.when === undefined ? [] : [placed.node.when];
-  const { owner } = placed.scope;
-  const taken = [...routersOf(placed), ...(owner === undefined ? [] : [owner])].flatMap(({ node }) =>
+function conditionsAround(planned: PlannedNode): Expr[] {
+  const own = planned.node.when === undefined ? [] : [planned.node.when];
+  const { container } = planned.scope;
+  const taken = [...planned.selectors, ...(container === undefined ? [] : [container])].flatMap(({ node }) =>
     node.kind === 'branch' ? node.cases.map(({ when }) => when) : [],
   );
   return [...own, ...taken];
@@ -72,11 +73,11 @@ function conditionsAround(placed: Placed, routersOf: RoutersOf): Expr[] {
 
 /** By the step they ask for: the nodes that end or repeat a part of the run, and what those stand in. */
 function gatesIn(
-  { placed }: Subject,
-  namesFor: (placed: Placed) => ReadonlySet<string>,
-): ReadonlyMap<string, readonly Placed[]> {
-  const gates = new Map<string, Placed[]>();
-  for (const end of placed) {
+  { nodes }: WorkflowPlan,
+  namesFor: (planned: PlannedNode) => ReadonlySet<string>,
+): ReadonlyMap<string, readonly PlannedNode[]> {
+  const gates = new Map<string, PlannedNode[]>();
+  for (const end of nodes) {
     if (!['return', 'error', 'goto'].includes(end.node.kind)) continue;
     const line = lineOf({ scope: end.scope, node: end });
     for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
@@ -86,19 +87,6 @@ function gatesIn(
     }
   }
   return gates;
-}
-
-/** The nodes of its scope that wait for a node, directly or not, as far as they are declared behind it. */
-function nodesBehind(gate: Placed, waitsOf: WaitsOf): ReadonlySet<Placed> {
-  const behind = new Set([gate]);
-  for (const each of gate.scope.nodes.slice(gate.index + 1)) {
-    for (const before of waitsOf(each).all) {
-      if (!behind.has(before)) continue;
-      behind.add(each);
-      break;
-    }
-  }
-  return behind;
 }
 
 /** The conditions that all have to hold. */

@@ -2,24 +2,24 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { ForeachNode, Node } from '../graph/model.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
 import type { Place } from '../graph/place.js';
+import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { placeOfNode, relatedPlace } from './places.js';
-import { loopsAround, type Placed, type Subject } from './subject.js';
 
 /**
  * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 two arms of one name,
  * SW4032 loops inside each other that name the same.
  */
-export function checkNames(subject: Subject): Diagnostic[] {
-  const { graph } = subject;
+export function checkNames(plan: WorkflowPlan): Diagnostic[] {
+  const { graph } = plan;
   const found: Diagnostic[] = [];
   const named = `workflow \`${graph.name}\``;
   if (isBlank(graph.name)) found.push(empty('the name of a workflow', graph.source));
   else found.push(...nameFault('workflow', graph.name, graph.source));
   if (isBlank(graph.description)) found.push(empty(`the description of ${named}`, graph.source));
-  return [...found, ...checkArguments(subject), ...checkFields(subject), ...checkSteps(subject)];
+  return [...found, ...checkArguments(plan), ...checkFields(plan), ...checkSteps(plan)];
 }
 
-function checkArguments({ graph }: Subject): Diagnostic[] {
+function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
   const found: Diagnostic[] = [];
   const seen = new Map<string, Place | undefined>();
   for (const { name, description, source } of graph.inputs) {
@@ -37,7 +37,7 @@ function checkArguments({ graph }: Subject): Diagnostic[] {
   return found;
 }
 
-function checkFields({ graph }: Subject): Diagnostic[] {
+function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
   const seen = new Map<string, Place | undefined>();
   return (graph.state ?? []).flatMap(({ name, source }) => {
     const place = source ?? graph.source;
@@ -50,19 +50,19 @@ function checkFields({ graph }: Subject): Diagnostic[] {
   });
 }
 
-function checkSteps(subject: Subject): Diagnostic[] {
-  return subject.placed.flatMap((placed) => [
-    ...checkId(placed, subject),
-    ...checkArms(placed, subject),
-    ...checkLoop(placed, subject),
+function checkSteps(plan: WorkflowPlan): Diagnostic[] {
+  return plan.nodes.flatMap((planned) => [
+    ...checkId(planned, plan),
+    ...checkArms(planned, plan),
+    ...checkLoop(planned, plan),
   ]);
 }
 
-function checkId(placed: Placed, { graph, nodes }: Subject): Diagnostic[] {
-  const { node } = placed;
+function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnostic[] {
+  const { node } = planned;
   const place = placeOfNode(node, graph);
-  const first = nodes.get(node.id);
-  if (first !== undefined && first !== placed) {
+  const first = byId.get(node.id);
+  if (first !== undefined && first !== planned) {
     const related = relatedPlace('first used here', first.node.source);
     return [diagnostic('SW4009', place, { id: node.id }, { related })];
   }
@@ -70,7 +70,7 @@ function checkId(placed: Placed, { graph, nodes }: Subject): Diagnostic[] {
   return nameFault('step', node.id, place);
 }
 
-function checkArms({ node }: Placed, { graph }: Subject): Diagnostic[] {
+function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
   const arms = armsOf(node);
   const twice = new Set(arms.filter((arm, index) => arms.indexOf(arm) < index));
   return [...twice].map((arm) => diagnostic('SW4016', placeOfNode(node, graph), { step: node.id, arm }));
@@ -82,12 +82,12 @@ function armsOf(node: Node): string[] {
   return [...node.cases, ...(node.else === undefined ? [] : [node.else])].map(({ id }) => id);
 }
 
-function checkLoop({ node, scope }: Placed, { graph }: Subject): Diagnostic[] {
+function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
   if (node.kind !== 'foreach') return [];
   const place = placeOfNode(node, graph);
   const names = namesOfLoop(node);
   const bad = names.flatMap((name) => nameFault('step', name, place, 'item'));
-  const taken = loopsAround(scope).flatMap(({ node: outer }) => {
+  const taken = [...scope.loops].reverse().flatMap(({ node: outer }) => {
     const outerNames = outer.kind === 'foreach' ? namesOfLoop(outer) : [];
     const name = names.find((each) => outerNames.includes(each));
     return name === undefined ? [] : [diagnostic('SW4032', place, { step: node.id, name, outer: outer.id })];

@@ -12,10 +12,10 @@ import type { Node } from '../graph/model.js';
 import { expressionsOf } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import { itemOf, type Known, read } from './known.js';
 import { besidePath, isOptionalChain } from './narrow.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
 import type { NamesIn } from './values.js';
 
@@ -24,21 +24,21 @@ import type { NamesIn } from './values.js';
  * SW3013: paths that no output of the step, or no value of the argument, they read from can have. Items of
  * loops and fields of the state are SW4005 as well.
  */
-export function checkOutputPaths(subject: Subject, namesIn: NamesIn): Diagnostic[] {
-  const { graph } = subject;
-  const ofNodes = subject.placed.flatMap((placed) => {
-    const { node, scope } = placed;
+export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+  const { graph } = plan;
+  const ofNodes = plan.nodes.flatMap((planned) => {
+    const { node, scope } = planned;
     const source = placeOfNode(node, graph);
     return expressionsOf(node).flatMap((expr) => {
       // What the node's own condition asks holds for all else in it.
-      const names = namesIn(scope, expr === node.when ? undefined : placed);
+      const names = namesIn(scope, expr === node.when ? undefined : planned);
       const isQuestion = expr === node.when || isCase(node, expr);
       return [...checkPaths(expr, source, names), ...formFaults(expr, { source, names, isQuestion })];
     });
   });
-  const ofScopes = subject.scopes.flatMap((scope) => {
+  const ofScopes = plan.scopes.flatMap((scope) => {
     if (scope.value === undefined) return [];
-    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
+    const source = scope.container === undefined ? graph.source : placeOfNode(scope.container.node, graph);
     const names = namesIn(scope);
     return [
       ...checkPaths(scope.value, source, names),

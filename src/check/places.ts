@@ -1,5 +1,6 @@
 import type { Graph, Node } from '../graph/model.js';
 import type { Place, Span } from '../graph/place.js';
+import type { ScopePlan } from '../plan/plan.js';
 
 /** Where a node was written, or else its graph. */
 export function placeOfNode(node: Node, graph: Graph): Place | undefined {
@@ -17,4 +18,11 @@ export function placeOfExpr(
 /** A related place, where there is one. */
 export function relatedPlace(message: string, place: Place | undefined): { message: string; place: Place }[] {
   return place === undefined ? [] : [{ message, place }];
+}
+
+/** As a text names it: `the workflow`, ``arm `a` of step `x` ``. */
+export function describeScope({ container, arm }: ScopePlan): string {
+  if (container === undefined) return 'the workflow';
+  const { id } = container.node;
+  return arm === undefined ? `loop \`${id}\`` : `arm \`${arm}\` of step \`${id}\``;
 }

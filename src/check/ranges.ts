@@ -3,8 +3,8 @@ import type { Expr } from '../graph/expression/tree.js';
 import { MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES, MAX_WAIT_MS } from '../graph/limits.js';
 import type { Node, Retry } from '../graph/model.js';
 import type { Place } from '../graph/place.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import { placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 
 /** A step that fails so often fails for good; a longer wait is a wrong unit. */
 const MAX_ATTEMPTS = 100;
@@ -17,10 +17,10 @@ interface Range {
 }
 
 /** SW4015: numbers out of their range. */
-export function checkRanges({ graph, placed }: Subject): Diagnostic[] {
+export function checkRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
   const ofGraph = strategy === undefined ? [] : checkRetry(strategy, 'the error strategy', graph.source);
-  const ofNodes = placed.flatMap(({ node }) => {
+  const ofNodes = nodes.flatMap(({ node }) => {
     const place = placeOfNode(node, graph);
     const what = `step \`${node.id}\``;
     const ofRetry = node.retry === undefined ? [] : checkRetry(node.retry, what, place);

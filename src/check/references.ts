@@ -5,9 +5,9 @@ import type { Node } from '../graph/model.js';
 import { expressionsOf, fallbackValue } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
+import type { WorkflowPlan } from '../plan/plan.js';
+import { type Reader, visibilityOf } from '../plan/visibility.js';
 import { placeOfExpr, placeOfNode, relatedPlace } from './places.js';
-import type { RoutersOf } from './routes.js';
-import { loopsAround, type Reader, type Subject, sightOf } from './subject.js';
 
 /** What is known of a failure, as `error` in the value that stands in for it and in the node that takes over. */
 const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
@@ -17,21 +17,21 @@ const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
  * use, SW3012 failures named where there is none, SW4018 steps that stand where they cannot be read, SW4031 unknown
  * fields of the state, SW4033 fields that a step does not say it reads.
  */
-export function checkReferences(subject: Subject, routersOf: RoutersOf): Diagnostic[] {
-  const { graph } = subject;
-  const ofNodes = subject.placed.flatMap((placed) => {
-    const { node, scope } = placed;
+export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
+  const { graph } = plan;
+  const ofNodes = plan.nodes.flatMap((planned) => {
+    const { node, scope } = planned;
     const source = placeOfNode(node, graph);
     const fallback = fallbackValue(node);
-    const takesOver = routersOf(placed).some((router) => isFallbackOf(node.id, router.node));
+    const takesOver = planned.selectors.some((router) => isFallbackOf(node.id, router.node));
     return expressionsOf(node).flatMap((expr) =>
-      checkExpression(subject, expr, { scope, node: placed }, source, takesOver || expr === fallback),
+      checkExpression(plan, expr, { scope, node: planned }, source, takesOver || expr === fallback),
     );
   });
-  const ofScopes = subject.scopes.flatMap((scope) => {
+  const ofScopes = plan.scopes.flatMap((scope) => {
     if (scope.value === undefined) return [];
-    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
-    return checkExpression(subject, scope.value, { scope }, source, false);
+    const source = scope.container === undefined ? graph.source : placeOfNode(scope.container.node, graph);
+    return checkExpression(plan, scope.value, { scope }, source, false);
   });
   return [...ofNodes, ...ofScopes];
 }
@@ -41,7 +41,7 @@ function isFallbackOf(id: string, { onError }: Node): boolean {
 }
 
 function checkExpression(
-  subject: Subject,
+  plan: WorkflowPlan,
   expr: Expr,
   reader: Reader,
   source: Place | undefined,
@@ -52,13 +52,13 @@ function checkExpression(
     diagnostic('SW3001', placeOfExpr(ref, source), { name: String(ref.path[0]) }),
   );
   return [
-    ...refs.flatMap((ref) => checkReference(subject, ref, reader, placeOfExpr(ref, source), knowsError)),
+    ...refs.flatMap((ref) => checkReference(plan, ref, reader, placeOfExpr(ref, source), knowsError)),
     ...unbound,
   ];
 }
 
 function checkReference(
-  subject: Subject,
+  plan: WorkflowPlan,
   { root, path }: RefExpr,
   reader: Reader,
   place: Place | undefined,
@@ -67,17 +67,17 @@ function checkReference(
   const name = String(path[0]);
   switch (root) {
     case 'inputs': {
-      const known = subject.graph.inputs.map((input) => input.name);
+      const known = plan.graph.inputs.map((input) => input.name);
       if (known.includes(name)) return [];
       return [diagnostic('SW3002', place, { name, suggestion: nearestName(name, known) })];
     }
     case 'steps':
-      return checkStep(subject, name, reader, place);
+      return checkStep(plan, name, reader, place);
     case 'state':
-      return checkField(subject, name, reader, place);
+      return checkField(plan, name, reader, place);
     case 'item':
     case 'index': {
-      const known = loopsAround(reader.scope).flatMap(({ node }) => {
+      const known = reader.scope.loops.flatMap(({ node }) => {
         if (node.kind !== 'foreach') return [];
         return (root === 'item' ? node.as : node.indexAs) ?? [];
       });
@@ -85,7 +85,7 @@ function checkReference(
       return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, known) })];
     }
     case 'error': {
-      const step = (reader.node ?? reader.scope.owner)?.node.id ?? 'output';
+      const step = (reader.node ?? reader.scope.container)?.node.id ?? 'output';
       if (!knowsError) return [diagnostic('SW3012', place, { step })];
       if (ERROR_FIELDS.includes(name)) return [];
       const suggestion = nearestName(name, ERROR_FIELDS);
@@ -99,38 +99,38 @@ function checkReference(
   }
 }
 
-function checkStep(subject: Subject, name: string, reader: Reader, place: Place | undefined): Diagnostic[] {
-  const target = subject.nodes.get(name);
+function checkStep(plan: WorkflowPlan, name: string, reader: Reader, place: Place | undefined): Diagnostic[] {
+  const target = plan.byId.get(name);
   if (target === undefined) {
-    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, subject.nodes.keys()) })];
+    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, plan.byId.keys()) })];
   }
-  if (subject.twice.has(name)) return [];
-  const sight = sightOf(target, reader);
+  if (plan.duplicates.has(name)) return [];
+  const visible = visibilityOf(target, reader);
   const related = relatedPlace('bound here', target.node.source);
-  switch (sight.kind) {
-    case 'seen': {
-      const { source, user } = sight;
+  switch (visible.kind) {
+    case 'visible': {
+      const { source, user } = visible;
       if (user === undefined || source.index <= user.index) return [];
       const step = reader.node?.node.id ?? user.node.id;
       return [diagnostic('SW3004', place, { name, step }, { related: name === step ? [] : related })];
     }
     case 'inLoop': {
-      const loop = sight.loop.node.id;
+      const loop = visible.loop.node.id;
       const hint = `let the loop hand it out, and read it from \`${loop}\``;
       return [diagnostic('SW4018', place, { name, where: `loop \`${loop}\`` }, { related, hint })];
     }
     case 'inOtherArm': {
-      const where = `arm \`${sight.arm}\` of step \`${sight.of.node.id}\``;
-      const hint = `read it behind \`${sight.of.node.id}\``;
+      const where = `arm \`${visible.arm}\` of step \`${visible.of.node.id}\``;
+      const hint = `read it behind \`${visible.of.node.id}\``;
       return [diagnostic('SW4018', place, { name, where }, { related, hint })];
     }
     default:
-      return sight satisfies never;
+      return visible satisfies never;
   }
 }
 
 function checkField(
-  { graph }: Subject,
+  { graph }: WorkflowPlan,
   field: string,
   reader: Reader,
   place: Place | undefined,

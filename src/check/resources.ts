@@ -2,12 +2,12 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
 import { uriFault } from '../graph/uri.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 
 /** SW4002 unknown resources, SW4007 URIs that are none. A resource's own URI is reported where it is declared. */
-export function checkResources({ graph, placed }: Subject, environment: CheckEnvironment): Diagnostic[] {
+export function checkResources({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const found: Diagnostic[] = [];
   const check = (
     resource: string,
@@ -28,7 +28,7 @@ export function checkResources({ graph, placed }: Subject, environment: CheckEnv
     const place = source ?? graph.source;
     check(resource, uri, place, place);
   }
-  for (const { node } of placed) {
+  for (const { node } of nodes) {
     if (node.kind !== 'resource') continue;
     const place = placeOfNode(node, graph);
     const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;

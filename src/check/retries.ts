@@ -1,18 +1,18 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { CallNode, Node } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 import { reachableFrom } from './workflows.js';
 
 /**
  * SW4014: tools that are called again without being idempotent. A container that is tried again calls anew what stands
  * in it, and so does a workflow.
  */
-export function checkRetries({ graph, placed }: Subject, environment: CheckEnvironment): Diagnostic[] {
+export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
-  return placed.flatMap(({ node }) => {
+  return nodes.flatMap(({ node }) => {
     // The strategy is for the steps that reach outside; a container has to say so itself.
     const retry = node.retry ?? (node.kind === 'call' ? strategy : undefined);
     if (retry === undefined || !(retry.extra > 0)) return [];

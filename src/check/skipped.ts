@@ -2,60 +2,55 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { Node } from '../graph/model.js';
 import { fallbackValue, valueExpressions } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
+import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { followersOf, maySkipWithout, reachabilityOf } from '../plan/reachability.js';
+import { type Reader, visibilityOf } from '../plan/visibility.js';
 import { takenSchema } from './calls.js';
 import type { CheckEnvironment } from './environment.js';
 import { type Guards, guardsIn } from './guards.js';
 import { type Need, neededSteps } from './needs.js';
 import { placeOfExpr, placeOfNode } from './places.js';
-import { isSelectedOnly, type RoutersOf } from './routes.js';
 import { requiredKeys, viewOf } from './schema-view.js';
-import { type Placed, type Reader, type Subject, sightOf } from './subject.js';
-import type { WaitsOf } from './waits.js';
 
 /**
  * SW4024: steps that are read from where they may have been skipped, and nothing provides for that. A guess in favour
  * of the author: whatever asks for the step before, in whichever way, is taken to have asked the right thing.
  */
-export function checkSkipped(
-  subject: Subject,
-  environment: CheckEnvironment,
-  waitsOf: WaitsOf,
-  routersOf: RoutersOf,
-): Diagnostic[] {
-  const { graph, placed, scopes, nodes, twice } = subject;
-  const chances: Chances = { waitsOf, routersOf, skippable: skippableIn(subject, waitsOf, routersOf) };
+export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes, scopes, byId, duplicates } = plan;
+  const { skippable } = reachabilityOf(plan);
   let guards: Guards | undefined;
-  const followers = new Map<Placed, ReadonlySet<Placed>>();
+  const followers = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
 
   const check = (needs: readonly Need[], reader: Reader, source: Place | undefined): Diagnostic[] => {
     const found = new Map<string, Diagnostic>();
     for (const { ref, given } of needs) {
       const name = String(ref.path[0]);
-      const target = twice.has(name) ? undefined : nodes.get(name);
-      const sight = target === undefined || found.has(name) ? undefined : sightOf(target, reader);
-      if (target === undefined || sight?.kind !== 'seen' || sight.source === sight.user) continue;
-      const doubts = doubtsAbout(target, sight.source, chances);
+      const target = duplicates.has(name) ? undefined : byId.get(name);
+      const visible = target === undefined || found.has(name) ? undefined : visibilityOf(target, reader);
+      if (target === undefined || visible?.kind !== 'visible' || visible.source === visible.user) continue;
+      const doubts = doubtsAbout(target, visible.source, skippable);
       if (doubts === 'none') continue;
-      guards ??= guardsIn(subject, waitsOf, routersOf);
+      guards ??= guardsIn(plan);
       if (guards.asks(reader, given, target)) continue;
       if (doubts === 'condition' && guards.implies(reader, given, target)) continue;
-      if (target === sight.source && sight.user !== undefined) {
-        const sure = followers.get(target) ?? followersOf(target, chances);
+      if (target === visible.source && visible.user !== undefined) {
+        const sure = followers.get(target) ?? followersOf(target);
         followers.set(target, sure);
-        if (sure.has(sight.user)) continue;
+        if (sure.has(visible.user)) continue;
       }
-      const step = reader.node?.node.id ?? reader.scope.owner?.node.id ?? graph.name;
+      const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? graph.name;
       found.set(name, diagnostic('SW4024', placeOfExpr(ref, source), { name, step }));
     }
     return [...found.values()];
   };
 
-  const ofNodes = placed.flatMap((each) => {
+  const ofNodes = nodes.flatMap((each) => {
     const needs = neededBy(each.node, environment);
     return check(needs, { scope: each.scope, node: each }, placeOfNode(each.node, graph));
   });
   const ofScopes = scopes.flatMap((scope) => {
-    const source = scope.owner === undefined ? graph.source : placeOfNode(scope.owner.node, graph);
+    const source = scope.container === undefined ? graph.source : placeOfNode(scope.container.node, graph);
     return scope.value === undefined ? [] : check(neededSteps(scope.value, false), { scope }, source);
   });
   return [...ofNodes, ...ofScopes];
@@ -79,85 +74,26 @@ function neededBy(node: Node, environment: CheckEnvironment): Need[] {
   });
 }
 
-interface Chances {
-  readonly waitsOf: WaitsOf;
-  readonly routersOf: RoutersOf;
-  /** The nodes that may end without a value although the run goes on. */
-  readonly skippable: ReadonlySet<Placed>;
-}
-
 /** Whether a step may be without a value when what it stands in is done: on its own condition alone, or otherwise. */
-function doubtsAbout(target: Placed, source: Placed, chances: Chances): 'none' | 'condition' | 'other' {
+function doubtsAbout(
+  target: PlannedNode,
+  source: PlannedNode,
+  skippable: ReadonlySet<PlannedNode>,
+): 'none' | 'condition' | 'other' {
   for (let each = target; each !== source; ) {
-    const { owner } = each.scope;
-    if (owner === undefined || leavesOut(owner.node)) return 'other';
-    if (each !== target && chances.skippable.has(each)) return 'other';
-    each = owner;
+    const { container } = each.scope;
+    if (container === undefined || leavesOut(container.node)) return 'other';
+    if (each !== target && skippable.has(each)) return 'other';
+    each = container;
   }
-  if (target !== source && chances.skippable.has(source)) return 'other';
-  if (!chances.skippable.has(target)) return 'none';
-  const { when, ...unconditional } = target.node;
-  const own = { ...target, node: unconditional as Node };
-  return when !== undefined && target === source && !maySkip(own, chances) ? 'condition' : 'other';
+  if (target !== source && skippable.has(source)) return 'other';
+  if (!skippable.has(target)) return 'none';
+  return target === source && !maySkipWithout(target, skippable) ? 'condition' : 'other';
 }
 
-/** Whether a container may be done although one of its bodies is not. */
+/** Whether a container may be done although one of its parts is not. */
 function leavesOut(node: Node): boolean {
   if (fallbackValue(node) !== undefined) return true;
   if (node.kind === 'parallel') return node.onPartialFailure === 'continue';
   return node.kind === 'branch' && node.cases.length + (node.else === undefined ? 0 : 1) > 1;
-}
-
-/** In declaration order, so that what a node waits for is known before it. */
-function skippableIn({ placed }: Subject, waitsOf: WaitsOf, routersOf: RoutersOf): ReadonlySet<Placed> {
-  const skippable = new Set<Placed>();
-  for (const each of placed) if (maySkip(each, { waitsOf, routersOf, skippable })) skippable.add(each);
-  return skippable;
-}
-
-function maySkip(placed: Placed, { waitsOf, routersOf, skippable }: Chances): boolean {
-  const { node } = placed;
-  if (node.when !== undefined || isSelectedOnly(placed, routersOf)) return true;
-  if (node.onError !== undefined && 'fallbackNode' in node.onError) {
-    if (!endsScope(placed, node.onError.fallbackNode)) return true;
-  }
-  const joined = [...waitsOf(placed).joined];
-  switch (node.join) {
-    case 'all_success':
-      return joined.some((each) => skippable.has(each));
-    case 'none_failed_min_one_success':
-    case 'one_success':
-      return joined.length > 0 && joined.every((each) => skippable.has(each));
-    case 'none_failed':
-    case 'all_done':
-      return false;
-    default:
-      return node.join satisfies never;
-  }
-}
-
-/** Whether what takes over for a node lets nothing after it run. */
-function endsScope({ scope }: Placed, fallback: string): boolean {
-  return scope.nodes.some(
-    ({ node: { id, kind, when } }) =>
-      id === fallback && when === undefined && (kind === 'error' || kind === 'return'),
-  );
-}
-
-/** The nodes of its scope that only run when a node has succeeded. */
-function followersOf(target: Placed, { waitsOf, routersOf }: Chances): ReadonlySet<Placed> {
-  const sure = new Set([target]);
-  for (const each of target.scope.nodes.slice(target.index + 1)) {
-    const joined = [...waitsOf(each).joined];
-    const { join } = each.node;
-    const needsOne = join === 'none_failed_min_one_success' || join === 'one_success';
-    const routers = isSelectedOnly(each, routersOf) ? routersOf(each) : [];
-    if (
-      (join === 'all_success' && joined.some((before) => sure.has(before))) ||
-      (needsOne && joined.length > 0 && joined.every((before) => sure.has(before))) ||
-      (routers.length > 0 && routers.every((router) => sure.has(router)))
-    )
-      sure.add(each);
-  }
-  return sure;
 }

@@ -8,32 +8,32 @@ import {
   sideExpressions,
   valueExpressions,
 } from '../graph/node-expressions.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
-import type { Subject } from './subject.js';
 
 /**
  * SW3010 steps whose only purpose is a value that nothing uses, SW3011 arguments that nothing uses. A call that may
  * have an effect is never idle. Nor is one that only reads, or a resource, where the workflow does not say what it
  * returns, or where the step has guidance: then its result is there to be read in the conversation.
  */
-export function checkUnused(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
-  const { graph, placed, scopes } = subject;
-  if (placed.length === 0) return [];
+export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes, scopes } = plan;
+  if (nodes.length === 0) return [];
   const values = scopes.flatMap(({ value }) => value ?? []);
-  const used = placed.flatMap(({ node }) => [
+  const used = nodes.flatMap(({ node }) => [
     ...valueExpressions(node),
     ...sideExpressions(node),
     ...compensationsOf(node).map(({ input }) => input),
   ]);
   const steps = namesIn([...used, ...values], 'steps');
-  const returns = graph.returns !== undefined || placed.some(({ node }) => node.kind === 'return');
-  const idle = placed.flatMap(({ node }) => {
+  const returns = graph.returns !== undefined || nodes.some(({ node }) => node.kind === 'return');
+  const idle = nodes.flatMap(({ node }) => {
     const what = steps.has(node.id) ? undefined : purposeOf(node, returns, environment);
     if (what === undefined) return [];
     return [diagnostic('SW3010', placeOfNode(node, graph), { step: node.id, what })];
   });
-  const everything = [...placed.flatMap(({ node }) => expressionsOf(node)), ...values];
+  const everything = [...nodes.flatMap(({ node }) => expressionsOf(node)), ...values];
   const inputs = namesIn(everything, 'inputs');
   const unread = graph.inputs
     .filter(({ name }) => !inputs.has(name))

@@ -1,13 +1,13 @@
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { AskNode, Graph } from '../graph/model.js';
+import type { AskNode, Graph, Node } from '../graph/model.js';
 import { fallbackValue } from '../graph/node-expressions.js';
 import { unreachable } from '../graph/unreachable.js';
+import { type PlannedNode, planOf, type ScopePlan, type WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
 import { factsAround, rootsAskedElsewhere } from './facts.js';
 import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
 import { rootKey } from './narrow.js';
-import { loopsAround, type Placed, type PlacedScope, type Subject, subjectOf } from './subject.js';
 import { type Names, typeOf, where } from './type-of.js';
 
 /** What reading a resource gives; see `ResourceNode`. */
@@ -23,28 +23,28 @@ const RESOURCE_VALUE: JsonSchema = {
 };
 
 /** The names that expressions of a scope start from, and what is known where a node of it runs. */
-export type NamesIn = (scope: PlacedScope, node?: Placed) => Names;
+export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
 
 /** What is known of the result of each workflow, found out when it is asked for. */
 type Results = Map<Graph, Known>;
 
 /** What is known of the values a graph works with. A step knows of those before it only. */
-export function namesOf(subject: Subject, environment: CheckEnvironment): NamesIn {
-  return valuesOf(subject, environment, new Map());
+export function namesOf(plan: WorkflowPlan, environment: CheckEnvironment): NamesIn {
+  return valuesOf(plan, environment, new Map());
 }
 
-function valuesOf(subject: Subject, environment: CheckEnvironment, results: Results): NamesIn {
-  const { graph } = subject;
+function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Results): NamesIn {
+  const { graph } = plan;
   const inputs = new Map(graph.inputs.map(({ name, schema }) => [name, ofSchema(schema)]));
   const state = new Map(graph.state?.map(({ name, schema }) => [name, ofSchema(schema)]));
   const steps = new Map<string, Known>();
-  const byScope = new Map<PlacedScope, Names>();
+  const byScope = new Map<ScopePlan, Names>();
 
-  const asked = rootsAskedElsewhere(subject);
+  const asked = rootsAskedElsewhere(plan);
   const isAskedElsewhere: Names['isAskedElsewhere'] = (ref) => asked.has(rootKey(ref));
 
-  const namesIn = (scope: PlacedScope, placed?: Placed): Names => {
-    const when = placed?.node.when;
+  const namesIn = (scope: ScopePlan, planned?: PlannedNode): Names => {
+    const when = planned?.node.when;
     if (when !== undefined) return where(namesIn(scope), when, true);
     const known = byScope.get(scope);
     if (known !== undefined) return known;
@@ -61,24 +61,24 @@ function valuesOf(subject: Subject, environment: CheckEnvironment, results: Resu
     return names;
   };
 
-  const visit = (scope: PlacedScope): void => {
-    for (const placed of scope.nodes) {
+  const visit = (scope: ScopePlan): void => {
+    for (const planned of scope.nodes) {
       // What stands in a container may be read behind it, and it reads only what stands before.
-      placed.bodies.forEach(visit);
-      if (subject.twice.has(placed.node.id)) continue;
-      const value = knownValue(placed, namesIn, environment, results);
-      const fallback = fallbackValue(placed.node);
-      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope, placed)));
-      steps.set(placed.node.id, known);
+      planned.parts.forEach(visit);
+      if (plan.duplicates.has(planned.node.id)) continue;
+      const value = knownValue(planned, namesIn, environment, results);
+      const fallback = fallbackValue(planned.node);
+      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope, planned)));
+      steps.set(planned.node.id, known);
     }
   };
-  visit(subject.root);
+  visit(plan.root);
   return namesIn;
 }
 
-function itemsAround(scope: PlacedScope, namesIn: NamesIn): Map<string, Known> {
+function itemsAround(scope: ScopePlan, namesIn: NamesIn): Map<string, Known> {
   const items = new Map<string, Known>();
-  for (const loop of loopsAround(scope)) {
+  for (const loop of [...scope.loops].reverse()) {
     if (loop.node.kind !== 'foreach' || items.has(loop.node.as)) continue;
     items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope, loop))));
   }
@@ -86,14 +86,15 @@ function itemsAround(scope: PlacedScope, namesIn: NamesIn): Map<string, Known> {
 }
 
 function knownValue(
-  placed: Placed,
+  planned: PlannedNode,
   namesIn: NamesIn,
   environment: CheckEnvironment,
   results: Results,
 ): Known {
-  const { node, bodies, scope } = placed;
-  const names = namesIn(scope, placed);
-  const bodyValue = (body: PlacedScope): Known => valueOrAbsent(body.value, namesIn(body));
+  const { parts, scope } = planned;
+  const node = planned.node as Node;
+  const names = namesIn(scope, planned);
+  const bodyValue = (body: ScopePlan): Known => valueOrAbsent(body.value, namesIn(body));
   switch (node.kind) {
     case 'call': {
       const schema = environment.tools.get(node.tool)?.outputSchema;
@@ -104,17 +105,17 @@ function knownValue(
     case 'compute':
       return node.function === undefined ? typeOf(node.value, names) : UNKNOWN;
     case 'branch':
-      return either(...bodies.map(bodyValue), ABSENT);
+      return either(...parts.map(bodyValue), ABSENT);
     case 'parallel': {
       const mayFail = node.onPartialFailure === 'continue';
-      const entries = bodies.map((body): [string, Known] => {
+      const entries = parts.map((body): [string, Known] => {
         const value = bodyValue(body);
         return [body.arm ?? '', mayFail ? either(value, FAILED_BRANCH) : value];
       });
       return { kind: 'dict', entries: new Map(entries), isOpen: false };
     }
     case 'foreach': {
-      const [body] = bodies;
+      const [body] = parts;
       const value = body === undefined ? ABSENT : bodyValue(body);
       const hasNulls = node.onItemError === 'continue' || value === ABSENT;
       return { kind: 'list', item: hasNulls ? either(value, ofTypes('null')) : value };
@@ -159,12 +160,12 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
   const known = results.get(graph);
   if (known !== undefined) return known;
   results.set(graph, UNKNOWN);
-  const subject = subjectOf(graph);
-  const namesIn = valuesOf(subject, environment, results);
-  const returned = subject.placed.flatMap((placed) =>
-    placed.node.kind === 'return' ? [typeOf(placed.node.value, namesIn(placed.scope, placed))] : [],
+  const plan = planOf(graph).main;
+  const namesIn = valuesOf(plan, environment, results);
+  const returned = plan.nodes.flatMap((planned) =>
+    planned.node.kind === 'return' ? [typeOf(planned.node.value, namesIn(planned.scope, planned))] : [],
   );
-  const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(subject.root))];
+  const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(plan.root))];
   const result = either(...returned, ...value);
   results.set(graph, result);
   return result;

@@ -2,11 +2,10 @@ import { workflowsIn } from '../graph/bundle.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph, Node } from '../graph/model.js';
+import { planOf, type WorkflowPlan } from '../plan/plan.js';
+import { nodesBefore } from '../plan/reachability.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
-import { isSelectedOnly, routersIn } from './routes.js';
-import { type Placed, type Subject, subjectOf } from './subject.js';
-import { type WaitsOf, waitsIn } from './waits.js';
 
 /** The workflows that nodes run, directly or not. */
 export function reachableFrom(
@@ -30,15 +29,15 @@ export function reachableFrom(
 }
 
 /** SW4027: workflows that run each other without a condition, and more of them inside each other than may run. */
-export function checkNesting(subject: Subject, environment: CheckEnvironment): Diagnostic[] {
-  const { graph, placed } = subject;
+export function checkNesting(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes } = plan;
   const { workflows } = environment;
   if (workflows === undefined) return [];
-  const endless = endlessPath(subject, workflows);
+  const endless = endlessPath(plan, workflows);
   const path = endless ?? deepestPath(graph, workflows, new Map());
   // Where the next workflow is too deep already, that is said there.
   if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
-  const at = placed.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
+  const at = nodes.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
   const place = at === undefined ? graph.source : placeOfNode(at.node, graph);
   const limit = endless === undefined ? { limit: MAX_WORKFLOW_DEPTH } : {};
   return [diagnostic('SW4027', place, { path: path.join(' → '), ...limit })];
@@ -65,53 +64,40 @@ function deepestPath(
 }
 
 /** How a graph comes back to itself in every run that does not fail before. */
-function endlessPath(subject: Subject, workflows: ReadonlyMap<string, Graph>): readonly string[] | undefined {
-  const { name } = subject.graph;
+function endlessPath(
+  plan: WorkflowPlan,
+  workflows: ReadonlyMap<string, Graph>,
+): readonly string[] | undefined {
+  const { name } = plan.graph;
   const seen = new Set<string>();
-  const follow = (current: Subject, path: readonly string[]): readonly string[] | undefined => {
+  const follow = (current: WorkflowPlan, path: readonly string[]): readonly string[] | undefined => {
     for (const next of certainRuns(current)) {
       if (next === name) return [...path, next];
       const graph = workflows.get(next);
       if (graph === undefined || seen.has(next)) continue;
       seen.add(next);
-      const found = follow(subjectOf(graph), [...path, next]);
+      const found = follow(planOf(graph).main, [...path, next]);
       if (found !== undefined) return found;
     }
     return undefined;
   };
-  return follow(subject, [name]);
+  return follow(plan, [name]);
 }
 
 /** The workflows that a graph runs whenever it comes to its end. */
-function certainRuns(subject: Subject): string[] {
-  const { root, placed } = subject;
-  if (!placed.some(({ node }) => node.kind === 'workflow')) return [];
-  const waitsOf = waitsIn(subject);
-  const routersOf = routersIn(subject);
-  const ends = placed.filter(({ node }) => node.kind === 'return' || node.kind === 'error');
+function certainRuns(plan: WorkflowPlan): string[] {
+  const { root, nodes } = plan;
+  if (!nodes.some(({ node }) => node.kind === 'workflow')) return [];
+  const ends = nodes.filter(({ node }) => node.kind === 'return' || node.kind === 'error');
   return root.nodes.flatMap((each) => {
     const { node } = each;
     if (node.kind !== 'workflow' || node.when !== undefined || node.onError !== undefined) return [];
-    if (isSelectedOnly(each, routersOf) || mayBeSkipped(node)) return [];
-    return ends.every((end) => end.scope === root && comesAfter(end, each, waitsOf)) ? [node.workflow] : [];
+    if (each.needsSelection || mayBeSkipped(node)) return [];
+    return ends.every((end) => end.scope === root && nodesBefore([end]).has(each)) ? [node.workflow] : [];
   });
 }
 
 /** Because of what it waits for. */
 function mayBeSkipped({ join, after }: Node): boolean {
   return join !== 'none_failed' && join !== 'all_done' && after.length > 0;
-}
-
-function comesAfter(later: Placed, earlier: Placed, waitsOf: WaitsOf): boolean {
-  const seen = new Set<Placed>();
-  const open = [later];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    if (each === earlier) return true;
-    for (const before of waitsOf(each).all) {
-      if (seen.has(before)) continue;
-      seen.add(before);
-      open.push(before);
-    }
-  }
-  return false;
 }

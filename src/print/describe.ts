@@ -1,8 +1,8 @@
-import type { Placed } from '../check/subject.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Compensation, Node, Retry } from '../graph/model.js';
 import { fallbackValue } from '../graph/node-expressions.js';
 import { unreachable } from '../graph/unreachable.js';
+import type { PlannedNode } from '../plan/plan.js';
 import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';
 
@@ -121,8 +121,8 @@ export function describeFallback(node: Node): string[] {
 }
 
 /** What the states of those it waits for have to be, where that is not as usual. */
-export function describeJoin({ node }: Placed, joined: ReadonlySet<unknown>): string | undefined {
-  return node.join === 'none_failed' || joined.size === 0 ? undefined : node.join;
+export function describeJoin({ node, joins }: PlannedNode): string | undefined {
+  return node.join === 'none_failed' || joins.length === 0 ? undefined : node.join;
 }
 
 /** `once`, `3 times`. */

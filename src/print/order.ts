@@ -1,20 +1,11 @@
-import type { Placed } from '../check/subject.js';
-import type { WaitsOf } from '../check/waits.js';
+import type { PlannedNode } from '../plan/plan.js';
+import { nodesBefore } from '../plan/reachability.js';
 
 /** What a node waits for, without what it only reads and what comes long before anyway. */
-export function sourcesOf(placed: Placed, waitsOf: WaitsOf): Placed[] {
-  const { after, all } = waitsOf(placed);
-  const onlyRead = [...all].filter((source) => !after.has(source));
-  if (onlyRead.length === 0 || all.size === 1) return [...all];
+export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
+  const onlyRead = sources.filter((source) => !after.includes(source));
+  if (onlyRead.length === 0 || sources.length === 1) return sources;
   const first = Math.min(...onlyRead.map(({ index }) => index));
-  const before = new Set<Placed>();
-  const open = [...all];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    for (const source of waitsOf(each).all) {
-      if (source.index < first || before.has(source)) continue;
-      before.add(source);
-      open.push(source);
-    }
-  }
-  return [...all].filter((source) => after.has(source) || !before.has(source));
+  const before = nodesBefore(sources, ({ index }) => index >= first);
+  return sources.filter((source) => after.includes(source) || !before.has(source));
 }

@@ -1,10 +1,8 @@
-import { isSelectedOnly, type RoutersOf, routersIn } from '../check/routes.js';
-import { type Placed, type PlacedScope, subjectOf } from '../check/subject.js';
-import { type WaitsOf, waitsIn } from '../check/waits.js';
 import { inlineText } from '../graph/expression/inline.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
+import { type PlannedNode, planOf, type ScopePlan } from '../plan/plan.js';
 import {
   describeAttempts,
   describeFallback,
@@ -23,8 +21,7 @@ import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
  * As usual is: after the step before, in order, without a condition, once. Ends with a line break.
  */
 export function printText(graph: Graph): string {
-  const subject = subjectOf(graph);
-  const outline: Outline = { waitsOf: waitsIn(subject), routersOf: routersIn(subject) };
+  const plan = planOf(graph).main;
   const lines = [
     `${graph.name}: ${graph.description}`,
     ...section('arguments', graph.inputs.map(describeInput)),
@@ -35,15 +32,10 @@ export function printText(graph: Graph): string {
     ),
     ...section('behaviour', describeBehaviour(graph)),
     'steps:',
-    ...printScope(subject.root, outline),
+    ...printScope(plan.root),
     ...(graph.returns === undefined ? [] : [`returns: ${printExpr(graph.returns)}`]),
   ];
   return `${lines.map((line) => indented(line)).join('\n')}\n`;
-}
-
-interface Outline {
-  readonly waitsOf: WaitsOf;
-  readonly routersOf: RoutersOf;
 }
 
 /** Steps are as many lines as they are, whatever is in their texts. */
@@ -91,33 +83,33 @@ function describeBehaviour({ errorStrategy, failFast, maxConcurrency }: Graph): 
   ];
 }
 
-function printScope({ nodes }: PlacedScope, outline: Outline): string[] {
-  return printNodes(nodes, outline);
+function printScope({ nodes }: ScopePlan): string[] {
+  return printNodes(nodes);
 }
 
 /** @param attempt what the nodes are a part of: who takes over from whom goes without saying then. */
-function printNodes(nodes: readonly Placed[], outline: Outline, attempt?: Attempt): string[] {
-  return nodes.flatMap((placed) => {
-    const { node } = placed;
+function printNodes(nodes: readonly PlannedNode[], attempt?: Attempt): string[] {
+  return nodes.flatMap((planned) => {
+    const { node } = planned;
     const inner = [
-      ...describeOrder(placed, outline, attempt?.otherwise[0] === node),
-      ...describeDetails(placed, attempt?.risky === node),
-      ...printBodies(placed, outline),
+      ...describeOrder(planned, attempt?.otherwise[0] === node),
+      ...describeDetails(planned, attempt?.risky === node),
+      ...printBodies(planned),
     ];
     return [`- ${node.id}: ${describeNode(node)}`, ...inner.map((line) => `  ${line}`)];
   });
 }
 
-function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline, takesOver: boolean): string[] {
-  const { node, scope, index } = placed;
-  const routers = routersOf(placed);
-  const after = sourcesOf(placed, waitsOf).filter((source) => !routers.includes(source));
+function describeOrder(planned: PlannedNode, takesOver: boolean): string[] {
+  const { node, scope, index } = planned;
+  const routers = planned.selectors;
+  const after = sourcesOf(planned).filter((source) => !routers.includes(source));
   const isUsual =
     index === 0 ? after.length === 0 : after.length === 1 && after[0] === scope.nodes[index - 1];
-  const rule = describeJoin(placed, waitsOf(placed).joined);
+  const rule = describeJoin(planned);
   const join = rule === undefined ? '' : ` (${rule})`;
   const names = after.map((source) => source.node.id).join(', ');
-  const isSelected = isSelectedOnly(placed, routersOf) && after.length === 0;
+  const isSelected = planned.needsSelection && after.length === 0;
   return [
     ...((isUsual || isSelected) && join === '' ? [] : [`after: ${names === '' ? 'nothing' : names}${join}`]),
     ...(routers.length === 0 || takesOver
@@ -127,7 +119,7 @@ function describeOrder(placed: Placed, { waitsOf, routersOf }: Outline, takesOve
   ];
 }
 
-function describeDetails({ node }: Placed, isTried: boolean): string[] {
+function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
   const attempts = describeAttempts(node).join(', ');
   const fallback = isTried ? undefined : fallbackOf(node);
   const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
@@ -145,13 +137,13 @@ function describeDetails({ node }: Placed, isTried: boolean): string[] {
 }
 
 /** Bodies stand in the order of the arms that have one. */
-function printBodies({ node, bodies }: Placed, outline: Outline): string[] {
-  const [first] = bodies;
+function printBodies({ node, parts }: PlannedNode): string[] {
+  const [first] = parts;
   const attempt = attemptOf(node);
-  if (attempt !== undefined && first !== undefined) return printAttempt(attempt, first, outline);
-  if (soleBody(node) !== undefined) return printBody('steps:', first, outline);
-  const left = [...bodies];
-  const next = (title: string): string[] => printBody(title, left.shift(), outline);
+  if (attempt !== undefined && first !== undefined) return printAttempt(attempt, first);
+  if (soleBody(node) !== undefined) return printBody('steps:', first);
+  const left = [...parts];
+  const next = (title: string): string[] => printBody(title, left.shift());
   const armLines = (title: string, arm: Arm): string[] =>
     'goto' in arm ? [`${title}: go to ${arm.goto}`] : next(`${title}:`);
   switch (node.kind) {
@@ -173,10 +165,10 @@ function elseTitle({ id }: Arm): string {
   return id === 'else' ? id : `else ${id}`;
 }
 
-function printAttempt(attempt: Attempt, { nodes, value }: PlacedScope, outline: Outline): string[] {
+function printAttempt(attempt: Attempt, { nodes, value }: ScopePlan): string[] {
   const part = (title: string, members: readonly Node[]): string[] => {
     const inside = nodes.filter(({ node }) => members.includes(node));
-    return [title, ...printNodes(inside, outline, attempt).map((line) => `  ${line}`)];
+    return [title, ...printNodes(inside, attempt).map((line) => `  ${line}`)];
   };
   const given = describeValue(value, attempt);
   return [
@@ -186,9 +178,9 @@ function printAttempt(attempt: Attempt, { nodes, value }: PlacedScope, outline: 
   ];
 }
 
-function printBody(title: string, body: PlacedScope | undefined, outline: Outline): string[] {
+function printBody(title: string, body: ScopePlan | undefined): string[] {
   if (body === undefined) return [];
   const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
-  const lines = [...printScope(body, outline), ...value];
+  const lines = [...printScope(body), ...value];
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -1,0 +1,182 @@
+import { unreachable } from '../graph/unreachable.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+
+/** Which nodes of a workflow can run, as far as that can be known before it does. */
+export interface Reachability {
+  /** The nodes that never start, each with the one before it that always ends their scope. */
+  readonly endedBy: ReadonlyMap<PlannedNode, PlannedNode>;
+  /** The nodes that need selection and that nothing can select which ever runs. */
+  readonly unselectable: ReadonlySet<PlannedNode>;
+  /** The nodes that may end without a value although the run goes on. */
+  readonly skippable: ReadonlySet<PlannedNode>;
+}
+
+const known = new WeakMap<WorkflowPlan, Reachability>();
+
+/** The reachability of a workflow's nodes, worked out when it is first asked for. */
+export function reachabilityOf(workflow: WorkflowPlan): Reachability {
+  const found = known.get(workflow) ?? {
+    endedBy: new Map(workflow.scopes.flatMap(endedIn)),
+    unselectable: new Set(workflow.scopes.flatMap(unselectableIn)),
+    skippable: skippableIn(workflow),
+  };
+  known.set(workflow, found);
+  return found;
+}
+
+/** In declaration order, so that what a node waits for is known before it. */
+function endedIn({ nodes }: ScopePlan): [PlannedNode, PlannedNode][] {
+  const ends = new Map<PlannedNode, PlannedNode>();
+  for (const planned of nodes) {
+    for (const before of planned.sources) {
+      if (before === planned || ends.has(planned)) continue;
+      const end = ends.get(before) ?? (alwaysEnds(before) ? before : undefined);
+      if (end !== undefined) ends.set(planned, end);
+    }
+  }
+  return [...ends];
+}
+
+/** A node that is skipped ends nothing, so every way for it to be skipped must be closed. */
+function alwaysEnds({ node, needsSelection, scope }: PlannedNode): boolean {
+  if (node.when !== undefined || (node.kind !== 'return' && node.kind !== 'error')) return false;
+  if (needsSelection) return false;
+  return node.join === 'all_done' || (node.join === 'none_failed' && scope.workflow.failFast);
+}
+
+/** A node that only nodes select which never run themselves never runs either. */
+function unselectableIn({ nodes }: ScopePlan): PlannedNode[] {
+  const idle = new Set(nodes.filter((each) => each.needsSelection));
+  let before = -1;
+  while (idle.size !== before) {
+    before = idle.size;
+    for (const each of idle) if (each.selectors.some((selector) => !idle.has(selector))) idle.delete(each);
+  }
+  return [...idle];
+}
+
+/** In declaration order, so that what a node waits for is known before it. */
+function skippableIn({ nodes }: WorkflowPlan): ReadonlySet<PlannedNode> {
+  const skippable = new Set<PlannedNode>();
+  for (const each of nodes) {
+    if (each.node.when !== undefined || maySkipWithout(each, skippable)) skippable.add(each);
+  }
+  return skippable;
+}
+
+/** Whether a node may end without a value for another reason than its condition. */
+export function maySkipWithout(planned: PlannedNode, skippable: ReadonlySet<PlannedNode>): boolean {
+  const { node, joins, needsSelection } = planned;
+  if (needsSelection) return true;
+  if (node.onError !== undefined && 'fallbackNode' in node.onError) {
+    if (!endsScope(planned, node.onError.fallbackNode)) return true;
+  }
+  switch (node.join) {
+    case 'all_success':
+      return joins.some((each) => skippable.has(each));
+    case 'none_failed_min_one_success':
+    case 'one_success':
+      return joins.length > 0 && joins.every((each) => skippable.has(each));
+    case 'none_failed':
+    case 'all_done':
+      return false;
+    default:
+      return unreachable(node.join);
+  }
+}
+
+/** Whether what takes over for a node lets nothing after it run. */
+function endsScope({ scope }: PlannedNode, fallback: string): boolean {
+  const found = scope.workflow.byId.get(fallback);
+  if (found === undefined || found.scope !== scope || found.node.when !== undefined) return false;
+  return found.node.kind === 'error' || found.node.kind === 'return';
+}
+
+/** A node, and those declared behind it that only run when it has succeeded. */
+export function followersOf(target: PlannedNode): ReadonlySet<PlannedNode> {
+  const sure = new Set([target]);
+  for (const each of target.scope.nodes.slice(target.index + 1)) {
+    const { joins, needsSelection, selectors } = each;
+    const { join } = each.node;
+    const needsOne = join === 'none_failed_min_one_success' || join === 'one_success';
+    const isSure =
+      (join === 'all_success' && joins.some((before) => sure.has(before))) ||
+      (needsOne && joins.length > 0 && joins.every((before) => sure.has(before))) ||
+      (needsSelection && selectors.length > 0 && selectors.every((selector) => sure.has(selector)));
+    if (isSure) sure.add(each);
+  }
+  return sure;
+}
+
+/** A node, and those declared behind it that wait for it, directly or not. */
+export function nodesBehind(target: PlannedNode): ReadonlySet<PlannedNode> {
+  const behind = new Set([target]);
+  for (const each of target.scope.nodes.slice(target.index + 1)) {
+    if (each.sources.some((before) => behind.has(before))) behind.add(each);
+  }
+  return behind;
+}
+
+/** The nodes for which others wait, directly or not, these included. */
+export function nodesBefore(
+  targets: readonly PlannedNode[],
+  isFollowed: (source: PlannedNode) => boolean = () => true,
+): ReadonlySet<PlannedNode> {
+  const before = new Set<PlannedNode>();
+  const open = [...targets];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    for (const source of each.sources) {
+      if (before.has(source) || !isFollowed(source)) continue;
+      before.add(source);
+      open.push(source);
+    }
+  }
+  return before;
+}
+
+/** Whether a node may run although what it waits for was skipped. */
+export function runsAfterSkip({ node: { join }, joins }: PlannedNode, source: PlannedNode): boolean {
+  if (!joins.includes(source)) return true;
+  switch (join) {
+    case 'none_failed':
+    case 'all_done':
+      return true;
+    case 'none_failed_min_one_success':
+    case 'one_success':
+      return joins.length > 1;
+    case 'all_success':
+      return false;
+    default:
+      return unreachable(join);
+  }
+}
+
+/** What always becomes of the scope of a node that has run, where nothing handles it. */
+export type End = 'failure' | 'return';
+
+/** How a node always ends its scope, where it does. */
+export function endOf({ node, parts }: PlannedNode): End | undefined {
+  if (node.onError !== undefined) return undefined;
+  switch (node.kind) {
+    case 'return':
+      return 'return';
+    case 'error':
+      return 'failure';
+    case 'goto':
+      return node.onLimit === 'continue' ? undefined : 'failure';
+    case 'branch': {
+      const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
+      if (arms.some((arm) => 'goto' in arm)) return undefined;
+      const ends = parts.map(endOfScope);
+      if (ends.includes(undefined)) return undefined;
+      return ends.includes('failure') ? 'failure' : 'return';
+    }
+    default:
+      return undefined;
+  }
+}
+
+function endOfScope({ nodes }: ScopePlan): End | undefined {
+  const last = nodes.at(-1);
+  return last === undefined || last.node.when !== undefined || last.needsSelection ? undefined : endOf(last);
+}
