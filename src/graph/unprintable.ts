@@ -16,6 +16,9 @@ const SELECTOR = `(?<=${visible('\\p{L}\\p{N}\\p{P}\\p{S}')})[\\p{Variation_Sele
 
 const KEPT = `(${JOINER}|${SELECTOR})`;
 const ANY = new RegExp(UNPRINTABLE, 'u');
+/** ASCII with nothing to escape: most texts are, and the classes of Unicode take long to look up. */
+const PLAIN = { keep: /^[\n\t -~]*$/, escape: /^[ -~]*$/ } as const;
+const PLAIN_LINE = /^(?:[!-~]| (?! ))*$/;
 const IN_A_LINE = new RegExp(`${KEPT}|${UNPRINTABLE}`, 'gu');
 const IN_LINES = new RegExp(`${KEPT}|(?!\\n|\\t|\\r\\n)${UNPRINTABLE}`, 'gu');
 
@@ -30,14 +33,14 @@ const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
  * @param lines `keep` leaves line breaks (LF, CRLF) and tabs as they are. Default: they are escaped as well.
  */
 export function escapeUnprintable(text: string, lines: 'keep' | 'escape' = 'escape'): string {
-  if (!ANY.test(text)) return text;
+  if (PLAIN[lines].test(text) || !ANY.test(text)) return text;
   const pattern = lines === 'keep' ? IN_LINES : IN_A_LINE;
   return text.replace(pattern, (char, kept: string | undefined) => kept ?? escapedUnits(char));
 }
 
 /** A text on one line: white space and line breaks become one space, other unprintable characters are escaped. */
 export function singleLine(text: string): string {
-  return escapeUnprintable(text.replace(SPACE, ' '));
+  return PLAIN_LINE.test(text) ? text : escapeUnprintable(text.replace(SPACE, ' '));
 }
 
 function escapedUnits(char: string): string {

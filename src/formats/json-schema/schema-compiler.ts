@@ -37,7 +37,7 @@ export class SchemaCompiler {
    */
   check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ValueFault[] {
     const validate = compiled(schema, this.#compiler(patterns));
-    return validate(value) ? [] : (validate.errors ?? []);
+    return validate(value) ? NO_FAULTS : (validate.errors ?? []);
   }
 
   /** What is wrong with a schema itself; nothing where {@link check} can use it. */
@@ -64,11 +64,15 @@ export class SchemaCompiler {
   }
 
   #compiler(patterns: Patterns): Compiler {
-    const known = this.#compilers.get(patterns) ?? compiler(patterns);
-    this.#compilers.set(patterns, known);
-    return known;
+    const known = this.#compilers.get(patterns);
+    if (known !== undefined) return known;
+    const made = compiler(patterns);
+    this.#compilers.set(patterns, made);
+    return made;
   }
 }
+
+const NO_FAULTS: readonly ValueFault[] = [];
 
 interface Compiler {
   readonly ajv: Ajv2020;

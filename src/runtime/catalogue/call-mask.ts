@@ -13,13 +13,13 @@ import { MASKED, Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from 
 export class CallMask implements Masking {
   readonly #secrets: Mask;
   readonly #shown: (input: JsonObject) => JsonObject;
-  readonly #short = new Set<string>();
+  #short: Set<string> | undefined;
 
   /**
    * @param secrets what is secret around the call. What the call is given is added. Default: nothing.
    * @param shown masks what is known as a secret by where it stands in the input. Default: nothing is.
    */
-  constructor(secrets: Mask = new Mask(), shown: (input: JsonObject) => JsonObject = (input) => input) {
+  constructor(secrets: Mask = new Mask(), shown: (input: JsonObject) => JsonObject = asItIs) {
     this.#secrets = secrets;
     this.#shown = shown;
   }
@@ -32,26 +32,30 @@ export class CallMask implements Masking {
 
   /** Takes note of secrets the call is given that are too short to be searched for. */
   hide(secrets: Iterable<string>): void {
-    for (const secret of secrets) this.#short.add(secret);
+    for (const secret of secrets) {
+      this.#short ??= new Set();
+      this.#short.add(secret);
+    }
   }
 
   /** Takes note of what the call gives to secret inputs. */
   giveMembers(input: JsonObject, names: readonly string[]): void {
+    if (names.length === 0) return;
     for (const value of valuesOf(input, names)) this.give(value);
   }
 
   get isEmpty(): boolean {
-    return this.#short.size === 0 && this.#secrets.isEmpty;
+    return this.#short === undefined && this.#secrets.isEmpty;
   }
 
   /** Whether the call was given a secret too short to be searched for: nothing it gives back is shown. */
   get hidesAll(): boolean {
-    return this.#short.size > 0;
+    return this.#short !== undefined;
   }
 
   /** The secrets it was given that are too short to be searched for. */
   get short(): Iterable<string> {
-    return this.#short;
+    return this.#short ?? [];
   }
 
   /** Whether a text holds a secret, however short. */
@@ -99,8 +103,12 @@ export class CallMask implements Masking {
 
   /** A text of the call's input, or a key of its result: the author's own words stay. */
   #key(text: string): string {
-    return repeats(text, this.#short) ? MASKED : this.#secrets.text(text);
+    return repeats(text, this.short) ? MASKED : this.#secrets.text(text);
   }
+}
+
+function asItIs(input: JsonObject): JsonObject {
+  return input;
 }
 
 /** The texts and numbers in a value that are too short to be searched for, as texts. */

@@ -57,6 +57,8 @@ export interface Catalogue extends CallPort {
   readonly registry: Registry;
   /** The description of a tool; nothing for an unknown name. */
   describeTool(name: string): ToolDescription | undefined;
+  /** The names of a tool's inputs whose values must not be shown. The same function every time. */
+  readonly secretInputs: (tool: string) => readonly string[];
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
   /** What is known about a template of addresses, by its text. */
@@ -92,6 +94,7 @@ class RegistryCatalogue implements Catalogue {
   readonly #tools: Instances<'execute'>;
   readonly #middleware: MiddlewareChain;
   readonly #schemas: SchemaCompiler;
+  readonly #standards = new StandardSchemas();
   readonly #log: Log;
 
   constructor(
@@ -109,6 +112,9 @@ class RegistryCatalogue implements Catalogue {
     this.#middleware = new MiddlewareChain(middleware, log);
     this.#schemas = schemas ?? new SchemaCompiler();
   }
+
+  readonly secretInputs = (tool: string): readonly string[] =>
+    ownProperty(this.registry.tools, tool)?.secret ?? [];
 
   describeTool(name: string): ToolDescription | undefined {
     const entry = ownProperty(this.registry.tools, name);
@@ -129,25 +135,26 @@ class RegistryCatalogue implements Catalogue {
     }
     const { secret = [] } = entry;
     const { mask = new CallMask() } = context;
-    const toolContext = toolContextOf(context);
-    return this.#middleware.around(
-      { tool: name, input, secret, context, toolContext, mask },
-      async (given, onThrown) => {
-        mask.giveMembers(given, secret);
-        const checked = await this.#check(name, entry, given);
-        if (!checked.ok) {
-          const failure = maskedFailure(checked.failure, checked.isOwnText ? mask.searched : mask);
-          return { ok: false, attempted: false, failure };
-        }
-        const report = (error: unknown): void => {
-          onThrown(error);
-          if (isAbort(error, context.signal)) return;
-          this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, mask)));
-        };
-        const shown = discreet(toolContext, mask);
-        return masked(await this.#call(name, entry, checked.input, shown, mask, report), mask);
-      },
-    );
+    const toolContext = toolContextOf(context, mask);
+    const work: Work = async (given, onThrown) => {
+      mask.giveMembers(given, secret);
+      // What needs no waiting for takes no turn of its own.
+      const checking = this.#check(name, entry, given);
+      const checked = checking instanceof Promise ? await checking : checking;
+      if (!checked.ok) {
+        const failure = maskedFailure(checked.failure, checked.isOwnText ? mask.searched : mask);
+        return { ok: false, attempted: false, failure };
+      }
+      const report = (error: unknown): void => {
+        onThrown?.(error);
+        if (isAbort(error, context.signal)) return;
+        this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, mask)));
+      };
+      return masked(await this.#call(name, entry, checked.input, toolContext, mask, report), mask);
+    };
+    return this.#middleware.isEmpty
+      ? work(input)
+      : this.#middleware.around({ tool: name, input, secret, context, toolContext, mask }, work);
   }
 
   readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
@@ -170,8 +177,8 @@ class RegistryCatalogue implements Catalogue {
     return evaluateFunction(this.registry, reference, args, context, this.#log);
   }
 
-  #check(name: string, entry: ToolEntry, input: JsonObject): Promise<CheckedInput> {
-    const standard = standardSchema(entry.class, 'input');
+  #check(name: string, entry: ToolEntry, input: JsonObject): CheckedInput | Promise<CheckedInput> {
+    const standard = this.#standards.of(entry.class, 'input');
     return checkInput(
       input,
       { tool: name, jsonSchema: entry.inputSchema, ...(standard === undefined ? {} : { standard }) },
@@ -203,57 +210,49 @@ class RegistryCatalogue implements Catalogue {
       const code = mask.repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
       return { ok: false, attempted: true, failure: { ...failure, code } };
     }
-    return await this.#outcome(name, entry, normalizeResult(raw, entry.outputSchema));
-  }
-
-  async #outcome(name: string, entry: ToolEntry, result: NormalResult): Promise<ToolOutcome> {
-    const callResult = result.callResult === undefined ? {} : { callResult: result.callResult };
+    const result = normalizeResult(raw, entry.outputSchema);
+    const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };
     if (!result.ok) return { ok: false, attempted: true, failure: result.failure, ...callResult };
     if (entry.outputSchema !== undefined) {
-      const invalid = await this.#outputFailure(name, entry.class, entry.outputSchema, result);
+      const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
+      const invalid = checking instanceof Promise ? await checking : checking;
       if (invalid !== undefined) return { ok: false, attempted: true, failure: invalid };
     }
     return { ok: true, value: result.value, ...callResult };
   }
 
-  async #outputFailure(
+  #outputFailure(
     name: string,
     cls: AnyClass,
     schema: JsonObject,
     result: Extract<NormalResult, { ok: true }>,
-  ): Promise<Failure | undefined> {
+  ): Failure | undefined | Promise<Failure | undefined> {
+    // The schema describes what was sent, not what is left of it after unwrapping.
+    const value = result.callResult?.structuredContent ?? result.value;
+    const standard = this.#standards.of(cls, 'output');
     try {
-      // The schema describes what was sent, not what is left of it after unwrapping.
-      const value = result.callResult?.structuredContent ?? result.value;
-      const patterns = standardSchema(cls, 'output') === undefined ? 'all' : 'usable';
-      const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema).map(
-        (problem) => problem.message,
-      );
-      const found = problems.length === 0 ? await outputIssues(cls, value) : problems;
-      return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', texts.outputInvalid(found));
+      const patterns = standard === undefined ? 'all' : 'usable';
+      const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema);
+      if (problems.length > 0) return outputInvalid(problems.map((problem) => problem.message));
     } catch (error) {
       return failure('E_SCHEMA_INVALID', texts.schemaBroken('output', name, thrownText(error)));
     }
+    return standard === undefined ? undefined : outputIssues(standard, value).then(outputInvalid);
   }
 }
 
-/** What a tool sees of the context of its call. */
-function toolContextOf(context: CallContext): ToolContext {
+/** Makes a call with the input that middleware left. */
+type Work = (input: JsonObject, onThrown?: (error: unknown) => void) => Promise<ToolOutcome>;
+
+/** What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it comes. */
+function toolContextOf(context: CallContext, mask: CallMask): ToolContext {
   const { signal, requestId, idempotencyKey, auth, principal } = context;
   return {
     signal,
     requestId,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(auth === undefined ? {} : { auth }),
-    ...(principal === undefined ? {} : { principal }),
-    progress: (...report) => context.progress(...report),
-  };
-}
-
-/** A context whose reports of progress hold no secrets: they are shown to the caller as they come. */
-function discreet(context: ToolContext, mask: CallMask): ToolContext {
-  return {
-    ...context,
+    ...(idempotencyKey === undefined ? undefined : { idempotencyKey }),
+    ...(auth === undefined ? undefined : { auth }),
+    ...(principal === undefined ? undefined : { principal }),
     progress: (progress, total, text) =>
       text === undefined
         ? context.progress(progress, ...(total === undefined ? [] : [total]))
@@ -278,10 +277,25 @@ export function standardSchema(cls: AnyClass, side: 'input' | 'output'): Standar
   return metadata?.kind === 'tool' ? metadata.options[side] : undefined;
 }
 
+/** The schemas in the decorators of tools, read once for each class. */
+class StandardSchemas {
+  readonly #known = new Map<AnyClass, Readonly<Record<'input' | 'output', StandardSchemaV1 | undefined>>>();
+
+  of(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
+    const known = this.#known.get(cls);
+    if (known !== undefined) return known[side];
+    const read = { input: standardSchema(cls, 'input'), output: standardSchema(cls, 'output') };
+    this.#known.set(cls, read);
+    return read[side];
+  }
+}
+
+function outputInvalid(found: readonly string[]): Failure | undefined {
+  return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', texts.outputInvalid(found));
+}
+
 /** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
-async function outputIssues(cls: AnyClass, value: unknown): Promise<readonly string[]> {
-  const schema = standardSchema(cls, 'output');
-  if (schema === undefined) return [];
+async function outputIssues(schema: StandardSchemaV1, value: unknown): Promise<readonly string[]> {
   try {
     const { issues } = await schema['~standard'].validate(value);
     return issueProblems(issues ?? []).map((problem) => problem.message);

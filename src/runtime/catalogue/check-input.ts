@@ -27,15 +27,15 @@ export interface InputRules {
  * All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as
  * `{ problems: [{ pointer, message }], missing: [name] }`, `missing` naming required top-level arguments.
  */
-export async function checkInput(
+export function checkInput(
   input: JsonObject,
   rules: InputRules,
   schemas: SchemaCompiler,
-): Promise<CheckedInput> {
+): CheckedInput | Promise<CheckedInput> {
   const copy = receivedJson(input);
   if (!copy.ok) return refuse([copy.problem]);
 
-  let problems: Problem[];
+  let problems: readonly Problem[];
   try {
     const patterns = rules.standard === undefined ? 'all' : 'usable';
     problems = [
@@ -47,9 +47,7 @@ export async function checkInput(
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
   }
   if (problems.length > 0) return { ...refuse(problems), isOwnText: true };
-  return rules.standard === undefined
-    ? { ok: true, input: copy.value }
-    : await parse(copy.value, rules.standard);
+  return rules.standard === undefined ? { ok: true, input: copy.value } : parse(copy.value, rules.standard);
 }
 
 export type ReceivedJson =
@@ -91,9 +89,9 @@ const OPENING = [
 function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   const { properties } = schema;
   if (!isJsonObject(input) || !isJsonObject(properties)) return [];
-  if (OPENING.some((keyword) => schema[keyword] !== undefined)) return [];
+  const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length === 0 || OPENING.some((keyword) => schema[keyword] !== undefined)) return [];
   const known = Object.keys(properties);
-  const unknown = Object.keys(input).filter((name) => !known.includes(name));
   return unknown.map((name) => ({
     pointer: '',
     message: texts.unknownArgument(name, '', nearestName(name, known)),

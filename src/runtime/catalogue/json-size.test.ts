@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { jsonSize } from './json-size.js';
+import { isWithin, jsonSize } from './json-size.js';
 
 test('is the size of the JSON text', () => {
   fc.assert(
@@ -17,6 +17,7 @@ test('is above the limit exactly where the text is', () => {
     fc.property(fc.jsonValue(), fc.nat(60), (any, limit) => {
       const text = JSON.stringify(any);
       expect(jsonSize(JSON.parse(text) as Json, limit) > limit).toBe(Buffer.byteLength(text) > limit);
+      expect(isWithin(JSON.parse(text) as Json, limit)).toBe(Buffer.byteLength(text) <= limit);
     }),
   );
 });

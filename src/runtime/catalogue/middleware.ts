@@ -97,6 +97,11 @@ export class MiddlewareChain {
     this.#log = log;
   }
 
+  /** Whether nothing stands around calls. */
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
   /**
    * Makes a call by `work`, with the input that is left when all middleware has seen it. `work` reports what was thrown.
    */
@@ -108,9 +113,9 @@ export class MiddlewareChain {
     const onThrown = (error: unknown): void => {
       thrown = error;
     };
-    const copy = this.#all.length === 0 ? undefined : toJson(request.input);
+    const copy = toJson(request.input);
     // What is no JSON is refused by the check that comes next; no middleware can have a say in it.
-    if (copy?.ok !== true || !isJsonObject(copy.value)) return work(request.input, onThrown);
+    if (!copy.ok || !isJsonObject(copy.value)) return work(request.input, onThrown);
     let call = this.#callOf(request, copy.value);
     const passed: Middleware[] = [];
     for (const middleware of this.#all) {

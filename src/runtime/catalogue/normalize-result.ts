@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { asCallResult, type CallResult, textOf } from './call-result.js';
-import { jsonSize } from './json-size.js';
+import { isWithin, jsonSize } from './json-size.js';
 import { message, texts } from './texts.js';
 import { toJson } from './to-json.js';
 
@@ -60,8 +60,8 @@ export function keptJson(raw: unknown, limit: number = RESULT_LIMIT_BYTES): Kept
     const text = message(texts.resultNotJson(pointer, problem));
     return { ok: false, failure: { code: 'E_RESULT_NOT_JSON', message: text, details: { pointer } } };
   }
+  if (isWithin(json.value, limit)) return json;
   const size = jsonSize(json.value, limit);
-  if (size <= limit) return json;
   const text = message(texts.resultTooLarge(size, limit));
   return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details: { size, limit } } };
 }

@@ -13,8 +13,11 @@ export interface Problem {
   readonly missing?: string;
 }
 
+const NONE: readonly Problem[] = [];
+
 /** Faults found by a JSON Schema, in plain words, each once. */
-export function schemaProblems(errors: readonly ValueFault[], schema: JsonSchema): Problem[] {
+export function schemaProblems(errors: readonly ValueFault[], schema: JsonSchema): readonly Problem[] {
+  if (errors.length === 0) return NONE;
   const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
   const problems: Problem[] = [];
   for (const error of errors) {

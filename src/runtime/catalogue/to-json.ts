@@ -92,8 +92,10 @@ function convertObject(object: object, key: string, walk: Walk): Json | undefine
 function convertPlain(value: unknown, walk: Walk): Json | undefined {
   if (typeof value !== 'object' || value === null) return convert(value, '', walk);
   if (Array.isArray(value)) return convertArray(value, walk);
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
-  if (tag !== 'Object') throw refuse(walk, `an object of the kind ${tag}`);
+  if (!isPlain(value)) {
+    const tag = Object.prototype.toString.call(value).slice(8, -1);
+    if (tag !== 'Object') throw refuse(walk, `an object of the kind ${tag}`);
+  }
   const result: Record<string, Json> = {};
   for (const key of Object.keys(value)) {
     walk.path.push(key);
@@ -102,6 +104,11 @@ function convertPlain(value: unknown, walk: Walk): Json | undefined {
     if (member !== undefined) setOwn(result, key, member);
   }
   return result;
+}
+
+/** An object without a class, which has no name to look up. */
+function isPlain(value: object): boolean {
+  return Object.getPrototypeOf(value) === Object.prototype && !(Symbol.toStringTag in value);
 }
 
 function convertArray(array: readonly unknown[], walk: Walk): Json[] {
@@ -137,8 +144,21 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** True when an object has `__proto__` as a member of its own, at any depth; the pointer to the object that does. */
+/** The pointer to an object that has `__proto__` as a member of its own, at any depth; nothing where none does. */
 export function findProtoKey(value: Json): string | undefined {
+  return hasProtoKey(value) ? pointerToProtoKey(value) : undefined;
+}
+
+/** Most values have none: no pointers are made for them. Not for more than {@link DEPTH_LIMIT} levels. */
+function hasProtoKey(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasProtoKey);
+  if (Object.hasOwn(value, '__proto__')) return true;
+  for (const key of Object.keys(value)) if (hasProtoKey((value as JsonObject)[key] ?? null)) return true;
+  return false;
+}
+
+function pointerToProtoKey(value: Json): string | undefined {
   const stack: { readonly value: Json; readonly path: readonly string[] }[] = [{ value, path: [] }];
   for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
     if (typeof at.value !== 'object' || at.value === null) continue;
