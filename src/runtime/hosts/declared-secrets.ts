@@ -16,16 +16,27 @@ export interface DeclaredSecrets {
   readonly any: boolean;
 }
 
+type InputsOf = (tool: string) => readonly string[];
+
+const known = new WeakMap<InputsOf, WeakMap<Graph, DeclaredSecrets>>();
+
 /**
  * Finds every secret input of a graph and of the workflows it runs. An input that is handed on to a tool's or another
  * workflow's secret input, or whose items are, is secret as well; and so is what an answer or a result has there.
  *
+ * They are found once for each graph and `inputsOf`: neither may change.
+ *
  * @param inputsOf the names of a tool's secret inputs.
  */
-export function declaredSecrets(
-  graph: Graph,
-  inputsOf: (tool: string) => readonly string[],
-): DeclaredSecrets {
+export function declaredSecrets(graph: Graph, inputsOf: InputsOf): DeclaredSecrets {
+  const byGraph = known.get(inputsOf) ?? new WeakMap<Graph, DeclaredSecrets>();
+  known.set(inputsOf, byGraph);
+  const declared = byGraph.get(graph) ?? findSecrets(graph, inputsOf);
+  byGraph.set(graph, declared);
+  return declared;
+}
+
+function findSecrets(graph: Graph, inputsOf: InputsOf): DeclaredSecrets {
   const workflows = [graph, ...(graph.tasks ?? [])];
   const found = new Set<string>();
   const paths = new Map<string, RefExpr['path'][]>();
@@ -68,7 +79,7 @@ export function declaredSecrets(
     .some((node) => compensationsOf(node).some(({ tool }) => inputsOf(tool).length > 0));
   return {
     any: found.size > 0 || given.size > 0 || undoesWithSecrets,
-    has: (workflow, input) => found.has(keyOf(workflow, input)),
+    has: (workflow, input) => found.size > 0 && found.has(keyOf(workflow, input)),
     pathsOf: (workflow, node) => paths.get(keyOf(workflow, node)) ?? [],
     given,
     inputs: workflows.flatMap((workflow) =>

@@ -34,7 +34,7 @@ export interface RunSecrets {
 export class RunMask implements Masking {
   readonly #graph: Graph;
   readonly #declared: DeclaredSecrets;
-  readonly #derived: DerivedSecrets;
+  #flow: DerivedSecrets | undefined;
   readonly #secretInputs: (tool: string) => readonly string[];
   readonly #mask: Mask;
   /** Secrets that are too short to be searched for. */
@@ -44,16 +44,16 @@ export class RunMask implements Masking {
   /** Whether there is anything to follow. */
   #isActive: boolean;
 
-  constructor(graph: Graph, { input = {}, given = [], secretInputs = () => [] }: RunSecrets = {}) {
+  constructor(graph: Graph, { input = {}, given = [], secretInputs = none }: RunSecrets = {}) {
     this.#graph = graph;
     this.#secretInputs = secretInputs;
     const declared = declaredSecrets(graph, secretInputs);
     this.#declared = declared;
     this.#isActive = declared.any;
-    this.#derived = new DerivedSecrets(graph, (name) => this.hasName(name), {
-      ofTask: declared.has,
-      ofStep: declared.pathsOf,
-    });
+    if (!declared.any) {
+      this.#mask = new Mask();
+      return;
+    }
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
     this.#mask = new Mask([
       ...given.filter(([name]) => this.hasName(name)).map(([, text]) => text),
@@ -67,6 +67,15 @@ export class RunMask implements Masking {
 
   get isEmpty(): boolean {
     return !this.#isActive && this.#mask.isEmpty;
+  }
+
+  /** Where secrets go. It is looked for where there is one: in most graphs there is none. */
+  get #derived(): DerivedSecrets {
+    this.#flow ??= new DerivedSecrets(this.#graph, (name) => this.hasName(name), {
+      ofTask: this.#declared.has,
+      ofStep: this.#declared.pathsOf,
+    });
+    return this.#flow;
   }
 
   /** Whether the input of this name is a secret. */
@@ -95,11 +104,12 @@ export class RunMask implements Masking {
   /** What must not be shown of a call that is about to be made. */
   ofCall(command: Call, state: RunState): CallMask {
     const behind = this.#isActive ? this.#derived.inputBehind(command) : undefined;
+    if (behind === undefined) return new CallMask(this.#mask);
     const mask = new CallMask(this.#mask, (input) => {
-      const shown = behind === undefined ? input : this.json(input, behind.expr, behind.at);
+      const shown = this.json(input, behind.expr, behind.at);
       return isJsonObject(shown) ? shown : input;
     });
-    if (behind !== undefined) mask.hide(shortSecretsIn(this.#derived.valuesOf(behind, state)));
+    mask.hide(shortSecretsIn(this.#derived.valuesOf(behind, state)));
     return mask;
   }
 
@@ -286,6 +296,11 @@ export class RunMask implements Masking {
   #key(key: string): string {
     return repeats(key, this.#short) ? MASKED : this.#mask.text(key);
   }
+}
+
+/** The default: no tool has a secret input. */
+function none(): readonly string[] {
+  return [];
 }
 
 /** The path to a value in the arguments of the run, where an expression is one of them, handed down as it is. */

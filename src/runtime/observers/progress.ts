@@ -2,7 +2,7 @@ import type { Graph } from '../../graph/model.js';
 import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
 import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../../plan/plan.js';
 import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
-import { isListed, listed } from './trace/outlook.js';
+import { isListed } from './trace/outlook.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */
 export type ReportProgress = (progress: number, total: number, message?: string) => void;
@@ -47,15 +47,13 @@ class RunProgress implements ProgressObserver {
   readonly #plan: Plan;
   readonly #report: ReportProgress;
   readonly #total: number;
-  /** Places of the steps of a scope among those that a plan lists. */
-  readonly #places = new Map<ScopePlan, ReadonlyMap<PlannedNode, number>>();
   #containers: RunState['containers'] = {};
   #reported = -1;
 
   constructor(graph: Graph, report: ReportProgress) {
     this.#plan = planOf(graph);
     this.#report = report;
-    this.#total = listed(graph).length;
+    this.#total = placesIn(this.#plan.main.root).size;
   }
 
   observe(fact: Fact, { containers }: RunState): void {
@@ -125,6 +123,11 @@ class RunProgress implements ProgressObserver {
 
   /** Where a node stands; nothing for one that is no step to a reader. */
   #spanOf(key: string): Span | undefined {
+    const atTop = topNode(this.#plan, key);
+    if (atTop !== undefined) {
+      const place = placesIn(this.#plan.main.root).get(atTop);
+      return place === undefined ? undefined : { low: place, width: 1 };
+    }
     let span: Span = { low: 0, width: this.#total };
     let workflow = this.#plan.main;
     let prefix = '';
@@ -132,7 +135,7 @@ class RunProgress implements ProgressObserver {
       const planned = workflow.byId.get(id);
       if (planned === undefined) return undefined;
       for (const node of [...around(planned), planned]) {
-        const places = this.#placesIn(node.scope);
+        const places = placesIn(node.scope);
         const place = places.get(node);
         if (place === undefined) return undefined;
         span = partOf(span, place, places.size);
@@ -155,15 +158,18 @@ class RunProgress implements ProgressObserver {
     const count = row.end - row.first;
     return partOf(span, Math.min(endedIn(row), count - 1), count);
   }
+}
 
-  #placesIn(scope: ScopePlan): ReadonlyMap<PlannedNode, number> {
-    const known = this.#places.get(scope);
-    if (known !== undefined) return known;
-    const steps = scope.nodes.filter(({ node }) => isListed(node));
-    const places = new Map(steps.map((node, place) => [node, place]));
-    this.#places.set(scope, places);
-    return places;
-  }
+const places = new WeakMap<ScopePlan, ReadonlyMap<PlannedNode, number>>();
+
+/** Places of the steps of a scope among those that a plan lists. */
+function placesIn(scope: ScopePlan): ReadonlyMap<PlannedNode, number> {
+  const known = places.get(scope);
+  if (known !== undefined) return known;
+  const steps = scope.nodes.filter(({ node }) => isListed(node));
+  const found = new Map(steps.map((node, place) => [node, place]));
+  places.set(scope, found);
+  return found;
 }
 
 /** The containers around a node in its workflow, the outermost first. */
@@ -179,8 +185,16 @@ function endedIn({ first, next, running }: ContainerRow): number {
   return next - first - running;
 }
 
+/** The node of a key, where it is at the top: there a key is an id. */
+function topNode({ main }: Plan, key: string): PlannedNode | undefined {
+  const planned = main.byId.get(key);
+  return planned?.scope === main.root ? planned : undefined;
+}
+
 /** The step at the top that a node is a part of, or is itself. */
-function topOf({ main }: Plan, key: string): string {
+function topOf(plan: Plan, key: string): string {
+  if (topNode(plan, key) !== undefined) return key;
+  const { main } = plan;
   const [{ id } = { id: key }] = parseNodeKey(key);
   const planned = main.byId.get(id);
   const [outermost] = planned === undefined ? [] : around(planned);

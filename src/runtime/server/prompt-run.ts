@@ -1,5 +1,5 @@
 import { type JsonObject, ownProperty } from '../../graph/json.js';
-import type { ResourceRef } from '../../graph/model.js';
+import type { Graph, ResourceRef } from '../../graph/model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { bodyText } from '../catalogue/encode-text.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
@@ -10,7 +10,7 @@ import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import { RunMask } from '../hosts/run-mask.js';
 import { createProgress } from '../observers/progress.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
-import { createTrace, type TraceObserver } from '../observers/trace/trace.js';
+import { createTrace, planText, type TraceObserver, type TraceOptions } from '../observers/trace/trace.js';
 import type { ServedWorkflow } from './composite/workflows.js';
 import { faultCodes, ProtocolFault } from './fault.js';
 import { limited } from './limit.js';
@@ -49,18 +49,10 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const instructions = await Promise.all(
     graph.instructions.map((instruction) => readInstruction(instruction, run)),
   );
-  const mask = new RunMask(graph, {
-    input,
-    given,
-    secretInputs: (name) => catalogue.describeTool(name)?.secret ?? [],
-  });
-  const trace = createTrace({
-    graph,
-    mask,
-    describeTool: (name) => catalogue.describeTool(name),
-    given,
-    instructions,
-  });
+  const mask = new RunMask(graph, { input, given, secretInputs: catalogue.secretInputs });
+  const describeTool = (name: string) => catalogue.describeTool(name);
+  const plan = planTextOf(run, describeTool);
+  const trace = createTrace({ graph, mask, describeTool, plan, given, instructions });
   for (const { uri, outcome } of instructions) {
     if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
   }
@@ -85,6 +77,20 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
   });
   return trace.finish(state);
+}
+
+const plans = new WeakMap<Catalogue, WeakMap<Graph, string>>();
+
+/** The plan that every conversation of a workflow tells. It is written once for each catalogue, which describes the tools. */
+function planTextOf(
+  { catalogue, workflow: { graph } }: PromptRun,
+  describeTool: TraceOptions['describeTool'],
+): string {
+  const known = plans.get(catalogue) ?? new WeakMap<Graph, string>();
+  plans.set(catalogue, known);
+  const text = known.get(graph) ?? planText({ graph, describeTool });
+  known.set(graph, text);
+  return text;
 }
 
 /** Begins a run that outlasts the request, and tells it as far as it gets. */

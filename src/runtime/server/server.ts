@@ -219,7 +219,7 @@ class RegistryServer implements StepwrightServer {
       calls: catalogue,
       schemas,
       clock: processClock,
-      secretInputs: (tool) => catalogue.describeTool(tool)?.secret ?? [],
+      secretInputs: catalogue.secretInputs,
       changesNothing: (tool) => catalogue.describeTool(tool)?.annotations?.readOnlyHint === true,
       ...(journal === undefined ? {} : { journal }),
       log,

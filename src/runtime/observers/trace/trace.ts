@@ -33,6 +33,8 @@ export interface TraceOptions {
   readonly graph: Graph;
   /** Description and annotations of a tool, as the catalogue has them. */
   readonly describeTool: (name: string) => ToolDescription | undefined;
+  /** See {@link planText}. Default: it is made. */
+  readonly plan?: string;
   /** The arguments the caller gave, as text. */
   readonly given: readonly (readonly [name: string, text: string])[];
   /** What must not be shown of the run. Whoever carries the run out tells it every fact before the trace. */
@@ -68,6 +70,11 @@ export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
 }
 
+/** The plan of a workflow, as its conversations tell it: the same for every run. */
+export function planText({ graph, describeTool }: Pick<TraceOptions, 'graph' | 'describeTool'>): string {
+  return texts.plan(planLines(planOf(graph), (tool) => describeTool(tool)?.description));
+}
+
 /** Parts of a conversation that hold what tools, resources and people gave. */
 const TOLD_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
   'result',
@@ -100,8 +107,7 @@ class ConversationTrace implements TraceObserver {
     this.#unknown = new UnknownOutcomes((tool) => isHarmless(options.describeTool(tool)));
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
-    const lines = planLines(plan, (tool) => options.describeTool(tool)?.description);
-    this.#say('assistant', 'plan', texts.plan(lines));
+    this.#say('assistant', 'plan', options.plan ?? planText(options));
   }
 
   observe(fact: Fact, state: RunState): void {
@@ -155,7 +161,8 @@ class ConversationTrace implements TraceObserver {
   }
 
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
-  #masked(messages: readonly PromptMessage[]): PromptMessage[] {
+  #masked(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+    if (this.#secrets.isEmpty) return messages;
     return messages.map((message) => {
       if (!TOLD_BY_OTHERS.has(message.content._meta?.['stepwright/part'])) return message;
       return maskedBlock(message, (value) => this.#secrets.text(value));
