@@ -106,6 +106,7 @@ export const environment: CheckEnvironment = {
     ],
     ['peek', { inputSchema: closed({}), annotations: { readOnlyHint: true } }],
     ['put', { inputSchema: closed({}), annotations: { idempotentHint: true } }],
+    ['keyed', { inputSchema: closed({}), retrySafety: 'key' }],
     ['add-task', { inputSchema: closed({ task: { type: 'string' }, page: { type: ['string', 'null'] } }) }],
   ]),
   resources: new Map([['intro', { uri: 'resource://logseq/intro' }]]),

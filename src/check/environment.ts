@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import type { ToolEffects } from '../graph/tool-safety.js';
 
 /** What a graph may use: everything that is registered beside it. */
 export interface CheckEnvironment {
@@ -12,12 +13,10 @@ export interface CheckEnvironment {
 }
 
 /** What a call of a tool takes and gives. */
-export interface ToolSignature {
+export interface ToolSignature extends ToolEffects {
   readonly inputSchema: JsonSchema;
   /** Without it nothing is known about the output. */
   readonly outputSchema?: JsonSchema;
-  /** What the tool says of its effects. Without them it may change something, and a second call may do so again. */
-  readonly annotations?: { readonly readOnlyHint?: boolean; readonly idempotentHint?: boolean };
 }
 
 /** A graph's own tasks are there wherever nothing of the same name is registered. */

@@ -1,14 +1,15 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { CallNode, Node } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
+import { toolSafetyOf } from '../graph/tool-safety.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
 import { reachableFrom } from './workflows.js';
 
 /**
- * SW4014: tools that are called again without being idempotent. A container that is tried again calls anew what stands
- * in it, and so does a workflow.
+ * SW4014: tools that are called again although that may repeat their effect. A container or a workflow that is tried
+ * again repeats the calls in it.
  */
 export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
@@ -36,5 +37,5 @@ function callsIn(node: Node, environment: CheckEnvironment): CallNode[] {
 function mayRepeatEffect(name: string, { tools }: CheckEnvironment): boolean {
   const tool = tools.get(name);
   // A tool that is not there is SW4001.
-  return tool !== undefined && !tool.annotations?.idempotentHint && !tool.annotations?.readOnlyHint;
+  return tool !== undefined && toolSafetyOf(tool) === 'none';
 }

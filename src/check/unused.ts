@@ -8,6 +8,7 @@ import {
   sideExpressions,
   valueExpressions,
 } from '../graph/node-expressions.js';
+import { toolSafetyOf } from '../graph/tool-safety.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
@@ -51,6 +52,7 @@ function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): s
   if (node.kind === 'compute') return 'computes a value';
   if (!returns || node.guidance !== undefined) return undefined;
   if (node.kind === 'resource') return `reads \`${node.resource}\``;
-  if (node.kind !== 'call' || tools.get(node.tool)?.annotations?.readOnlyHint !== true) return undefined;
+  const tool = node.kind === 'call' ? tools.get(node.tool) : undefined;
+  if (tool === undefined || node.kind !== 'call' || toolSafetyOf(tool) !== 'readOnly') return undefined;
   return `calls \`${node.tool}\`, which changes nothing`;
 }

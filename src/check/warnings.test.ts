@@ -121,9 +121,9 @@ describe('SW4013: a step that is never reached', () => {
 describe('retries', () => {
   const retry: Retry = { extra: 2, delayMs: 0, backoff: 'constant', capMs: 60_000, jitter: 0 };
   const twice = (line: number, id: string, tool: string): string =>
-    `SW4014 ${line}:1 step \`${id}\` is tried again on failure, and tool \`${tool}\` is not idempotent | if calling \`${tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`;
+    `SW4014 ${line}:1 step \`${id}\` is tried again on failure, and tool \`${tool}\` may repeat its effect | say \`retrySafety: 'idempotent'\` if a second call of \`${tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`;
 
-  test('SW4014: of a tool that is not idempotent', () => {
+  test('SW4014: of a tool that may repeat its effect', () => {
     const nodes = [
       step(3, 'a', 'list-pages', {}, { retry }),
       step(4, 'b', 'peek', {}, { retry }),
@@ -131,6 +131,7 @@ describe('retries', () => {
       step(6, 'd', 'list-pages', {}, { retry: { ...retry, extra: 0 } }),
       step(7, 'e', 'gone', {}, { retry }),
       reads(8, 'intro', literal('resource://logseq/intro'), { retry }),
+      step(9, 'f', 'keyed', {}, { retry }),
     ];
     expect(warnings(nodes)).toEqual([twice(3, 'a', 'list-pages')]);
   });

@@ -113,7 +113,7 @@ describe('workflows', () => {
 describe('SW4014: what a container calls again', () => {
   const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 1, jitter: 0 } as const;
   const again = (id: string, tool: string, inside: string): string =>
-    `SW4014 3:1 step \`${id}\` is tried again on failure, and tool \`${tool}\`, which \`${inside}\` calls in it, is not idempotent | if calling \`${tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`;
+    `SW4014 3:1 step \`${id}\` is tried again on failure, and tool \`${tool}\`, which \`${inside}\` calls in it, may repeat its effect | say \`retrySafety: 'idempotent'\` if a second call of \`${tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`;
 
   test('in its bodies, each tool once', () => {
     const calls = [put(4, 'a'), step(5, 'b', 'list-pages'), step(6, 'c', 'list-pages'), step(7, 'd', 'peek')];

@@ -4,6 +4,7 @@ import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
+import type { RetrySafety } from '../graph/tool-safety.js';
 import type {
   ArgDeclaration,
   ClassHandle,
@@ -72,6 +73,7 @@ interface ToolData {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema | undefined;
   readonly annotations?: ToolAnnotations | undefined;
+  readonly retrySafety?: RetrySafety | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly hints?: LinkedHints | undefined;
   readonly secret?: readonly string[] | undefined;
@@ -85,6 +87,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     inputSchema: reading.inputSchema,
     outputSchema: reading.outputSchema,
     annotations: tool.annotations,
+    retrySafety: tool.retrySafety,
     icons: tool.icons,
     hints,
     secret: tool.secret,

@@ -42,11 +42,15 @@ function isSettledByTypes({ code, params }: Diagnostic): boolean {
   return code === 'SW4022' && params?.values === undefined;
 }
 
-function signatureOf({ annotations }: ToolDeclaration, reading: ToolReading | undefined): ToolSignature {
+function signatureOf(
+  { annotations, retrySafety }: ToolDeclaration,
+  reading: ToolReading | undefined,
+): ToolSignature {
   const { inputSchema, outputSchema } = reading ?? UNKNOWN;
   return {
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    annotations,
+    retrySafety,
   };
 }

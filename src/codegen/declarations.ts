@@ -3,6 +3,7 @@ import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { Place } from '../graph/place.js';
+import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ExpressionSyntax, HandleSyntax, TypeSyntax } from './syntax.js';
 
 /** A class the registry will import. */
@@ -23,6 +24,7 @@ export interface ToolDeclaration extends ClassHandle {
   readonly title?: string;
   readonly description: string;
   readonly annotations?: ToolAnnotations;
+  readonly retrySafety?: RetrySafety;
   readonly icons?: readonly Icon[];
   readonly hints?: HintsDeclaration;
   /** Properties of the input that are masked. */

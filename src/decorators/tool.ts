@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Json } from '../graph/json.js';
+import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ToolContext } from './context.js';
 import type { Received } from './given.js';
 import { decorateClass, optionsOf } from './record.js';
@@ -65,6 +66,15 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   /** Schema of the output. What `execute` returns must fit it. Default: none is announced. */
   readonly output?: StandardSchemaV1<unknown, Output>;
   readonly annotations?: ToolAnnotations;
+  /**
+   * What another call with the same input does, for retries and recovery. Default: `'idempotent'` with
+   * `idempotentHint: true`, else `'none'`; a tool with `readOnlyHint: true` needs none.
+   *
+   * - `'idempotent'`: it has no further effect;
+   * - `'key'`: it has none where `context.idempotencyKey` is that of an earlier call, by which the tool deduplicates;
+   * - `'none'`: it may repeat the effect.
+   */
+  readonly retrySafety?: RetrySafety;
   readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
   /** Fields of state that a workflow has set before it calls this tool. */

@@ -15,6 +15,25 @@ export interface ToolEffects {
   readonly retrySafety?: RetrySafety | undefined;
 }
 
+/**
+ * The hint a declared safety contradicts. A tool that a repeated call leaves without further effect needs no key, and
+ * one that changes nothing needs neither.
+ */
+export function contradictedHint({ annotations, retrySafety }: ToolEffects): ContradictedHint | undefined {
+  if (retrySafety === undefined) return undefined;
+  const isIdempotent = retrySafety === 'idempotent';
+  if (annotations?.readOnlyHint === true && !isIdempotent) return { hint: 'readOnlyHint', value: true };
+  const { idempotentHint } = annotations ?? {};
+  return idempotentHint === undefined || idempotentHint === isIdempotent
+    ? undefined
+    : { hint: 'idempotentHint', value: idempotentHint };
+}
+
+export interface ContradictedHint {
+  readonly hint: 'readOnlyHint' | 'idempotentHint';
+  readonly value: boolean;
+}
+
 /** The safety a declaration comes to: what its author says, else what follows from the hints. */
 export function toolSafetyOf({ annotations, retrySafety }: ToolEffects): ToolSafety {
   if (annotations?.readOnlyHint === true) return 'readOnly';

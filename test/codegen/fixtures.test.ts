@@ -67,7 +67,10 @@ function check(
   const environment = {
     // Of a tool whose schema is not known, nothing is said of its calls.
     tools: new Map(
-      tools.map(({ name, annotations }) => [name, { inputSchema: {}, ...(annotations && { annotations }) }]),
+      tools.map(({ name, annotations, retrySafety }) => [
+        name,
+        { inputSchema: {}, annotations, retrySafety },
+      ]),
     ),
     resources: new Map(resources.map(({ name, uri }) => [name, { uri }])),
     workflows: new Map(linked.map((each) => [each.graph.name, each.graph])),
@@ -155,8 +158,8 @@ function summary({ declarations, linked, prompts, hints }: ReturnType<typeof run
   const lines = [
     ...list('tools', tools.map(nameOf)),
     ...tools.flatMap((tool) => {
-      const { name, icons, secret } = tool;
-      const said = { icons, hints: hints.get(tool), secret };
+      const { name, icons, retrySafety, secret } = tool;
+      const said = { icons, hints: hints.get(tool), retrySafety, secret };
       return JSON.stringify(said) === '{}' ? [] : [`${name}: ${JSON.stringify(said)}`];
     }),
     ...list('resources', resources.map(nameOf)),

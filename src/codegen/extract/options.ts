@@ -6,6 +6,7 @@ import type { StateOptions } from '../../decorators/state.js';
 import type { StepOptions } from '../../decorators/step.js';
 import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
 import type { WorkflowOptions } from '../../decorators/workflow.js';
+import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 import {
   anything,
   count,
@@ -56,6 +57,7 @@ const toolRules: Rules<ToolOptions> = {
   input: schema,
   output: schema,
   annotations: object('an object of hints', annotationRules),
+  retrySafety: oneOf(...RETRY_SAFETIES),
   icons,
   hints: object('an object of hints', hintRules),
   needsState: states,

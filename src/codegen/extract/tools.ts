@@ -1,4 +1,6 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
 import type { ToolDeclaration } from '../declarations.js';
 import { unwrap } from '../verbs.js';
 import { readClasses } from './class-lists.js';
@@ -21,6 +23,12 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
   const execute = executes.at(-1);
   const parameter = execute?.parameters[0];
   const hints = readHints(options, report);
+  const effects = readEffects(options);
+  const contradicted = contradictedHint(effects);
+  if (contradicted !== undefined && effects.retrySafety !== undefined) {
+    const params = { tool: name ?? syntax.name, safety: effects.retrySafety, ...contradicted };
+    report(diagnostic('SW1032', placeOfOption(options, 'retrySafety', decorator.place), params));
+  }
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
     ...handle,
@@ -28,10 +36,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     namePlace,
     description: description ?? '',
     ...(title === undefined ? {} : { title }),
-    // The rule of this option admits nothing else.
-    ...('annotations' in options.values
-      ? { annotations: options.values.annotations as ToolAnnotations }
-      : {}),
+    ...effects,
     ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),
@@ -40,6 +45,14 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
+  };
+}
+
+/** What the tool says of its effects; the rules of these options admit nothing else. */
+function readEffects({ values }: ReadOptions): Pick<ToolDeclaration, 'annotations' | 'retrySafety'> {
+  return {
+    ...('annotations' in values ? { annotations: values.annotations as ToolAnnotations } : {}),
+    ...('retrySafety' in values ? { retrySafety: values.retrySafety as RetrySafety } : {}),
   };
 }
 

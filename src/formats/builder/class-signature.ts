@@ -10,13 +10,14 @@ export const UNKNOWN: ToolSignature = { inputSchema: {}, annotations: { idempote
 export function signatureOf(tool: ToolLike): ToolSignature {
   const options = toolOptions(tool);
   if (options === undefined) return UNKNOWN;
+  const { annotations, retrySafety } = options;
   const inputSchema = schemaOf(options.input, 'input');
   const outputSchema = schemaOf(options.output, 'output');
   return {
     ...UNKNOWN,
     ...(inputSchema === undefined ? {} : { inputSchema }),
     ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(options.annotations === undefined ? {} : { annotations: options.annotations }),
+    ...(annotations === undefined && retrySafety === undefined ? {} : { annotations, retrySafety }),
   };
 }
 

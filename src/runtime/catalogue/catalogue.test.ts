@@ -131,6 +131,27 @@ describe('callTool', () => {
       failure: { message: 'no tool is named `ad-task` (did you mean `add-task`?)' },
     });
     expect(catalogue.describeTool('constructor')).toBe(undefined);
+    expect(catalogue.toolSafety('constructor')).toBe('none');
+  });
+
+  test('knows what another call of a tool does', () => {
+    const cls = executes(() => 1);
+    const catalogue = createCatalogue<Registry>(
+      registryOf({
+        look: tool(cls, { annotations: { readOnlyHint: true } }),
+        put: tool(cls, { annotations: { idempotentHint: true } }),
+        pay: tool(cls, { annotations: { readOnlyHint: false }, retrySafety: 'key' }),
+        send: tool(cls),
+      }),
+    );
+    const names = ['look', 'put', 'pay', 'send'];
+    expect(names.map((name) => catalogue.toolSafety(name))).toEqual([
+      'readOnly',
+      'idempotent',
+      'key',
+      'none',
+    ]);
+    expect(catalogue.describeTool('pay')).toEqual({ description: 'A tool', safety: 'key' });
   });
 
   test('refuses an input its schema refuses, before the tool runs', async () => {

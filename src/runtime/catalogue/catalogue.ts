@@ -1,10 +1,10 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import type { ToolAnnotations } from '../../decorators/tool.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
+import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
 import { type CheckedInput, checkInput } from './check-input.js';
@@ -32,7 +32,8 @@ import { isAbort, thrownFailure, thrownText } from './thrown.js';
 /** What observers say about a tool. */
 export interface ToolDescription {
   readonly description: string;
-  readonly annotations?: ToolAnnotations;
+  /** What another call does. */
+  readonly safety: ToolSafety;
   /** Inputs whose values must not be shown. */
   readonly secret?: readonly string[];
 }
@@ -59,6 +60,8 @@ export interface Catalogue extends CallPort {
   describeTool(name: string): ToolDescription | undefined;
   /** The names of a tool's inputs whose values must not be shown. The same function every time. */
   readonly secretInputs: (tool: string) => readonly string[];
+  /** What another call of a tool does; `none` for an unknown name. */
+  toolSafety(name: string): ToolSafety;
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
   /** What is known about a template of addresses, by its text. */
@@ -119,12 +122,17 @@ class RegistryCatalogue implements Catalogue {
   describeTool(name: string): ToolDescription | undefined {
     const entry = ownProperty(this.registry.tools, name);
     if (entry === undefined) return undefined;
-    const { description, annotations, secret } = entry;
+    const { description, secret } = entry;
     return {
       description,
-      ...(annotations === undefined ? {} : { annotations }),
+      safety: toolSafetyOf(entry),
       ...(secret === undefined ? {} : { secret }),
     };
+  }
+
+  toolSafety(name: string): ToolSafety {
+    const entry = ownProperty(this.registry.tools, name);
+    return entry === undefined ? 'none' : toolSafetyOf(entry);
   }
 
   async callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {

@@ -1,6 +1,7 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
+import type { RetrySafety } from '../../graph/tool-safety.js';
 
 export { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-format.js';
 
@@ -39,6 +40,7 @@ export interface ToolEntry extends Listed {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  readonly retrySafety?: RetrySafety;
   /** What the author says about the use of the tool; classes stand by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
   /** Inputs whose values are masked wherever the runtime shows them. */

@@ -220,7 +220,7 @@ class RegistryServer implements StepwrightServer {
       schemas,
       clock: processClock,
       secretInputs: catalogue.secretInputs,
-      changesNothing: (tool) => catalogue.describeTool(tool)?.annotations?.readOnlyHint === true,
+      changesNothing: (tool) => catalogue.toolSafety(tool) === 'readOnly',
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,

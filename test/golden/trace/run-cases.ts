@@ -86,6 +86,10 @@ export const runCases: Readonly<Record<string, Scenario>> = {
       next: echo(),
     },
   },
+  'error-of-a-tool-with-a-key': {
+    graph: sample([use('pay', {}), use('next', {})]),
+    tools: { pay: failing('busy', { retrySafety: 'key' }), next: echo() },
+  },
   'timeout-with-unknown-outcome': {
     graph: sample([
       use('pay', { amount: lit(5) }, { timeoutMs: 2_000 }),

@@ -2,6 +2,7 @@ import type { ToolContext } from '../../../src/decorators/context.js';
 import type { ToolAnnotations } from '../../../src/decorators/tool.js';
 import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
+import type { RetrySafety } from '../../../src/graph/tool-safety.js';
 import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
@@ -18,6 +19,7 @@ export interface FakeTool {
   readonly run: (input: never, context: ToolContext) => unknown;
   readonly schema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  readonly retrySafety?: RetrySafety;
   /** Names of secret inputs. */
   readonly secret?: readonly string[];
 }
@@ -176,7 +178,7 @@ function registryOf({ tools = {}, resources = {}, functions = {} }: Scenario): R
   };
 }
 
-function toolEntry({ description, run, schema, annotations, secret }: FakeTool): ToolEntry {
+function toolEntry({ description, run, schema, annotations, retrySafety, secret }: FakeTool): ToolEntry {
   return {
     class: class {
       execute(input: never, context: ToolContext) {
@@ -186,6 +188,7 @@ function toolEntry({ description, run, schema, annotations, secret }: FakeTool):
     description,
     inputSchema: schema ?? { type: 'object' },
     ...(annotations === undefined ? {} : { annotations }),
+    ...(retrySafety === undefined ? {} : { retrySafety }),
     ...(secret === undefined ? {} : { secret }),
     fingerprint: '',
   };

@@ -27,7 +27,7 @@ function traceOf(graph: Graph): TraceObserver {
   const trace = createTrace({
     graph,
     mask,
-    describeTool: (name) => ({ description: name, annotations: { readOnlyHint: name.length % 2 === 0 } }),
+    describeTool: (name) => ({ description: name, safety: name.length % 2 === 0 ? 'readOnly' : 'none' }),
     given,
     instructions: [],
   });

@@ -70,9 +70,9 @@ export const graphFaults = {
     (p: { step: string; tool: string; inside?: string }) =>
       `step \`${p.step}\` is tried again on failure, and tool \`${p.tool}\`${
         p.inside === undefined ? '' : `, which \`${p.inside}\` calls in it,`
-      } is not idempotent`,
+      } may repeat its effect`,
     (p) =>
-      `if calling \`${p.tool}\` twice does no harm, say so with \`annotations: { idempotentHint: true }\`; else do not retry it`,
+      `say \`retrySafety: 'idempotent'\` if a second call of \`${p.tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`,
   ),
   SW4015: error(
     (p: { what: string; option: string; range: string; value: number }) =>

@@ -134,6 +134,11 @@ export const structureFaults = {
       `\`${p.verb}\` takes at most ${p.max} argument${p.max === 1 ? '' : 's'}, and is given ${p.count}`,
     () => 'leave out what is too much',
   ),
+  SW1032: error(
+    (p: { tool: string; safety: string; hint: string; value: boolean }) =>
+      `tool \`${p.tool}\` says \`retrySafety: '${p.safety}'\` and \`${p.hint}: ${p.value}\`, which contradict each other`,
+    () => 'leave out the one that is wrong: without `retrySafety` the hints decide',
+  ),
   SW1050: warning(
     (p: { kind: string; name: string }) => `some hosts refuse the ${p.kind} name \`${p.name}\``,
     () =>

@@ -1,5 +1,5 @@
-import type { ToolAnnotations } from '../../../decorators/tool.js';
 import type { Graph } from '../../../graph/model.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
@@ -28,7 +28,7 @@ export interface HandOff {
 export interface HandOffContext {
   readonly graph: Graph;
   readonly state: RunState;
-  readonly annotations: (tool: string) => ToolAnnotations | undefined;
+  readonly safety: (tool: string) => ToolSafety;
   readonly ledger: Ledger;
   readonly secrets: RunMask;
   readonly standing: StandingWork;
@@ -179,8 +179,9 @@ class StoppedRun {
     const { failure, attempts } = outlookOf(record);
     const { node } = record;
     const { node: model } = node.planned;
-    const annotations = model.kind === 'call' ? this.#context.annotations(model.tool) : undefined;
-    const harmless = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+    const safety = model.kind === 'call' ? this.#context.safety(model.tool) : 'none';
+    // The client's own call has another idempotency key.
+    const harmless = safety === 'readOnly' || safety === 'idempotent';
     const isRetryable = attempts > 0 && (harmless || model.kind === 'resource');
     return [
       {

@@ -31,7 +31,7 @@ import { type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
   readonly graph: Graph;
-  /** Description and annotations of a tool, as the catalogue has them. */
+  /** Description and safety of a tool, as the catalogue has them. */
   readonly describeTool: (name: string) => ToolDescription | undefined;
   /** See {@link planText}. Default: it is made. */
   readonly plan?: string;
@@ -151,7 +151,7 @@ class ConversationTrace implements TraceObserver {
       ledger: this.#ledger,
       secrets: this.#secrets,
       standing: this.#standing,
-      annotations: (tool: string) => describeTool(tool)?.annotations,
+      safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
     };
     const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
     const last = textBlock('assistant', text, {
@@ -238,7 +238,7 @@ class ConversationTrace implements TraceObserver {
 
 /** Whether it makes no difference that nobody knows how a call of a tool ended. */
 function isHarmless(tool: ToolDescription | undefined): boolean {
-  return tool?.annotations?.readOnlyHint === true;
+  return tool?.safety === 'readOnly';
 }
 
 /** What `_meta` tells of the run's result. */
