@@ -28,6 +28,7 @@ import type { AnyClass, Registry, ToolEntry } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
 import { message, texts } from './texts.js';
 import { isAbort, thrownFailure, thrownText } from './thrown.js';
+import { toolContextOf } from './tool-context.js';
 
 /** What observers say about a tool. */
 export interface ToolDescription {
@@ -142,27 +143,34 @@ class RegistryCatalogue implements Catalogue {
       return refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near));
     }
     const { secret = [] } = entry;
-    const { mask = new CallMask() } = context;
-    const toolContext = toolContextOf(context, mask);
+    // Most calls have nothing to mask, and end without anybody asking.
+    let mask: CallMask | undefined;
+    const maskOf = (): CallMask => {
+      mask ??= context.mask ?? new CallMask();
+      return mask;
+    };
+    const toolContext = toolContextOf(context, maskOf);
     const work: Work = async (given, onThrown) => {
-      mask.giveMembers(given, secret);
+      if (secret.length > 0) maskOf().giveMembers(given, secret);
       // What needs no waiting for takes no turn of its own.
       const checking = this.#check(name, entry, given);
       const checked = checking instanceof Promise ? await checking : checking;
       if (!checked.ok) {
-        const failure = maskedFailure(checked.failure, checked.isOwnText ? mask.searched : mask);
+        const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
         return { ok: false, attempted: false, failure };
       }
       const report = (error: unknown): void => {
         onThrown?.(error);
         if (isAbort(error, context.signal)) return;
-        this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, mask)));
+        this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, maskOf())));
       };
-      return masked(await this.#call(name, entry, checked.input, toolContext, mask, report), mask);
+      if (context.isAborted ?? context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
+      const outcome = await this.#call(name, entry, checked.input, toolContext, maskOf, report);
+      return outcome.ok ? outcome : masked(outcome, maskOf());
     };
     return this.#middleware.isEmpty
       ? work(input)
-      : this.#middleware.around({ tool: name, input, secret, context, toolContext, mask }, work);
+      : this.#middleware.around({ tool: name, input, secret, context, toolContext, mask: maskOf() }, work);
   }
 
   readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
@@ -199,7 +207,7 @@ class RegistryCatalogue implements Catalogue {
     entry: ToolEntry,
     input: unknown,
     context: ToolContext,
-    mask: CallMask,
+    maskOf: () => CallMask,
     onThrown: (error: unknown) => void,
   ): Promise<ToolOutcome> {
     const made = this.#tools.get(name, entry.class);
@@ -207,7 +215,6 @@ class RegistryCatalogue implements Catalogue {
       if (made.thrown !== undefined) onThrown(made.thrown);
       return { ok: false, attempted: false, failure: made.failure };
     }
-    if (context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
 
     let raw: unknown;
     try {
@@ -215,7 +222,7 @@ class RegistryCatalogue implements Catalogue {
     } catch (error) {
       onThrown(error);
       const failure = thrownFailure(error, 'E_TOOL_ERROR');
-      const code = mask.repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
+      const code = maskOf().repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
       return { ok: false, attempted: true, failure: { ...failure, code } };
     }
     const result = normalizeResult(raw, entry.outputSchema);
@@ -252,25 +259,9 @@ class RegistryCatalogue implements Catalogue {
 /** Makes a call with the input that middleware left. */
 type Work = (input: JsonObject, onThrown?: (error: unknown) => void) => Promise<ToolOutcome>;
 
-/** What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it comes. */
-function toolContextOf(context: CallContext, mask: CallMask): ToolContext {
-  const { signal, requestId, idempotencyKey, auth, principal } = context;
-  return {
-    signal,
-    requestId,
-    ...(idempotencyKey === undefined ? undefined : { idempotencyKey }),
-    ...(auth === undefined ? undefined : { auth }),
-    ...(principal === undefined ? undefined : { principal }),
-    progress: (progress, total, text) =>
-      text === undefined
-        ? context.progress(progress, ...(total === undefined ? [] : [total]))
-        : context.progress(progress, total, mask.text(text)),
-  };
-}
-
 /** A failure without secrets: tools and validators repeat their input in what they complain about. */
-function masked(outcome: ToolOutcome, mask: CallMask): ToolOutcome {
-  if (outcome.ok || mask.isEmpty) return outcome;
+function masked(outcome: Extract<ToolOutcome, { ok: false }>, mask: CallMask): ToolOutcome {
+  if (mask.isEmpty) return outcome;
   const { failure, callResult } = outcome;
   return {
     ...outcome,

@@ -42,6 +42,8 @@ export interface FunctionReference {
 export interface CallContext extends ToolContext {
   /** Who asked for the call. Default: the client. */
   readonly origin?: CallOrigin;
+  /** Whether the signal is aborted, for whom that is all there is to know. Default: what the signal says. */
+  readonly isAborted?: boolean;
   /** What must not be shown of the call: what it is given for secret inputs of its tool is added. Default: nothing yet. */
   readonly mask?: CallMask;
 }

@@ -230,6 +230,10 @@ class CallInFlight implements CallContext {
     return this.#controller.signal;
   }
 
+  get isAborted(): boolean {
+    return this.#controller?.signal.aborted ?? false;
+  }
+
   get mask(): CallMask {
     this.#mask ??= this.#run.maskOf(this.#call);
     return this.#mask;
