@@ -38,10 +38,11 @@ export interface Masking {
  */
 export class Mask implements Masking {
   readonly #long = new PrefixTree();
-  readonly #short = new Set<string>();
+  // Most runs have no secret: what there is none of takes no place.
+  #short: Set<string> | undefined;
   /** What was added. Values never change. */
-  readonly #texts = new Set<string>();
-  readonly #values = new WeakSet<object>();
+  #texts: Set<string> | undefined;
+  #values: WeakSet<object> | undefined;
 
   /** @param secrets values to mask, as {@link add}. */
   constructor(secrets: Iterable<Json> = []) {
@@ -50,7 +51,7 @@ export class Mask implements Masking {
 
   /** True where there is nothing to mask. */
   get isEmpty(): boolean {
-    return this.#short.size === 0 && this.#long.isEmpty;
+    return this.#short === undefined && this.#long.isEmpty;
   }
 
   /**
@@ -63,6 +64,7 @@ export class Mask implements Masking {
       if (typeof next === 'string') this.#addText(next);
       else if (typeof next === 'number') this.#addText(String(next));
       else if (typeof next === 'object' && next !== null) {
+        this.#values ??= new WeakSet();
         if (this.#values.has(next)) continue;
         this.#values.add(next);
         for (const member of Object.values(next)) open.push(member);
@@ -71,17 +73,21 @@ export class Mask implements Masking {
   }
 
   #addText(text: string): void {
+    this.#texts ??= new Set();
     if (this.#texts.has(text)) return;
     this.#texts.add(text);
     for (const form of formsOf(text)) {
       if (form.length >= SHORT_SECRET) this.#long.add(form);
-      else if (form !== '') this.#short.add(form);
+      else if (form !== '') {
+        this.#short ??= new Set();
+        this.#short.add(form);
+      }
     }
   }
 
   /** A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts. */
   text(text: string): string {
-    if (this.#short.has(text)) return MASKED;
+    if (this.#short?.has(text)) return MASKED;
     if (this.#long.isEmpty) return text;
     let shown = '';
     let rest = 0;
