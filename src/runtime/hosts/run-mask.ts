@@ -38,9 +38,9 @@ export class RunMask implements Masking {
   readonly #secretInputs: (tool: string) => readonly string[];
   readonly #mask: Mask;
   /** Secrets that are too short to be searched for. */
-  readonly #short = new Set<string>();
+  #short: Set<string> | undefined;
   /** Commands whose calls were given one of these. */
-  readonly #hidden = new Set<string>();
+  #hidden: Set<string> | undefined;
   /** Whether there is anything to follow. */
   #isActive: boolean;
 
@@ -117,7 +117,8 @@ export class RunMask implements Masking {
   returned({ id, node }: Call, { hidesAll, short }: CallMask): void {
     if (!hidesAll) return;
     this.#isActive = true;
-    for (const secret of short) this.#short.add(secret);
+    this.#short = new Set([...(this.#short ?? []), ...short]);
+    this.#hidden ??= new Set();
     this.#hidden.add(id);
     this.#derived.hideResultOf(node);
   }
@@ -174,7 +175,7 @@ export class RunMask implements Masking {
 
   /** What a call has given back, by the id of its command. */
   given(value: Json, command: string): Json {
-    return this.#hidden.has(command) ? hidden(value, (key) => this.#key(key)) : this.#mask.json(value);
+    return this.#hidden?.has(command) ? hidden(value, (key) => this.#key(key)) : this.#mask.json(value);
   }
 
   /** The result of a run. @param endedBy the step that ended it with a value, if one did. */
@@ -294,7 +295,7 @@ export class RunMask implements Masking {
 
   /** A key of what a call that hides everything has given back, or of what was made of that. */
   #key(key: string): string {
-    return repeats(key, this.#short) ? MASKED : this.#mask.text(key);
+    return repeats(key, this.#short ?? []) ? MASKED : this.#mask.text(key);
   }
 }
 

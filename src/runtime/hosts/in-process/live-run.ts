@@ -429,6 +429,11 @@ export class LiveRun implements CallingRun {
     }
     this.#tell(facts, delivery, response);
     for (const command of commands) if (command.kind === 'cancelCall') this.#calls.abort(command.call);
+    this.#readInbox();
+  }
+
+  /** From the start of the run on, there is an inbox in its journal. */
+  #readInbox(): void {
     const { receive, journal, runId } = this.#options;
     if (receive === undefined || journal === undefined || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
@@ -463,6 +468,7 @@ export class LiveRun implements CallingRun {
     }
     this.#calls.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
+    this.#readInbox();
   }
 
   #register(command: Command): void {

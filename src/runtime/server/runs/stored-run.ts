@@ -7,6 +7,7 @@ import { unreachable } from '../../../graph/unreachable.js';
 import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
+import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { FailedItems } from '../../hosts/failed-items.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
@@ -218,7 +219,14 @@ export class StoredRun implements Addressed {
   }
 
   /** Through the inbox of the journal, where there is one: then it is safe before it is looked at. */
-  #send(kind: 'answer' | 'cancel', by: Owner, content: JsonObject, attendant: Attendant): Promise<RunAnswer> {
+  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, attendant: Attendant): Promise<RunAnswer> {
+    // What becomes of it outside must not reach the run.
+    const json = toJson(given);
+    if (!json.ok) {
+      const message = texts.shape([texts.notJson(json.problem)], '');
+      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
+    }
+    const content = json.value as JsonObject;
     return new Promise((resolve, reject) => {
       const sender = { attendant, resolve };
       const { journal } = this.#parts;

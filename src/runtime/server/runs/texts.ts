@@ -48,6 +48,7 @@ export const texts = {
     `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} The action is still open.`,
   oneOfTwo: 'send either `result` or `error`, one of them',
   errorShape: '`error` must be an object { code?, message } with a message in text',
+  notJson: (problem: string) => `it is not JSON, but holds ${problem}`,
   protoKey: 'the key `__proto__` is not allowed',
   notTaken: 'it is not what the step expects',
   brokenSchema: (why: string) => `what the step expects cannot be checked: ${clip(why)}`,
