@@ -1,11 +1,12 @@
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { CallNode, Compensation, Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
+import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from '../catalogue/call-mask.js';
 import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../catalogue/mask.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../engine/instances.js';
-import { type DeclaredSecrets, declaredSecrets, entryOf, inputName, inputPath } from './declared-secrets.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 /** A command that is carried out by the catalogue. */
@@ -33,7 +34,7 @@ export interface RunSecrets {
  */
 export class RunMask implements Masking {
   readonly #graph: Graph;
-  readonly #declared: DeclaredSecrets;
+  readonly #declared: PlanSecrets;
   #flow: DerivedSecrets | undefined;
   readonly #secretInputs: (tool: string) => readonly string[];
   readonly #mask: Mask;
@@ -45,9 +46,10 @@ export class RunMask implements Masking {
   #isActive: boolean;
 
   constructor(graph: Graph, { input = {}, given = [], secretInputs = none }: RunSecrets = {}) {
-    this.#graph = graph;
+    const plan = planOf(graph);
+    this.#graph = plan.graph;
     this.#secretInputs = secretInputs;
-    const declared = declaredSecrets(graph, secretInputs);
+    const declared = secretsOf(plan, secretInputs);
     this.#declared = declared;
     this.#isActive = declared.any;
     if (!declared.any) {

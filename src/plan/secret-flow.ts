@@ -1,8 +1,8 @@
-import { references } from '../../graph/expression/references.js';
-import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import type { Input } from '../../graph/model.js';
-import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
-import type { ScopeInstance, WorkflowInstance } from '../engine/instances.js';
+import { references } from '../graph/expression/references.js';
+import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
+import type { Input } from '../graph/model.js';
+import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+import { entryOf, loopNamed } from './secrets.js';
 
 type Path = readonly (string | number)[];
 
@@ -19,6 +19,18 @@ interface Frame {
   readonly plan: WorkflowPlan;
   readonly depth: number;
   readonly caller?: { readonly frame: Frame; readonly node: PlannedNode };
+}
+
+/** A workflow of a run, by the nodes that run it. */
+export interface WorkflowPosition {
+  /** The node that runs it; none for the workflow that the run was started on. */
+  readonly node?: { readonly planned: PlannedNode; readonly scope: ScopePosition };
+}
+
+/** A scope of a run. */
+export interface ScopePosition {
+  readonly plan: ScopePlan;
+  readonly workflow: WorkflowPosition;
 }
 
 /** Where an expression stands. */
@@ -61,17 +73,17 @@ export class SecretFlow {
   }
 
   /** Whether a secret goes into the value of an expression. */
-  mentions(expr: Expr, at: ScopeInstance, locals: Locals = NO_LOCALS): boolean {
+  mentions(expr: Expr, at: ScopePosition, locals: Locals = NO_LOCALS): boolean {
     return this.#mentions(expr, this.#placeOf(at), locals);
   }
 
   /** Whether a secret goes into the value of a node, or into what stands there at a path. */
-  reaches(node: PlannedNode, at: ScopeInstance, path: Path = []): boolean {
+  reaches(node: PlannedNode, at: ScopePosition, path: Path = []): boolean {
     return this.#reachesNode(this.#frameOf(at.workflow), node, path);
   }
 
   /** Whether an input of the workflow at hand is secret. */
-  isInput(name: string, at: ScopeInstance): boolean {
+  isInput(name: string, at: ScopePosition): boolean {
     return this.#reachesInput(this.#frameOf(at.workflow), name);
   }
 
@@ -83,7 +95,7 @@ export class SecretFlow {
   }
 
   /** What a call, a read or a question of this node gives may repeat a secret that no search can find. */
-  hideResult(node: PlannedNode, at: ScopeInstance): void {
+  hideResult(node: PlannedNode, at: ScopePosition): void {
     const key = nodeIn(this.#frameOf(at.workflow), node);
     if (this.#hidden.has(key)) return;
     this.#hidden.add(key);
@@ -91,7 +103,7 @@ export class SecretFlow {
   }
 
   /** Which workflow an expression belongs to, by the nodes that run it. */
-  frameAt(at: ScopeInstance): string {
+  frameAt(at: ScopePosition): string {
     return this.#frameOf(at.workflow).id;
   }
 
@@ -101,7 +113,7 @@ export class SecretFlow {
   }
 
   /** The inputs of the run that the value behind a reference is made of, secret ones and others. */
-  inputsBehind(ref: RefExpr, at: ScopeInstance): readonly string[] {
+  inputsBehind(ref: RefExpr, at: ScopePosition): readonly string[] {
     const found = new Set<string>();
     this.#collect(ref, this.#placeOf(at), found, new Set());
     return [...found];
@@ -170,7 +182,7 @@ export class SecretFlow {
   }
 
   /** What in the value of a node is secret although nothing that is known derives it from a secret. */
-  secretPathsOf(node: PlannedNode, at: ScopeInstance): readonly Path[] {
+  secretPathsOf(node: PlannedNode, at: ScopePosition): readonly Path[] {
     return this.#secretPaths(this.#frameOf(at.workflow), node);
   }
 
@@ -258,11 +270,11 @@ export class SecretFlow {
     return reaches;
   }
 
-  #placeOf({ workflow, plan }: ScopeInstance): Place {
+  #placeOf({ workflow, plan }: ScopePosition): Place {
     return { frame: this.#frameOf(workflow), scope: plan };
   }
 
-  #frameOf({ node }: WorkflowInstance): Frame {
+  #frameOf({ node }: WorkflowPosition): Frame {
     if (node === undefined) return this.#main;
     return this.#frameInside(this.#frameOf(node.scope.workflow), node.planned) ?? this.#main;
   }
@@ -287,8 +299,8 @@ function nodeIn(frame: Frame, { node }: PlannedNode): string {
 export function partAt(expr: Expr, [key, ...rest]: Path): Expr {
   if (key === undefined) return expr;
   if (expr.kind === 'dict' && expr.entries.every((entry) => 'key' in entry)) {
-    const entry = expr.entries.findLast((candidate) => 'key' in candidate && candidate.key === String(key));
-    return entry === undefined ? { kind: 'literal' } : partAt(valueIn(entry), rest);
+    const value = entryOf(expr, String(key));
+    return value === undefined ? { kind: 'literal' } : partAt(value, rest);
   }
   if (expr.kind === 'list' && !expr.items.some(({ spread }) => spread)) {
     const item = expr.items[Number(key)];
@@ -306,11 +318,6 @@ export function valueIn(entry: DictEntry): Expr {
 function itemsIn(items: Expr): readonly Expr[] {
   if (items.kind !== 'list' || items.items.some(({ spread }) => spread)) return [items];
   return items.items.map(({ value }) => value);
-}
-
-/** The nearest loop around that calls its item so. */
-function loopNamed({ loops }: ScopePlan, name: string): PlannedNode | undefined {
-  return loops.findLast(({ node }) => node.kind === 'foreach' && node.as === name);
 }
 
 function isDeclaredSecret(inputs: readonly Input[], name: string): boolean {

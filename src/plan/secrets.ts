@@ -1,0 +1,158 @@
+import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import type { Input, Node } from '../graph/model.js';
+import { compensationsOf } from '../graph/node-expressions.js';
+import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+
+/** The names of a tool's secret inputs. */
+export type SecretInputsOf = (tool: string) => readonly string[];
+
+/** What of a plan is secret before it runs. */
+export interface PlanSecrets {
+  /** Whether an input of a workflow is a secret: it is declared so, or handed on to where one is wanted. */
+  readonly has: (workflow: string, input: string) => boolean;
+  /** What of an answer, or of the result of a call, is handed on to where a secret is wanted, by its paths. */
+  readonly pathsOf: (workflow: string, node: string) => readonly RefExpr['path'][];
+  /** What calls and workflows give to secret inputs. */
+  readonly given: ReadonlySet<Expr>;
+  /** The declarations of secret inputs. */
+  readonly inputs: readonly Input[];
+  /** Whether a run can have a secret at all, as far as the graph shows. */
+  readonly any: boolean;
+}
+
+const NONE: PlanSecrets = {
+  has: () => false,
+  pathsOf: () => [],
+  given: new Set(),
+  inputs: [],
+  any: false,
+};
+
+const known = new WeakMap<Plan, WeakMap<SecretInputsOf, PlanSecrets>>();
+
+/**
+ * Finds every secret input of a plan's workflows, once for each plan and catalogue. An input that is handed on to a
+ * tool's or another workflow's secret input, or whose items are, is secret as well; and so is what an answer or a result
+ * has there.
+ */
+export function secretsOf(plan: Plan, inputsOf: SecretInputsOf): PlanSecrets {
+  const byCatalogue = known.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
+  known.set(plan, byCatalogue);
+  const found = byCatalogue.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
+  byCatalogue.set(inputsOf, found);
+  return found;
+}
+
+function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsOf): PlanSecrets {
+  if (!workflows.some((workflow) => mayHaveSecrets(workflow, inputsOf))) return NONE;
+  const found = new Set<string>();
+  const paths = new Map<string, RefExpr['path'][]>();
+  const given = new Set<Expr>();
+  const keyOf = (workflow: string, name: string): string => JSON.stringify([workflow, name]);
+  for (const { graph } of workflows) {
+    for (const { name, secret } of graph.inputs) if (secret === true) found.add(keyOf(graph.name, name));
+  }
+  const inputsIn = ({ graph }: WorkflowPlan): readonly Input[] =>
+    graph.inputs.filter(({ name }) => found.has(keyOf(graph.name, name)));
+  const wanted = ({ node }: PlannedNode): readonly string[] => {
+    if (node.kind === 'call') return inputsOf(node.tool);
+    const task = workflows.find(({ graph }) => node.kind === 'workflow' && graph.name === node.workflow);
+    return task === undefined ? [] : inputsIn(task).map(({ name }) => name);
+  };
+  const give = (expr: Expr, { scope }: PlannedNode): void => {
+    const { graph, byId } = scope.workflow;
+    const source = inputName(expr, scope);
+    if (source !== undefined) found.add(keyOf(graph.name, source));
+    const [step, ...path] = given.has(expr) ? [] : stepPath(expr);
+    given.add(expr);
+    const giver = step === undefined ? undefined : byId.get(String(step))?.node;
+    if (giver === undefined || !givesText(giver)) return;
+    const key = keyOf(graph.name, giver.id);
+    paths.set(key, [...(paths.get(key) ?? []), path]);
+  };
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (const planned of workflows.flatMap(({ nodes }) => nodes)) {
+      const { node } = planned;
+      if (node.kind !== 'call' && node.kind !== 'workflow') continue;
+      for (const name of wanted(planned)) {
+        const expr = entryOf(node.input, name);
+        if (expr !== undefined) give(expr, planned);
+      }
+    }
+  }
+  return {
+    any: true,
+    has: (workflow, input) => found.has(keyOf(workflow, input)),
+    pathsOf: (workflow, node) => paths.get(keyOf(workflow, node)) ?? [],
+    given,
+    inputs: workflows.flatMap(inputsIn),
+  };
+}
+
+function mayHaveSecrets({ graph, nodes }: WorkflowPlan, inputsOf: SecretInputsOf): boolean {
+  return (
+    graph.inputs.some(({ secret }) => secret === true) ||
+    nodes.some(({ node }) => [node, ...compensationsOf(node)].some(isGiven))
+  );
+  function isGiven(call: Node | { readonly tool: string }): boolean {
+    return 'tool' in call && inputsOf(call.tool).length > 0;
+  }
+}
+
+/** The input of the workflow an expression refers to, as a whole or in part, if it does no more than that. */
+export function inputName(expr: Expr | undefined, scope?: ScopePlan): string | undefined {
+  if (expr?.kind === 'get') return inputName(expr.of, scope);
+  if (expr?.kind !== 'ref') return undefined;
+  const name = String(expr.path[0]);
+  if (expr.root === 'inputs') return name;
+  const loop = expr.root === 'item' && scope !== undefined ? loopNamed(scope, name) : undefined;
+  return loop?.node.kind === 'foreach' ? inputName(loop.node.items, loop.scope) : undefined;
+}
+
+/** The nearest loop around that calls its item so. */
+export function loopNamed({ loops }: ScopePlan, name: string): PlannedNode | undefined {
+  for (let place = loops.length - 1; place >= 0; place -= 1) {
+    const loop = loops[place];
+    if (loop?.node.kind === 'foreach' && loop.node.as === name) return loop;
+  }
+  return undefined;
+}
+
+/** Whether what a node gives can be a secret, and comes from outside: no yes or no. */
+function givesText(node: Node): boolean {
+  return node.kind === 'call' || (node.kind === 'ask' && node.mode !== 'info' && node.mode !== 'confirm');
+}
+
+/** The step that an expression refers to and the path in its value, as far as it is written out. */
+function stepPath(expr: Expr): RefExpr['path'] | readonly [] {
+  if (expr.kind === 'ref') return expr.root === 'steps' ? expr.path : [];
+  if (expr.kind !== 'get') return [];
+  const base = stepPath(expr.of);
+  const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
+  const isWritten = typeof key === 'string' || typeof key === 'number';
+  return base.length > 0 && isWritten && isWhole(expr.of) ? [...base, key] : base;
+}
+
+function isWhole(expr: Expr): boolean {
+  return expr.kind === 'ref' || (expr.kind === 'get' && expr.key.kind === 'literal' && isWhole(expr.of));
+}
+
+/** The path into the inputs of its workflow that an expression is, if it is no more than that: `card.number`. */
+export function inputPath(expr: Expr): RefExpr['path'] | undefined {
+  if (expr.kind === 'ref') return expr.root === 'inputs' ? expr.path : undefined;
+  if (expr.kind !== 'get' || expr.key.kind !== 'literal') return undefined;
+  const { value: key } = expr.key;
+  const base = inputPath(expr.of);
+  return base === undefined || (typeof key !== 'string' && typeof key !== 'number')
+    ? undefined
+    : [...base, key];
+}
+
+/** What a literal object has under a key. */
+export function entryOf(expr: Expr, key: string): Expr | undefined {
+  if (expr.kind !== 'dict') return undefined;
+  let found: Expr | undefined;
+  for (const entry of expr.entries) if ('key' in entry && entry.key === key) found = entry.value;
+  return found;
+}
