@@ -14,6 +14,7 @@ import { checkReach } from './reach.js';
 import { checkReferences } from './references.js';
 import { checkResources } from './resources.js';
 import { checkRetries } from './retries.js';
+import { checkRollbacks } from './rollbacks.js';
 import { checkRoutes } from './routes.js';
 import { checkSkipped } from './skipped.js';
 import { checkState } from './state.js';
@@ -65,7 +66,8 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkCalls(plan, environment, namesIn),
     ...checkResources(plan, environment),
     ...checkState(plan, namesIn),
-    ...checkConstructs(plan, environment, namesIn),
+    ...checkConstructs(plan, namesIn),
+    ...checkRollbacks(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
     ...checkRanges(plan),

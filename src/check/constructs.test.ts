@@ -29,7 +29,6 @@ import {
   missing,
   parallel,
   reading,
-  runs,
   sets,
   undoes,
   undoing,
@@ -188,29 +187,6 @@ describe('SW4015: numbers out of their range', () => {
       waits(7, 'v', ref('steps', 'first')),
     ];
     expect(findings(nodes)).toEqual([]);
-  });
-});
-
-describe('SW4028: rolling back', () => {
-  const rollback = { onPartialFailure: 'rollback' } as const;
-  const compensate = undoing('put');
-  const nothing =
-    'SW4028 3:1 step `p` rolls back, and nothing in it says how it is undone | add `compensate` to a call in it, or let it fail without rolling back';
-
-  test('needs something that undoes, however deep', () => {
-    const inner = graphOf([step(1, 'b', 'put', {}, { compensate })], { name: 'inner', inputs: [] });
-    const rolling = (...nodes: Node[]): Node => parallel(3, 'p', { one: body(nodes) }, rollback);
-    expect(findings([rolling(put(4, 'a'))])).toEqual([nothing]);
-    expect(findings([rolling(loop(4, 'l', items, body([step(5, 'a', 'put', {}, { compensate })])))])).toEqual(
-      [],
-    );
-    expect(findings([rolling(runs(4, 'a', 'inner'))], {}, [inner])).toEqual([]);
-    expect(findings([rolling(runs(4, 'a', 'inner'))])).toEqual([]);
-    expect(
-      findings([rolling(runs(4, 'a', 'plain'))], {}, [{ ...inner, name: 'plain', nodes: [put(1, 'b')] }]),
-    ).toEqual([nothing]);
-    const byNode = parallel(3, 'p', { one: body([put(4, 'a')]) }, { ...rollback, compensateNode: 'u' });
-    expect(findings([byNode, undoes(5, 'u', compensate)])).toEqual([]);
   });
 });
 

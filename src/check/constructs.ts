@@ -1,32 +1,22 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { failureCodeFault } from '../graph/failure-code.js';
-import type { AskNode, ForeachNode, ParallelNode } from '../graph/model.js';
-import { nodesOf } from '../graph/node-expressions.js';
+import type { AskNode, ForeachNode } from '../graph/model.js';
 import { parseTime } from '../graph/rfc3339.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import type { CheckEnvironment } from './environment.js';
 import { itemOf, typesOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
 import { describeTypes } from './type-mismatch.js';
 import { type Names, typeOf } from './type-of.js';
 import { type NamesIn, textsOf } from './values.js';
-import { reachableFrom } from './workflows.js';
 
 /**
- * SW4028 rolling back where nothing can be undone, SW4029 loops over what is no list, SW4030 options of questions,
+ * SW4029 loops over what is no list, SW4030 options of questions,
  * SW4034 times that are none, SW4036 codes of failures that an author may not use.
  */
-export function checkConstructs(
-  { graph, nodes }: WorkflowPlan,
-  environment: CheckEnvironment,
-  namesIn: NamesIn,
-): Diagnostic[] {
+export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return nodes.flatMap(({ node, scope }) => {
     const place = placeOfNode(node, graph);
     switch (node.kind) {
-      case 'parallel':
-        if (node.onPartialFailure !== 'rollback' || canUndo(node, environment)) return [];
-        return [diagnostic('SW4028', place, { step: node.id })];
       case 'foreach': {
         const actual = noList(node, namesIn(scope));
         if (actual === undefined) return [];
@@ -53,15 +43,6 @@ export function checkConstructs(
         return [];
     }
   });
-}
-
-/** Workflows that nothing is known of may undo something. */
-function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
-  if (node.compensateNode !== undefined) return true;
-  const own = { nodes: nodesOf({ nodes: [node] }) };
-  const { graphs, isWhole } = reachableFrom(own, environment);
-  const all = [...own.nodes, ...graphs.flatMap(nodesOf)];
-  return !isWhole || all.some((each) => each.kind === 'call' && each.compensate !== undefined);
 }
 
 function noList({ items }: ForeachNode, names: Names): string | undefined {

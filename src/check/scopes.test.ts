@@ -229,7 +229,7 @@ describe('routes', () => {
       parallel(
         4,
         'p',
-        { one: body([put(5, 'b')]) },
+        { one: body([step(5, 'b', 'peek')]) },
         { onPartialFailure: 'rollback', compensateNode: 'undo' },
       ),
       fails(6, literal('no')),

@@ -75,6 +75,10 @@ describe('the comments of a file', () => {
     3,
   ];
   /* stepwright-ignore SW3014: of another form */ d = 4;
+  e = x
+    ? // stepwright-ignore SW3016: above an arm
+      5
+    : 6; // stepwright-ignore SW3017: behind an arm
 }
 // stepwright-ignore SW3015: at the end
 `;
@@ -83,7 +87,9 @@ describe('the comments of a file', () => {
       ['SW3012: above', 4, 4],
       ['SW3013: above a decorator', 7, 10],
       ['SW3014: of another form', 13, 13],
-      ['SW3015: at the end', 16, 16],
+      ['SW3016: above an arm', 15, 16],
+      ['SW3017: behind an arm', 17, 17],
+      ['SW3015: at the end', 20, 20],
     ]);
   });
 

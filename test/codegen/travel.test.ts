@@ -124,7 +124,7 @@ describe('the workflows of the travel agency', () => {
     const outcome = await runInProcess({ graph: { ...checkout, nodes }, input, runId: 'r', calls, context });
     expect(outcome).toMatchObject({
       status: 'failed',
-      failure: { code: 'payment.fallback', message: 'Payment processing failed after 1 attempts: declined' },
+      failure: { code: 'E_FAIL', message: 'Payment processing failed after 1 attempts: declined' },
     });
     expect(called).toEqual(['validate_cart', 'calculate_total', 'charge_cart']);
   });

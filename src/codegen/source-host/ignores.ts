@@ -23,7 +23,7 @@ export function readIgnores(context: HostContext, source: ts.SourceFile): Ignore
       const own = lineOf(node.getStart(source));
       for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) {
         const line = lineOf(range.pos);
-        add(range, [line, line]);
+        add(range, [line, opensNextLine(text, range.pos) ? line + 1 : line]);
       }
       for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
         const line = lineOf(range.pos);
@@ -33,6 +33,12 @@ export function readIgnores(context: HostContext, source: ts.SourceFile): Ignore
     return children;
   });
   return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
+}
+
+/** Formatters put the comment above an arm of a condition behind its `?` or `:`. */
+function opensNextLine(text: string, comment: number): boolean {
+  const line = text.slice(text.lastIndexOf('\n', comment) + 1, comment).trim();
+  return line === '?' || line === ':';
 }
 
 /** What follows the mark in a comment that begins with it. */

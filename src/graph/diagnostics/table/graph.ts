@@ -181,6 +181,12 @@ export const graphFaults = {
       `the first value of the state's field \`${p.field}\` does not fit its schema: ${p.problem}`,
     () => 'correct `initial`, or the schema',
   ),
+  SW4037: warning(
+    (p: { step: string; tool: string; parallel: string; workflow?: string }) =>
+      `step \`${p.step}\`${p.workflow === undefined ? '' : ` of workflow \`${p.workflow}\``} calls \`${p.tool}\`, which nothing undoes when \`${p.parallel}\` rolls back`,
+    (p) =>
+      `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { dict, literal, ref } from '../graph/expression/build.fixture.js';
+import type { DictExpr } from '../graph/expression/tree.js';
+import type { Compensation, Node } from '../graph/model.js';
+import { graphOf, step } from './check-graph.fixture.js';
+import { body, findings, loop, parallel, runs, undoes, undoing } from './constructs.fixture.js';
+
+const items = literal(['a', 'b']);
+const rollback = { onPartialFailure: 'rollback' } as const;
+const compensate = undoing('put');
+const put = (line: number, id: string): Node => step(line, id, 'put');
+const peek = (line: number, id: string): Node => step(line, id, 'peek');
+const booked = (line: number, id: string): Node => step(line, id, 'put', {}, { compensate });
+const rolling = (...nodes: Node[]): Node => parallel(3, 'p', { one: body(nodes) }, rollback);
+
+describe('SW4028: rolling back', () => {
+  const nothing =
+    'SW4028 3:1 step `p` rolls back, and nothing in it says how it is undone | add `compensate` to a call in it, or let it fail without rolling back';
+
+  test('needs something that undoes, however deep', () => {
+    const inner = graphOf([step(1, 'b', 'put', {}, { compensate })], { name: 'inner', inputs: [] });
+    expect(findings([rolling(put(4, 'a'))])).toEqual([nothing]);
+    expect(findings([rolling(loop(4, 'l', items, body([step(5, 'a', 'put', {}, { compensate })])))])).toEqual(
+      [],
+    );
+    expect(findings([rolling(runs(4, 'a', 'inner'))], {}, [inner])).toEqual([]);
+    expect(findings([rolling(runs(4, 'a', 'inner'))])).toEqual([]);
+    expect(
+      findings([rolling(runs(4, 'a', 'plain'))], {}, [{ ...inner, name: 'plain', nodes: [put(1, 'b')] }]),
+    ).toEqual([nothing]);
+    const byNode = parallel(3, 'p', { one: body([peek(4, 'a')]) }, { ...rollback, compensateNode: 'u' });
+    expect(findings([byNode, undoes(5, 'u', compensate)])).toEqual([]);
+  });
+});
+
+describe('SW4037: a call that a rollback does not undo', () => {
+  const remains = (line: number, id: string, owner = '', parallelId = 'p', rollsBackAt = 3): string =>
+    `SW4037 ${line}:1 step \`${id}\`${owner} calls \`put\`, which nothing undoes when \`${parallelId}\` rolls back | it rolls back here ${rollsBackAt}:1 | add \`compensate\` to the call; if \`put\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``;
+
+  test('is found beside one that is undone, in loops and nested containers too', () => {
+    const inLoop = loop(5, 'l', items, body([put(6, 'a')]));
+    const nested = parallel(7, 'q', { inner: body([put(8, 'b')]) });
+    expect(findings([rolling(booked(4, 'x'), inLoop, nested)])).toEqual([remains(6, 'a'), remains(8, 'b')]);
+  });
+
+  test('changes something: a read needs no undoing', () => {
+    expect(findings([rolling(booked(4, 'x'), peek(5, 'a'))])).toEqual([]);
+  });
+
+  test('is of a known tool: another one is a fault already', () => {
+    expect(findings([rolling(booked(4, 'x'), step(5, 'a', 'gone'))])).toEqual([
+      expect.stringContaining('SW4001'),
+    ]);
+  });
+
+  test('stands in a parallel that rolls back', () => {
+    const other = (onPartialFailure: 'abort' | 'continue'): Node =>
+      parallel(3, 'p', { one: body([put(4, 'a')]) }, { onPartialFailure });
+    expect(findings([other('abort')])).toEqual([]);
+    expect(findings([other('continue')])).toEqual([]);
+    expect(findings([put(2, 'before'), rolling(booked(4, 'x')), put(5, 'after')])).toEqual([]);
+  });
+
+  test('is found once, for the innermost parallel that does not undo it', () => {
+    const inner = parallel(5, 'q', { two: body([put(6, 'a'), booked(7, 'b')]) }, rollback);
+    expect(findings([rolling(booked(4, 'x'), inner)])).toEqual([remains(6, 'a', '', 'q', 5)]);
+  });
+
+  test('is found in workflows that a branch runs, once each', () => {
+    const inner = graphOf([booked(10, 'b'), put(11, 'c')], { name: 'inner', inputs: [] });
+    const outer = graphOf([runs(20, 'deep', 'inner')], { name: 'outer', inputs: [] });
+    const nodes = [rolling(runs(4, 'm', 'outer'), runs(5, 'n', 'inner'))];
+    expect(findings(nodes, {}, [inner, outer])).toEqual([remains(11, 'c', ' of workflow `inner`')]);
+  });
+
+  describe('with a `compensate` node', () => {
+    const undo = (id: string): Compensation => ({
+      tool: 'add-task',
+      input: dict({ task: literal('t'), page: ref('steps', id) }) as DictExpr,
+    });
+    const byNode = (...nodes: Node[]): Node =>
+      parallel(3, 'p', { one: body(nodes) }, { ...rollback, compensateNode: 'u' });
+    const found = (nodes: Node[]): string[] =>
+      findings(nodes).filter((each) => each.startsWith('SW4037') || each.startsWith('SW4028'));
+
+    test('is undone where a step refers to it, or to a container around it', () => {
+      expect(found([byNode(put(4, 'a')), undoes(9, 'u', undo('a'))])).toEqual([]);
+      const inLoop = loop(4, 'l', items, body([put(5, 'a')]));
+      expect(found([byNode(inLoop), undoes(9, 'u', undo('l'))])).toEqual([]);
+    });
+
+    test('remains where no step does', () => {
+      expect(found([byNode(put(4, 'a'), put(5, 'b')), undoes(9, 'u', undo('a'))])).toEqual([remains(5, 'b')]);
+      expect(found([byNode(put(4, 'a')), undoes(9, 'u', compensate)])).toEqual([remains(4, 'a')]);
+    });
+
+    test('remains for a parallel around the one that undoes it', () => {
+      const outer = parallel(
+        2,
+        'o',
+        { one: body([booked(7, 'x'), byNode(put(4, 'a')), undoes(9, 'u', undo('a'))]) },
+        rollback,
+      );
+      expect(found([outer])).toEqual([remains(4, 'a', '', 'o', 2)]);
+    });
+  });
+});

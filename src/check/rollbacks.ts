@@ -1,0 +1,81 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
+import { nodesOf } from '../graph/node-expressions.js';
+import { toolSafetyOf } from '../graph/tool-safety.js';
+import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import type { CheckEnvironment } from './environment.js';
+import { placeOfNode, relatedPlace } from './places.js';
+import { reachableFrom } from './workflows.js';
+
+/** SW4028 rolling back where nothing can be undone, SW4037 calls that a rollback does not undo. */
+export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const rolling = nodes.flatMap(({ node }) => (isRolling(node) ? [node] : []));
+  if (rolling.length === 0) return [];
+  const idle = new Set(rolling.filter((each) => !canUndo(each, environment)));
+  const faults = rolling.flatMap((node) =>
+    idle.has(node) ? [diagnostic('SW4028', placeOfNode(node, graph), { step: node.id })] : [],
+  );
+  const told = new Set<CallNode>();
+  const remaining = nodes.flatMap((planned) => {
+    const parallel = planned.rolledBackBy.find((each) => !isUndoneBy(planned, each));
+    if (parallel === undefined || (isRolling(parallel.node) && idle.has(parallel.node))) return [];
+    return callsOf(planned, graph, environment).flatMap(({ call, of }) => {
+      if (told.has(call) || !remainsOf(call, environment)) return [];
+      told.add(call);
+      const place = placeOfNode(call, of) ?? placeOfNode(planned.node, graph);
+      const related = relatedPlace('it rolls back here', parallel.node.source);
+      const params = { step: call.id, tool: call.tool, parallel: parallel.node.id };
+      return [
+        diagnostic('SW4037', place, of === graph ? params : { ...params, workflow: of.name }, { related }),
+      ];
+    });
+  });
+  return [...faults, ...remaining];
+}
+
+function isRolling(node: PlannedNode['node']): node is ParallelNode {
+  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+}
+
+/** Workflows that nothing is known of may undo something. */
+function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
+  if (node.compensateNode !== undefined) return true;
+  const own = { nodes: nodesOf({ nodes: [node] }) };
+  const { graphs, isWhole } = reachableFrom(own, environment);
+  const all = [...own.nodes, ...graphs.flatMap(nodesOf)];
+  return !isWhole || all.some((each) => each.kind === 'call' && each.compensate !== undefined);
+}
+
+interface PlacedCall {
+  readonly call: CallNode;
+  readonly of: Graph;
+}
+
+/** The call a node is, or those of the workflows it runs. */
+function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironment): PlacedCall[] {
+  if (node.kind === 'call') return [{ call: node, of: graph }];
+  if (node.kind !== 'workflow') return [];
+  return reachableFrom({ nodes: [node] }, environment).graphs.flatMap((of) =>
+    nodesOf(of).flatMap((call) => (call.kind === 'call' ? [{ call, of }] : [])),
+  );
+}
+
+/** Whether a call has an effect and does not say how it is undone. A tool that is not there is SW4001. */
+function remainsOf({ tool, compensate }: CallNode, { tools }: CheckEnvironment): boolean {
+  const signature = tools.get(tool);
+  return compensate === undefined && signature !== undefined && toolSafetyOf(signature) !== 'readOnly';
+}
+
+/** Whether the `compensate` node of a `parallel` plainly refers to a node inside, or to a container around that. */
+function isUndoneBy(inside: PlannedNode, { node, scope }: PlannedNode): boolean {
+  if (node.kind !== 'parallel' || node.compensateNode === undefined) return false;
+  const undoing = scope.nodes.find((each) => each.node.id === node.compensateNode);
+  // What else it may name is SW4017.
+  if (undoing?.node.kind !== 'compensate') return true;
+  const named = new Set(undoing.compensations.flatMap(({ refersTo }) => refersTo));
+  let part: PlannedNode | undefined = inside;
+  for (; part !== undefined && part.node !== node; part = part.scope.container) {
+    if (named.has(part)) return true;
+  }
+  return false;
+}
