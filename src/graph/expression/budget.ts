@@ -9,8 +9,9 @@ export class Budget {
   readonly #limit: number;
   #left: number;
 
-  constructor(units: number) {
-    this.#limit = units;
+  /** @param limit what a failure names, where a part of it is used up already. Default: `units`. */
+  constructor(units: number, limit = units) {
+    this.#limit = limit;
     this.#left = units;
   }
 

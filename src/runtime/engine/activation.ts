@@ -7,15 +7,20 @@ import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
+import { putOff } from './owed.js';
 import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.js';
 import { skip } from './settle.js';
 import { readerOf, type Turn } from './turn.js';
 import { goOnUndoing } from './undo.js';
-import { wipeParts } from './wipe.js';
+import { forgetFailedItems, wipeParts } from './wipe.js';
 
-/** Does everything that can be done without an answer from outside. */
+/** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
 export function runOn(turn: Turn): void {
-  while (tellNext(turn) || startFromLine(turn) || activateDue(turn));
+  while (turn.activations > 0) {
+    if (!tellNext(turn) && !startFromLine(turn) && !activateDue(turn)) return;
+    turn.activations -= 1;
+  }
+  putOff(turn);
 }
 
 /** Those who waited for a place come before those who only now may start. */
@@ -82,11 +87,17 @@ function settlements(turn: Turn, scope: ScopeInstance, dependencies: readonly Pl
   return found;
 }
 
-/** Starts a node, or its next attempt. What is in a container stays until then: it may have to be undone. */
+/** Starts a node, or its next attempt. */
 function begin(turn: Turn, node: NodeInstance): void {
-  if (turn.recorder.tables.nodes.need(node.key).attempt > 0) wipeParts(turn, node);
+  if (turn.recorder.tables.nodes.need(node.key).attempt > 0) startAgain(turn, node);
   else if (!start(turn, node)) return;
   beginNode(turn, node);
+}
+
+/** What the attempt before left inside goes. */
+function startAgain(turn: Turn, node: NodeInstance): void {
+  wipeParts(turn, node);
+  forgetFailedItems(turn, node);
 }
 
 /** Tells that a node starts. False, and a failed node, where the run has started too many. */

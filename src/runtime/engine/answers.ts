@@ -1,145 +1,156 @@
-import type { Json, Value } from '../../graph/json.js';
-import { abandonTimer, attemptId, delayId, timerId, timerOf, withdraw } from './commands.js';
-import type { Command, Fact, Failure } from './contract.js';
+import type { Value } from '../../graph/json.js';
+import type { Event, Fact, Failure, OwedCommand } from './contract.js';
+import { recordEffect } from './effects.js';
 import { failures } from './failures.js';
 import type { NodeInstance } from './instances.js';
 import { fits } from './nodes/ask.js';
 import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './nodes/attempt.js';
 import { succeed } from './settle.js';
 import { stopContainer } from './stop.js';
-import type { Turn } from './turn.js';
-import { undoAnswered } from './undo.js';
+import { readerIn, type Turn } from './turn.js';
+import { compensationReturned } from './undo.js';
+import { noteUnknown, resolveUnknown, type ToolCall } from './unknown.js';
+import { withdraw } from './withdraw.js';
 
 /** A command that is one attempt of its node, or makes a compensation. */
-export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
+export type Call = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
-type Ask = Extract<Command, { kind: 'requestAction' }>;
+type Ask = Extract<OwedCommand, { kind: 'requestAction' }>;
 
-type Timer = Extract<Command, { kind: 'startTimer' }>;
+type Timer = Extract<OwedCommand, { kind: 'startTimer' }>;
 
 /** A call came back with a value. */
 export function answered(turn: Turn, call: Call, value: Value): true {
-  if (isUndoing(call)) {
-    settleCall(turn, call.id, timerId(call.id));
-    undoAnswered(turn, call, value);
+  turn.recorder.settleCommand(call.id);
+  reportReturned(turn, call, true, { ok: true, value: value ?? null });
+  if (call.kind === 'callTool' && call.isCompensation) {
+    compensationReturned(turn, call);
     return true;
   }
   const node = turn.instances.find(call.node);
-  settleCall(turn, call.id, timerOf(node, call.id));
-  reportReturned(turn, node, call.id, true, { ok: true, value: value ?? null });
+  if (call.kind !== 'callTool') {
+    succeed(turn, node, value);
+    return true;
+  }
+  resolveUnknown(turn, call);
+  // The record is written with the output at hand, and before anything that its success leads to.
+  if (value !== undefined) turn.recorder.tables.outputs.put(node.key, value);
+  recordEffect(turn, node, { generation: call.generation, reader: readerIn(turn, node.scope) });
   succeed(turn, node, value);
   return true;
 }
 
 /** A call came back with a failure. */
 export function failed(turn: Turn, call: Call, failure: Failure, attempted: boolean): true {
-  settleCall(turn, call.id, timerId(call.id));
-  if (isUndoing(call)) undoAnswered(turn, call, undefined, failure, attempted);
-  else attemptOver(turn, turn.instances.find(call.node), call.id, failure, attempted);
+  turn.recorder.settleCommand(call.id);
+  reportReturned(turn, call, attempted, { ok: false, failure });
+  if (call.kind === 'callTool' && call.isCompensation) {
+    compensationReturned(turn, call, failure);
+    return true;
+  }
+  if (call.kind === 'callTool' && attempted) noteUnknown(turn, call, failure);
+  attemptFailed(turn, turn.instances.find(call.node), { failure, attempted });
   return true;
 }
 
-/** Somebody answered. An answer that does not fit leaves the action open. */
-export function submitted(turn: Turn, ask: Ask, value: Json): boolean {
+/** An answer came in. One that does not fit leaves the action open. */
+export function submitted(
+  turn: Turn,
+  ask: Ask,
+  { at, by, value }: Extract<Event, { kind: 'actionSubmitted' }>,
+): boolean {
   if (!fits(ask.action, value)) return false;
-  settleCall(turn, ask.id, timerId(ask.id));
-  turn.recorder.report({ kind: 'answered', node: ask.node, command: ask.id, value });
+  const { recorder } = turn;
+  recorder.settleCommand(ask.id);
+  recorder.tables.submissions.put(ask.id, { at, ...(by === undefined ? {} : { by }), value });
+  recorder.report({ kind: 'answered', node: ask.node, command: ask.id, value });
   succeed(turn, turn.instances.find(ask.node), value);
   return true;
 }
 
-/** Whoever was asked could not or would not answer. */
+/** The one who was asked could not or would not answer. */
 export function refused(turn: Turn, ask: Ask, failure: Failure): true {
-  settleCall(turn, ask.id, timerId(ask.id));
+  turn.recorder.settleCommand(ask.id);
   attemptFailed(turn, turn.instances.find(ask.node), { failure });
   return true;
 }
 
 /** An attempt took too long, the delay before the next one is over, or a node has waited for as long as it should. */
-export function timerFired(turn: Turn, timer: Timer): true {
-  const { recorder, instances } = turn;
-  const node = instances.find(timer.node);
-  const attempt = attemptId(turn, node, recorder.tables.nodes.need(node.key).attempt);
-  recorder.settleCommand(timer.id);
-  if (timer.id === attempt) {
-    abandonTimer(turn, timerId(attempt));
-    succeed(turn, node, undefined);
-  } else if (timer.id === delayId(attempt)) {
-    goOn(turn, node);
-  } else {
-    tookTooLong(turn, node, timer);
-  }
+export function timerFired(turn: Turn, command: OwedCommand): boolean {
+  const node = turn.instances.find(command.node);
+  if (command.kind === 'startTimer') timeHasCome(turn, node, command);
+  else if (command.dueAt === undefined) return false;
+  else if (command.kind === 'callTool' && command.isCompensation) undoTookTooLong(turn, command);
+  else tookTooLong(turn, node, command);
   return true;
 }
 
-function tookTooLong(turn: Turn, node: NodeInstance, timer: Timer): void {
-  const { recorder } = turn;
-  const bounded = recorder.tables.commands.get(timer.id.slice(0, -timerId('').length));
-  if (bounded?.kind === 'callTool' && isUndoing(bounded)) {
-    recorder.settleCommand(bounded.id);
-    recorder.tell({ kind: 'cancelCall', id: `${bounded.id}:cancel`, call: bounded.id });
-    undoAnswered(turn, bounded, undefined, failures.timeout(DEFAULT_TIMEOUT_MS));
-  } else if (bounded !== undefined) {
-    const failure = lateness(turn, node, timer, bounded);
-    withdraw(turn, bounded.id, failure);
-    attemptFailed(turn, node, { failure });
-  } else {
-    const failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
-    const { containers } = recorder.tables;
-    // What failed before it, for good or not, is not why this attempt ends.
-    const { final: _final, failedPart: _part, ...row } = containers.need(node.key);
-    containers.put(node.key, { ...row, failure });
-    stopContainer(turn, node, { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() });
+function timeHasCome(turn: Turn, node: NodeInstance, timer: Timer): void {
+  turn.recorder.settleCommand(timer.id);
+  switch (timer.purpose) {
+    case 'wait':
+      succeed(turn, node, undefined);
+      return;
+    case 'backoff':
+      goOn(turn, node);
+      return;
+    case 'timeout':
+    case 'deadline':
+      if (node.planned.node.kind === 'wait') {
+        attemptFailed(turn, node, { failure: waitedTooLong(node, timer.purpose === 'deadline') });
+      } else containerTookTooLong(turn, node);
+      return;
   }
 }
 
-function settleCall(turn: Turn, command: string, timer: string): void {
-  turn.recorder.settleCommand(command);
-  abandonTimer(turn, timer);
+function containerTookTooLong(turn: Turn, node: NodeInstance): void {
+  const failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
+  const { containers } = turn.recorder.tables;
+  // What failed before it, for good or not, is not why this attempt ends.
+  const { final: _final, failedPart: _part, ...row } = containers.need(node.key);
+  containers.put(node.key, { ...row, failure });
+  stopContainer(turn, node, { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() });
 }
 
-function isUndoing(call: Call): call is Extract<Call, { kind: 'callTool' }> {
-  return call.kind === 'callTool' && call.isCompensation === true;
+function undoTookTooLong(turn: Turn, call: ToolCall): void {
+  withdraw(turn, call.id, failures.timeout(DEFAULT_TIMEOUT_MS));
 }
 
-function attemptOver(
-  turn: Turn,
-  node: NodeInstance,
-  call: string,
-  failure: Failure,
-  attempted: boolean,
-): void {
-  reportReturned(turn, node, call, attempted, { ok: false, failure });
-  attemptFailed(turn, node, { failure, attempted });
+function tookTooLong(turn: Turn, node: NodeInstance, command: Exclude<OwedCommand, Timer>): void {
+  const failure = lateness(turn, node, command);
+  withdraw(turn, command.id, failure);
+  attemptFailed(turn, node, { failure });
 }
 
-/** Evaluations are no calls: nobody outside of the run sees them. */
+/** Evaluations are not told: they happen inside of the run. */
 function reportReturned(
   { recorder }: Turn,
-  { key, planned }: NodeInstance,
-  command: string,
+  { kind, id, node }: Call,
   attempted: boolean,
   outcome: Extract<Fact, { kind: 'callReturned' }>['outcome'],
 ): void {
-  if (planned.node.kind === 'compute') return;
-  recorder.report({ kind: 'callReturned', node: key, command, attempted, outcome });
+  if (kind === 'evaluate') return;
+  recorder.report({ kind: 'callReturned', node, command: id, attempted, outcome });
 }
 
 function lateness(
   { recorder }: Turn,
-  { planned: { node } }: NodeInstance,
-  timer: Timer,
-  command: Command,
+  node: NodeInstance,
+  { kind, dueAt }: Exclude<OwedCommand, Timer>,
 ): Failure {
-  const byDeadline = timer.dueAt === recorder.run.deadlineAt;
-  const limit = node.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  switch (command.kind) {
+  const byDeadline = dueAt === recorder.run.deadlineAt;
+  const limit = node.planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  switch (kind) {
     case 'callTool':
     case 'readResource':
       return byDeadline ? failures.deadline() : failures.timeout(limit);
     case 'evaluate':
       return byDeadline ? failures.evaluationDeadline() : failures.evaluationTimeout(limit);
-    default:
-      return byDeadline ? failures.waitDeadline() : failures.waitTimeout(limit);
+    case 'requestAction':
+      return waitedTooLong(node, byDeadline);
   }
+}
+
+function waitedTooLong({ planned: { node } }: NodeInstance, byDeadline: boolean): Failure {
+  return byDeadline ? failures.waitDeadline() : failures.waitTimeout(node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
 }

@@ -233,8 +233,8 @@ describe('E2: a container that is tried again', () => {
     const first = run.state.commands['a#1'];
     run.returns('a').fails('b');
     expect(run.inFlight).toEqual(['a']);
-    const second = run.state.commands['a@1~2.1#1'];
-    expect(second).toMatchObject({ idempotencyKey: (first as { idempotencyKey: string }).idempotencyKey });
+    const second = run.state.commands['a@1~2#1'];
+    expect(second).toMatchObject({ key: (first as { key: string }).key });
     expect(run.status('b')).toBe('pending');
     run.returns('a').returns('b', 9);
     expect(run.state.run.result).toBe(9);

@@ -58,12 +58,14 @@ describe('a function', () => {
   test('is evaluated by the host, with a list of arguments and a limit of its own', () => {
     const run = new Run(graph([slug]), { name: 'Ada' });
     expect(run.commands).toEqual([
-      { kind: 'evaluate', id: 'slug#1', node: 'slug', function: fn, args: ['Ada', null] },
-      { kind: 'startTimer', id: 'slug#1:timer', node: 'slug', dueAt: 1_250 },
+      {
+        ...{ kind: 'evaluate', id: 'slug#1', node: 'slug', function: fn, args: ['Ada', null] },
+        ...{ dueAt: 1_250, seq: 1 },
+      },
     ]);
-    expect(outstanding(run.state)).toEqual(run.commands);
+    expect(outstanding(run.state).commands).toEqual(run.commands);
     expect(run.returns('slug', 'ada').state.outputs.slug).toBe('ada');
-    expect(run.commands).toEqual([{ kind: 'cancelTimer', id: 'slug#1:timer:cancel', timer: 'slug#1:timer' }]);
+    expect(run.commands).toEqual([]);
     expect(run.kinds()).toEqual(['nodeStarted slug', 'nodeSucceeded slug', 'finished']);
   });
 
@@ -113,7 +115,7 @@ describe('a function', () => {
   test('is called off when the run is cancelled', () => {
     const run = new Run(graph([slug]), { name: 'Ada' });
     run.send({ kind: 'cancelled', at: 2_000, reason: 'enough' });
-    expect(run.commands.map(({ kind }) => kind)).toEqual(['cancelCall', 'cancelTimer']);
+    expect(run.commands.map(({ kind }) => kind)).toEqual(['cancelCall']);
     expect(run.last.facts.map(({ kind }) => kind)).toEqual(['nodeCancelled', 'finished']);
   });
 

@@ -1,6 +1,7 @@
 import type { Value } from '../../graph/json.js';
 import { abandonTimer, attemptId, timerId } from './commands.js';
 import type { ContainerRow, Fact, Failure } from './contract.js';
+import { forgetKept } from './effects.js';
 import { failures } from './failures.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { attemptFailed } from './nodes/attempt.js';
@@ -21,7 +22,7 @@ export function openContainer(turn: Turn, node: NodeInstance, first: number, end
   const { timeoutMs } = node.planned.node;
   if (timeoutMs === undefined) return;
   const id = timerId(attemptId(turn, node, attempt));
-  recorder.expect({ kind: 'startTimer', id, node: node.key, dueAt: at + timeoutMs });
+  recorder.expect({ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt: at + timeoutMs });
 }
 
 /** Begins as many further parts of a container as may run at once. */
@@ -61,8 +62,7 @@ export function closePart(
   if (outcome.status === 'cancelled') closed.cut = true;
   reportEnded(turn, node, scope.part, outcome);
   const { kind } = node.planned.node;
-  // What an item or a workflow did inside is nobody's any more, unless it may have to be undone.
-  if ((kind === 'foreach' || kind === 'workflow') && !scope.plan.isUndoable) wipeScope(turn, scope);
+  if (kind === 'foreach' || kind === 'workflow') wipeScope(turn, scope);
   return closed;
 }
 
@@ -80,11 +80,26 @@ export function partEnded(
   const outcome = outcomeOf(turn, scope);
   const row = closePart(turn, node, scope, outcome);
   if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
-  if (outcome.status !== 'failed' || fatal === undefined || row.failure !== undefined) return;
+  if (outcome.status !== 'failed' || row.failure !== undefined) return;
   const { failure } = outcome;
+  if (fatal === undefined) {
+    noteFailedItem(turn, node, scope, failure);
+    return;
+  }
   const final = outcome.final ? { final: true as const } : {};
   containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
   stopParts(turn, node, row, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
+}
+
+/** The value of an item that failed is null: why is kept until the loop starts over. */
+function noteFailedItem(
+  turn: Turn,
+  node: NodeInstance,
+  { key, part }: ScopeInstance,
+  failure: Failure,
+): void {
+  if (node.planned.node.kind !== 'foreach') return;
+  turn.recorder.tables.failedItems.put(key, { step: node.key, index: part, failure });
 }
 
 /** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */
@@ -125,13 +140,9 @@ export function closeContainer(turn: Turn, node: NodeInstance, outcome: Outcome)
   const { first, next } = containers.need(node.key);
   abandonTimer(turn, timerId(attemptId(turn, node, nodes.need(node.key).attempt)));
   const { kind } = node.planned.node;
-  let isUndoable = false;
-  for (let part = first; part < next; part += 1) {
-    const scope = turn.instances.part(node, part);
-    outputs.delete(scope.key);
-    isUndoable = scope.plan.isUndoable;
-  }
-  if ((kind === 'foreach' || kind === 'workflow') && !isUndoable) {
+  for (let part = first; part < next; part += 1) outputs.delete(turn.instances.part(node, part).key);
+  if (kind === 'parallel') forgetKept(turn, node);
+  if (kind === 'foreach' || kind === 'workflow') {
     containers.delete(node.key);
     items.delete(node.key);
     inputs.delete(node.key);

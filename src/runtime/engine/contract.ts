@@ -1,6 +1,7 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { AskNode, FunctionRef, Node, NodeKind } from '../../graph/model.js';
-import type { Change, NodeFailure, RunState } from './state.js';
+import type { ToolSafety } from '../../graph/tool-safety.js';
+import type { Change, NodeFailure, OwedCommand, RunState } from './state.js';
 
 export type * from './state.js';
 
@@ -46,7 +47,8 @@ export type SkipReason =
   /** A `return` or `error` node ended the run before this one could start. */
   | 'run_ended';
 
-export type RunStatus = 'running' | 'succeeded' | 'failed' | 'cancelled';
+/** `paused` is reserved for operators: no run of this version has it. */
+export type RunStatus = 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 
 /** A command the host has not answered yet. Everything a crashed host needs to go on is in it. */
 export type Command =
@@ -58,11 +60,17 @@ export type Command =
       readonly input: JsonObject;
       /** Counts from 1. */
       readonly attempt: number;
-      /** The same for every attempt of one call of one run. */
-      readonly idempotencyKey: string;
+      /** Of the node, when the call was issued. Counts from 1. */
+      readonly generation: number;
+      /** Text of the idempotency key: one effect, one key. A host hashes it when a tool or a wire needs it. */
+      readonly key: string;
+      /** The attempt is over at this time (ms since the epoch): its own limit, or the run's deadline. */
+      readonly dueAt: number;
       /** The call is made to undo: the key of the node whose effect it takes back, where it is one node's. */
       readonly undoes?: string;
       readonly isCompensation?: true;
+      /** Key of the undo record that a compensation is made for. */
+      readonly effect?: string;
     }
   | {
       readonly kind: 'readResource';
@@ -70,9 +78,17 @@ export type Command =
       readonly node: string;
       readonly resource: string;
       readonly uri: string;
+      readonly dueAt: number;
     }
   /** Asks somebody outside for something. The command's id is the action's; it is owed until it is answered. */
-  | { readonly kind: 'requestAction'; readonly id: string; readonly node: string; readonly action: Action }
+  | {
+      readonly kind: 'requestAction';
+      readonly id: string;
+      readonly node: string;
+      readonly action: Action;
+      /** Missing where it stays open for as long as it takes. */
+      readonly dueAt?: number;
+    }
   /** Calls a pure function of the registry. The host gives it copies of `args`, and answers with plain JSON. */
   | {
       readonly kind: 'evaluate';
@@ -80,16 +96,34 @@ export type Command =
       readonly node: string;
       readonly function: FunctionRef;
       readonly args: readonly Json[];
+      readonly dueAt: number;
     }
   /** Answered by `timerFired` no earlier than `dueAt` (ms since the epoch). */
-  | { readonly kind: 'startTimer'; readonly id: string; readonly node: string; readonly dueAt: number }
+  | {
+      readonly kind: 'startTimer';
+      readonly id: string;
+      readonly node: string;
+      /** `timeout` and `deadline` bound an attempt of a node that waits or has scopes; a call has its limit in its command. */
+      readonly purpose: 'backoff' | 'wait' | 'timeout' | 'deadline';
+      readonly dueAt: number;
+    }
   /** Needs no answer, and is never outstanding. */
   | { readonly kind: 'cancelTimer'; readonly id: string; readonly timer: string }
   /** Needs no answer: asks the host to abort the call or take the action back. What comes all the same is ignored. */
   | { readonly kind: 'cancelCall'; readonly id: string; readonly call: string };
 
+/** What every event may say of itself. */
+export interface EventMeta {
+  /** Tells an event from others: one with the id of a recent event of the run is ignored. */
+  readonly id?: string;
+  /** Who caused it: a principal, or `system`. The engine stores it with what it accepts and does not read it. */
+  readonly by?: Json;
+}
+
 /** What a host tells the engine. `at` is ms since the epoch, read by the host. */
-export type Event =
+export type Event = EventMeta & Happening;
+
+type Happening =
   | { readonly kind: 'toolReturned'; readonly at: number; readonly command: string; readonly value: Json }
   | {
       readonly kind: 'toolFailed';
@@ -119,6 +153,7 @@ export type Event =
       readonly command: string;
       readonly failure: Failure;
     }
+  /** A timer's time has come, or that of a call or action with `dueAt`. */
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
   /** An answer. One that does not fit the action changes nothing: the action stays open. */
   | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
@@ -139,6 +174,20 @@ export type Event =
       readonly code?: string;
       /** Ids of calls and reads that were issued and not made yet: nothing of them can have happened. Default: none. */
       readonly notStarted?: readonly string[];
+    }
+  /** Reserved: a client completes a call from outside. */
+  | { readonly kind: 'nodeSubmitted'; readonly at: number; readonly node: string; readonly value: Json }
+  /** Reserved: an operator reopens a failed or paused node. */
+  | { readonly kind: 'retryRequested'; readonly at: number; readonly node: string }
+  /** Reserved: an operator says whether a call with unknown outcome happened. */
+  | {
+      readonly kind: 'outcomeDecided';
+      readonly at: number;
+      /** Key of the node that made the call. */
+      readonly node: string;
+      readonly outcome:
+        | { readonly kind: 'happened'; readonly value: Json }
+        | { readonly kind: 'didNotHappen' };
     };
 
 /** What somebody outside is asked for. */
@@ -307,7 +356,7 @@ export type Fact =
   | { readonly kind: 'nodeCancelled'; readonly node: string; readonly nodeKind: NodeKind }
   | {
       readonly kind: 'finished';
-      readonly status: Exclude<RunStatus, 'running'>;
+      readonly status: Exclude<RunStatus, 'running' | 'paused'>;
       readonly result?: Json;
       readonly failure?: Failure;
       /** The node whose failure ended the run. Missing for a cancelled run and for a failure of the graph as a whole. */
@@ -329,6 +378,18 @@ export interface Advance {
   readonly changes: readonly Change[];
   readonly commands: readonly Command[];
   readonly facts: readonly Fact[];
+  /** It stopped at the limit of one transition. The state owes the rest: `advance` without events goes on. */
+  readonly more: boolean;
+  /** How many of the events it has read. */
+  readonly consumed: number;
+}
+
+/** What a host that lost its memory has to carry out again. */
+export interface Outstanding {
+  /** In the order in which they were issued. */
+  readonly commands: readonly OwedCommand[];
+  /** The state owes a transition: call `advance` without events. */
+  readonly more: boolean;
 }
 
 /** Everything about a run's start that is not in the graph: identity and time come from the host. */
@@ -338,6 +399,8 @@ export interface StartIds {
   readonly deadlineAt?: number;
   /** From 0 up to 1, drawn for this run: spreads the retries of runs that fail together. Default 0. */
   readonly random?: number;
+  /** How calls of the tools may be repeated, by tool. A tool that is not listed is `none`. */
+  readonly tools?: Readonly<Record<string, ToolSafety>>;
 }
 
 export type { Node };

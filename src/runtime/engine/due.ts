@@ -22,6 +22,15 @@ export class DueNodes {
     this.#nodes.splice(low, 0, node);
   }
 
+  get size(): number {
+    return this.#nodes.length - this.#next;
+  }
+
+  /** Keys of those that were not handed out, in order. */
+  keys(): string[] {
+    return this.#nodes.slice(this.#next).map(({ key }) => key);
+  }
+
   take(): NodeInstance | undefined {
     const node = this.#nodes[this.#next];
     if (node === undefined) return undefined;

@@ -4,6 +4,7 @@ import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Node, Retry } from '../../graph/model.js';
+import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, RunState } from './contract.js';
 import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
@@ -53,7 +54,7 @@ describe('every run', () => {
           ({ event, advance: { state, commands } }) => {
             if (event !== undefined && 'command' in event) owed.delete(event.command);
             settle(owed, commands);
-            expect(outstanding(state)).toEqual([...owed.values()]);
+            expect(outstanding(state)).toEqual({ commands: [...owed.values()], more: false });
           },
           deadlineAt,
         );
@@ -69,7 +70,7 @@ describe('every run', () => {
           graph,
           given,
           ({ advance: { state } }) =>
-            expect(outstanding(state).length > 0).toBe(state.run.status === 'running'),
+            expect(outstanding(state).commands.length > 0).toBe(state.run.status === 'running'),
           deadlineAt,
         );
         expect(run.status).not.toBe('running');
@@ -92,7 +93,7 @@ describe('every run', () => {
           given,
           ({ event, advance: direct }) => {
             if (event !== undefined && stored !== undefined) {
-              const reloaded = advance(graph, JSON.parse(stored) as RunState, event);
+              const reloaded = advance(planOf(graph), JSON.parse(stored) as RunState, [event]);
               expect(bytes(reloaded)).toBe(bytes(direct));
             }
             stored = bytes(direct.state);
@@ -134,7 +135,7 @@ describe('every run', () => {
     );
   });
 
-  test('is not changed by events that are late, repeated or unknown', () => {
+  test('is not changed by events that are late, repeated or unknown, save for calls that did happen', () => {
     fc.assert(
       fc.property(...world, (graph, given, deadlineAt) => {
         const past: Event[] = [{ kind: 'toolReturned', at: 0, command: 'nobody#1', value: 1 }];
@@ -145,13 +146,19 @@ describe('every run', () => {
           ({ event, advance: { state, commands } }) => {
             if (event !== undefined && 'command' in event) past.push(event);
             answered.push(...commands.filter(({ kind }) => kind !== 'cancelCall' && kind !== 'cancelTimer'));
-            const owed = new Set(outstanding(state).map(({ id }) => id));
+            const owed = new Set(outstanding(state).commands.map(({ id }) => id));
             const late = answered
               .filter(({ id }) => !owed.has(id))
               .map((command) => answer(command, { how: 'succeed', value: 'late' }, 5));
             const before = bytes(state);
             for (const stale of [...past, ...late]) {
-              const after = advance(graph, state, stale);
+              const wasGivenUp =
+                'command' in stale && Object.hasOwn(state.abandoned, stale.command) && isNews(stale);
+              if (wasGivenUp && state.run.status === 'running') {
+                expectNoted(planOf(graph), copy(state), stale);
+                continue;
+              }
+              const after = advance(planOf(graph), state, [stale]);
               expect(after).toMatchObject({ changes: [], commands: [], facts: [] });
             }
             expect(bytes(state)).toBe(before);
@@ -211,21 +218,17 @@ describe('every node', () => {
     );
   });
 
-  test('is commanded with a bounded time: a timer for each call, due no later than its limits', () => {
+  test('is commanded with a bounded time: each call is due no later than its limits', () => {
     fc.assert(
       fc.property(...world, (graph, given, deadlineAt) => {
         const byId = new Map(graph.nodes.map((node) => [node.id, node]));
         const check = ({ event, advance: { commands } }: Played) => {
           const at = event?.at ?? 0;
           for (const command of commands) {
+            if (command.kind === 'startTimer') expect(command.purpose).toBe('backoff');
             if (command.kind === 'startTimer' || !('node' in command)) continue;
             const limit = at + (byId.get(command.node)?.timeoutMs ?? 60_000);
-            expect(commands).toContainEqual({
-              kind: 'startTimer',
-              id: `${command.id}:timer`,
-              node: command.node,
-              dueAt: Math.min(limit, deadlineAt ?? limit),
-            });
+            expect(command.dueAt).toBe(Math.min(limit, deadlineAt ?? limit));
             if (deadlineAt !== undefined) expect(at).toBeLessThan(deadlineAt);
           }
         };
@@ -271,8 +274,8 @@ describe('every attempt', () => {
           }
           for (const command of step.commands) {
             if (command.kind !== 'callTool') continue;
-            expect(keys.get(command.node) ?? command.idempotencyKey).toBe(command.idempotencyKey);
-            keys.set(command.node, command.idempotencyKey);
+            expect(keys.get(command.node) ?? command.key).toBe(command.key);
+            keys.set(command.node, command.key);
           }
         };
         play(graph, given, check, deadlineAt);
@@ -333,12 +336,12 @@ describe('outcomes', () => {
 function answerAll(graph: Graph, behaviour: Behaviour, order: readonly number[]): RunState {
   let current: Advance = begin(graph);
   for (let index = 0; ; index += 1) {
-    const owed = outstanding(current.state).filter(
-      (command) => command.kind !== 'startTimer' || command.id.endsWith(':delay'),
+    const owed = outstanding(current.state).commands.filter(
+      (command) => command.kind !== 'startTimer' || command.purpose === 'backoff',
     );
     const command = owed[(order[index] ?? 0) % owed.length];
     if (command === undefined || !('node' in command)) return current.state;
-    current = advance(graph, current.state, answerOf(command, behaviour, index));
+    current = advance(planOf(graph), current.state, [answerOf(command, behaviour, index)]);
   }
 }
 
@@ -362,6 +365,25 @@ function answerOf(command: Extract<Command, { node: string }>, behaviour: Behavi
     case 'requestAction':
       throw new Error('nobody is asked in these graphs');
   }
+}
+
+/** Of a call that was given up it is worth knowing that it happened, or that it was not made. */
+function isNews(event: Event): boolean {
+  return event.kind === 'toolReturned' || (event.kind === 'toolFailed' && !event.attempted);
+}
+
+/** It is taken out of what is unknown, and a success is recorded, once. Nothing else changes. */
+function expectNoted(plan: Plan, state: RunState, event: Event): void {
+  const { run } = copy(state);
+  const { changes, commands, facts } = advance(plan, state, [event]);
+  expect([commands, facts]).toEqual([[], []]);
+  for (const { table } of changes) expect(['run', 'effects', 'unknown', 'abandoned']).toContain(table);
+  for (const change of changes) {
+    if (change.op !== 'put' || change.table !== 'run') continue;
+    expect(change.row).toEqual({ ...run, completions: (run.completions ?? 0) + 1 });
+  }
+  expect(changes).not.toEqual([]);
+  expect(advance(plan, state, [event]).changes).toEqual([]);
 }
 
 function retryOf(node: Node | undefined, { errorStrategy }: Graph): Retry | undefined {

@@ -53,6 +53,11 @@ export class Evaluation implements EvaluationScope {
     return lookup(this.#state, this.#place, this.#error, root, String(name));
   }
 
+  /** Whether a node, by its key, has succeeded. */
+  hasSucceeded(key: string): boolean {
+    return ownProperty(this.#state.nodes, key)?.status === 'succeeded';
+  }
+
   /** The same, where references to `error` read this one. */
   withError(error: JsonObject): Evaluation {
     return new Evaluation(this.#state, this.#budget, this.#place, error);

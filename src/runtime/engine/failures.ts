@@ -110,6 +110,16 @@ export const failures = {
     message: `${Object.keys(failed).length} of ${branches} branches failed: ${reasonsIn(failed)}.`,
     details: { failed, ...(report === undefined ? {} : { compensation: reportAsJson(report) }) },
   }),
+  /** The compensation of a call refers to steps that have not succeeded. */
+  compensationInput: (steps: readonly (string | undefined)[]): Failure => ({
+    code: 'E_COMPENSATION',
+    message: `The compensation refers to steps that have not succeeded: ${steps.map((step) => step ?? '?').join(', ')}.`,
+  }),
+  /** A call has no compensation. */
+  notUndoable: (tool: string): Failure => ({
+    code: 'E_NOT_UNDOABLE',
+    message: `Nothing says how a call of '${tool}' is undone.`,
+  }),
   /** What was to be undone was not. */
   compensation: (report: CompensationReport): Failure => ({
     code: 'E_COMPENSATION',

@@ -51,9 +51,7 @@ describe('N3: a loop', () => {
 
   test('its items each have idempotency keys of their own', () => {
     const run = new Run(result(each({ concurrency: 3 })), { items: [1, 1, 1] });
-    const keys = run.commands.flatMap((command) =>
-      command.kind === 'callTool' ? [command.idempotencyKey] : [],
-    );
+    const keys = run.commands.flatMap((command) => (command.kind === 'callTool' ? [command.key] : []));
     expect(new Set(keys).size).toBe(3);
   });
 
@@ -180,7 +178,7 @@ describe('an item that fails', () => {
       .returns('line[0]', 1)
       .fails('line[1]');
     expect(run.inFlight).toEqual(['line[0]']);
-    expect(Object.keys(run.state.commands)[0]).toBe('line[0]@1~2.1#1');
+    expect(Object.keys(run.state.commands)[0]).toBe('line[0]@1~2#1');
     expect(run.returns('line[0]', 5).returns('line[1]', 6).state.run.result).toEqual([5, 6]);
   });
 });
@@ -208,11 +206,11 @@ describe('ends from inside a loop', () => {
 
 describe('rows', () => {
   const rowsOf = (run: Run) => {
-    const { run: _run, input: _input, ...tables } = run.state;
+    const { run: _run, input: _input, tools: _tools, ...tables } = run.state;
     return Object.values(tables).reduce((sum, rows) => sum + Object.keys(rows).length, 0);
   };
 
-  test('those of a finished item are gone; those of one that may have to be undone stay', () => {
+  test('those of a finished item are gone; what undoes it is in its undo record', () => {
     const run = new Run(result(), { items: [1, 2, 3] }).returns('line[0]', 'a').returns('line[1]', 'b');
     expect(Object.keys(run.state.nodes)).toEqual(['lines', 'line[2]']);
     expect(run.state.outputs).toEqual({ 'lines[0]': 'a', 'lines[1]': 'b' });
@@ -222,8 +220,12 @@ describe('rows', () => {
       { lines: ['a', 'b', 'c'] },
     ]);
     const kept = foreach('lines', input('items'), body([call('line', {}, { compensate: undo('u') })]));
-    expect(new Run(result(kept), { items: [1] }).returns('line[0]').state.nodes['line[0]']).toMatchObject({
-      completed: 1,
+    const undoable = new Run(result(kept), { items: [1, 2] }).returns('line[0]');
+    expect(Object.keys(undoable.state.nodes)).toEqual(['lines', 'line[1]']);
+    expect(undoable.state.effects).toEqual({
+      'line[0]@1': {
+        ...{ call: 'line[0]', generation: 1, tool: 'u', input: {}, status: 'active', order: 1 },
+      },
     });
   });
 

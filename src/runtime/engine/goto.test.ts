@@ -33,9 +33,7 @@ describe('Q14: a goto', () => {
     const first = run.state.commands['improve#1'];
     run.returns('improve').returns('review', { score: 0 });
     const second = run.state.commands['improve@2#1'];
-    expect((first as { idempotencyKey: string }).idempotencyKey).not.toBe(
-      (second as { idempotencyKey: string }).idempotencyKey,
-    );
+    expect((first as { key: string }).key).not.toBe((second as { key: string }).key);
   });
 
   test('what is declared behind it waits for it', () => {
@@ -89,7 +87,7 @@ describe('Q14: a goto', () => {
     expect(Object.keys(run.state.nodes)).not.toContain('no');
     run.answers('sure', { confirmed: true });
     expect(run.inFlight).toEqual(['item[0]', 'yes', 'rare']);
-    expect(Object.keys(run.state.commands)).toContain('item[0]@2.1#1');
+    expect(Object.keys(run.state.commands)).toContain('item[0]@2#1');
     run.returns('item[0]').returns('item[1]').returns('yes').returns('rare');
     expect(run.state.run.status).toBe('succeeded');
   });

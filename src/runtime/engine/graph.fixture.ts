@@ -10,8 +10,10 @@ import type {
   Retry,
   ReturnNode,
 } from '../../graph/model.js';
+import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
-import type { Advance, Command, Event, Fact, Failure, RunState } from './contract.js';
+import type { Advance, Command, Event, Fact, Failure, RunState, StartIds } from './contract.js';
+import { type Remains, remainsOf } from './remains.js';
 import { start } from './start.js';
 
 /** A constant; absent without `value`. */
@@ -120,24 +122,37 @@ export function chain(...nodes: readonly Node[]): Node[] {
 /** A run a test drives by hand. Time stands at 1 000 unless the test moves it. */
 export class Run {
   readonly facts: Fact[] = [];
-  readonly #graph: Graph;
+  /** Every call that was commanded, compensations among them. */
+  readonly calls: Extract<Command, { kind: 'callTool' }>[] = [];
+  readonly plan: Plan;
   at = 1_000;
-  last: Advance;
+  last!: Advance;
 
-  constructor(of: Graph, values: JsonObject = {}, deadlineAt?: number, random?: number) {
-    this.#graph = of;
+  constructor(
+    of: Graph,
+    values: JsonObject = {},
+    deadlineAt?: number,
+    random?: number,
+    tools?: StartIds['tools'],
+  ) {
+    this.plan = planOf(of);
     const ids = {
       runId: 'run-1',
       at: this.at,
       ...(deadlineAt === undefined ? {} : { deadlineAt }),
       ...(random === undefined ? {} : { random }),
+      ...(tools === undefined ? {} : { tools }),
     };
-    this.last = start(of, values, ids);
-    for (const fact of this.last.facts) this.facts.push(fact);
+    this.#follow(start(this.plan, values, ids));
   }
 
   get state(): RunState {
     return this.last.state;
+  }
+
+  /** What the run has left behind so far. */
+  get remains(): Remains {
+    return remainsOf(this.plan, this.state);
   }
 
   /** Commands given by the latest event. */
@@ -146,8 +161,23 @@ export class Run {
   }
 
   send(event: Event): this {
-    this.last = advance(this.#graph, this.state, event);
-    for (const fact of this.last.facts) this.facts.push(fact);
+    return this.#follow(advance(this.plan, this.state, [event]));
+  }
+
+  /** Takes a transition, and those that it left to do, as one. */
+  #follow(first: Advance): this {
+    const { facts, commands, changes } = first;
+    const all = { facts: [...facts], commands: [...commands], changes: [...changes] };
+    let step = first;
+    while (step.more) {
+      step = advance(this.plan, step.state, []);
+      for (const fact of step.facts) all.facts.push(fact);
+      for (const command of step.commands) all.commands.push(command);
+      for (const change of step.changes) all.changes.push(change);
+    }
+    this.last = { ...step, ...all };
+    for (const fact of all.facts) this.facts.push(fact);
+    for (const command of all.commands) if (command.kind === 'callTool') this.calls.push(command);
     return this;
   }
 
@@ -178,7 +208,9 @@ export class Run {
 
   /** The limit of the latest attempt is reached. */
   fires(node: string): this {
-    return this.send({ kind: 'timerFired', at: this.at, command: `${this.#latest(node)}:timer` });
+    const latest = this.#latest(node);
+    const command = Object.hasOwn(this.state.commands, latest) ? latest : `${latest}:timer`;
+    return this.send({ kind: 'timerFired', at: this.at, command });
   }
 
   /** The delay after the latest attempt is over; time stands at its end. */

@@ -50,8 +50,7 @@ describe('instances', () => {
 
   test('keep what is made of their keys', () => {
     const node = nodeIn(new Instances(planOf(graph)), 12);
-    expect([node.firstAttempt, node.firstTimer]).toEqual(['one[12]#1', 'one[12]#1:timer']);
-    expect(node.place).toBe('"one",[12]');
+    expect(node.firstAttempt).toBe('one[12]#1');
   });
 
   test('are forgotten in a sweep where there are very many, and made again', () => {

@@ -28,7 +28,7 @@ export interface ScopeInstance {
   readonly nodes: (NodeInstance | undefined)[];
 }
 
-/** A node as it stands in the run. Texts that are made of its key alone are made once, for whoever asks first. */
+/** A node of a run: with the items of the loops around it. The id of its first attempt is made once. */
 export class NodeInstance {
   readonly key: string;
   readonly planned: PlannedNode;
@@ -36,8 +36,6 @@ export class NodeInstance {
   /** Its parts, as far as somebody has asked for them. */
   parts: (ScopeInstance | undefined)[] | undefined;
   #firstAttempt: string | undefined;
-  #firstTimer: string | undefined;
-  #place: string | undefined;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeInstance) {
     this.key = key;
@@ -46,30 +44,11 @@ export class NodeInstance {
     this.parts = undefined;
   }
 
-  /** Id of its first attempt in the first round. */
+  /** Id of its first attempt in the first generation. */
   get firstAttempt(): string {
     this.#firstAttempt ??= `${this.key}#1`;
     return this.#firstAttempt;
   }
-
-  /** Id of the timer that bounds that attempt. */
-  get firstTimer(): string {
-    this.#firstTimer ??= `${this.firstAttempt}:timer`;
-    return this.#firstTimer;
-  }
-
-  /** Where the node stands, as two members of a list in canonical JSON: its ids from the top, and all indices. */
-  get place(): string {
-    this.#place ??= placeOf(this.key);
-    return this.#place;
-  }
-}
-
-function placeOf(key: string): string {
-  const parts = parseNodeKey(key);
-  const path = parts.map(({ id }) => id).join('/');
-  const indices = parts.flatMap((part) => part.indices);
-  return `${JSON.stringify(path)},${JSON.stringify(indices)}`;
 }
 
 /** Key of the scope at the top of a run. */

@@ -88,10 +88,23 @@ describe('E14: the first branch that fails', () => {
     expect(Object.keys(run.state.commands)).toEqual([]);
   });
 
-  test('E15: a result that comes after the abort changes nothing', () => {
+  test('E15: a success that comes after the abort is recorded, once, and nothing else changes', () => {
     const run = new Run(graph([two(), call('c')], { failFast: false })).fails('l');
-    run.send({ kind: 'toolReturned', at: 0, command: 'r#1', value: 1 });
-    expect(run.last.changes).toEqual([]);
+    expect(run.state.unknown).toMatchObject({ 'r@1': { step: 'r', tool: 'tool-r', attempts: ['r#1'] } });
+    const late = { kind: 'toolReturned', at: 0, command: 'r#1', value: 1 } as const;
+    run.send(late);
+    const touched = run.last.changes.map(({ op, table, key }) => `${op} ${table} ${key}`);
+    expect(touched).toEqual([
+      ...['put run run-1', 'put effects r@1', 'delete unknown r@1', 'delete abandoned r#1'],
+    ]);
+    expect(run.state.effects['r@1']).toMatchObject({ call: 'r', status: 'active', wanted: true });
+    expect([run.commands, run.last.facts, run.status('r'), run.state.outputs]).toEqual([
+      [],
+      [],
+      'cancelled',
+      {},
+    ]);
+    expect(run.send(late).last.changes).toEqual([]);
   });
 
   test('aborts loops and workflows inside of the others', () => {
@@ -216,7 +229,7 @@ describe('E12: rollback', () => {
       .fails('bad')
       .fails('l2');
     run.at = 6_000;
-    expect(run.state.commands['both#1:undo:0:timer']).toMatchObject({ dueAt: 61_000 });
+    expect(run.state.commands['both#1:undo:0']).toMatchObject({ dueAt: 61_000 });
     run.fires('both');
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { failed: [{ failure: { code: 'E_TIMEOUT' } }] },
@@ -270,14 +283,31 @@ describe('E12: rollback', () => {
     expect(run.state.run.failure?.details).toMatchObject({ compensation: { done: [] } });
   });
 
-  test('once aborted, what it undoes is given up', () => {
-    const run = played().cancel();
-    expect(run.commands.map(({ kind }) => kind)).toEqual(['cancelCall', 'cancelTimer']);
+  test('A10: aborted from around it, the compensation in flight is given up', () => {
+    const outer = parallel('outer', { one: body([trip()]), two: body([call('wrong')]) });
+    const run = played(graph([outer], { failFast: false })).fails('wrong');
+    expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'both#1:undo:0:cancel', call: 'both#1:undo:0' }]);
     expect([run.state.run.status, run.status('both'), run.state.undoing]).toEqual([
+      'failed',
+      'cancelled',
+      {},
+    ]);
+    expect(run.state.effects['r[0]@1']).toMatchObject({ status: 'unknown', wanted: true });
+    expect(run.state.effects['l1@1']).toMatchObject({ status: 'active', wanted: true });
+  });
+
+  test('A10: when the run is cancelled, the compensation in flight is waited for, and no further one is made', () => {
+    const run = played().cancel();
+    expect([run.commands, run.inFlight, run.state.run.status]).toEqual([[], ['both'], 'running']);
+    run.returns('both');
+    expect([run.commands, run.state.run.status, run.status('both'), run.state.undoing]).toEqual([
+      [],
       'cancelled',
       'cancelled',
       {},
     ]);
+    const statuses = Object.values(run.state.effects).map(({ call: of, status }) => `${of} ${status}`);
+    expect(statuses.sort()).toEqual(['l1 active', 'l2 active', 'r[0] undone', 'r[1] active']);
   });
 
   test('a failure elsewhere stops the branches and leaves the undoing alone', () => {

@@ -1,25 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, hashGraph, sha256Hex } from '../../graph/canonical.js';
+import { canonicalJson, hashGraph } from '../../graph/canonical.js';
 import type { CallNode, Graph, Node } from '../../graph/model.js';
-import { advance, GraphMismatchError } from './advance.js';
+import { planOf } from '../../plan/plan.js';
+import { advance } from './advance.js';
+import { ask, wait } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
 import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
+import { GraphMismatchError } from './mismatch.js';
 import { outstanding } from './outstanding.js';
 import { start } from './start.js';
 
 describe('commands', () => {
-  test('E5: the idempotency key is sha256 of run, node, loop indices and goto visit', () => {
+  test('E5: the text of the idempotency key is of run, node key and generation', () => {
     const run = new Run(graph([call('a'), call('b')]));
-    const keyOf = (node: string) => sha256Hex(canonicalJson(['run-1', node, [], 0]));
-    expect(run.commands[0]).toMatchObject({ kind: 'callTool', idempotencyKey: keyOf('a') });
-    expect(run.commands[2]).toMatchObject({ kind: 'callTool', idempotencyKey: keyOf('b') });
+    const keyOf = (node: string) => canonicalJson(['call', 'run-1', node, 1]);
+    expect(run.commands[0]).toMatchObject({ kind: 'callTool', key: keyOf('a'), generation: 1 });
+    expect(run.commands[1]).toMatchObject({ kind: 'callTool', key: keyOf('b'), generation: 1 });
   });
 
   test('outstanding gives back every unanswered command as it was given', () => {
     const run = new Run(graph([call('a', { x: lit(1) }), read('b')]));
-    expect(outstanding(run.state)).toEqual(run.commands);
+    expect(outstanding(run.state)).toEqual({ commands: run.commands, more: false });
     run.returns('a');
-    expect(outstanding(run.state).map((command) => command.id)).toEqual(['b#1', 'b#1:timer']);
+    expect(outstanding(run.state).commands.map((command) => command.id)).toEqual(['b#1']);
   });
 
   test('a resource is read from its evaluated URI', () => {
@@ -32,16 +35,18 @@ describe('commands', () => {
       node: 'b',
       resource: 'resource-b',
       uri: 'res://x',
+      dueAt: 61_000,
+      seq: 2,
     });
     run.returns('b', { uri: 'res://x', text: 'hi' });
     expect(run.state.outputs.b).toEqual({ uri: 'res://x', text: 'hi' });
   });
 });
 
-describe('E17: one timer per attempt', () => {
+describe('E17: one limit per attempt, in its command', () => {
   const dueAt = (run: Run, node: string) => {
-    const timer = run.state.commands[`${node}#1:timer`];
-    return timer?.kind === 'startTimer' ? timer.dueAt : undefined;
+    const command = run.state.commands[`${node}#1`];
+    return command?.dueAt;
   };
 
   test('it is due after the node’s own limit, or after 60 000 ms', () => {
@@ -54,9 +59,11 @@ describe('E17: one timer per attempt', () => {
     expect([dueAt(run, 'a'), dueAt(run, 'b')]).toEqual([1_300, 1_250]);
   });
 
-  test('an answer in time calls it off', () => {
-    const run = new Run(graph([call('a')])).returns('a');
-    expect(run.commands).toEqual([{ kind: 'cancelTimer', id: 'a#1:timer:cancel', timer: 'a#1:timer' }]);
+  test('there is no timer besides, and so an answer in time calls none off', () => {
+    const run = new Run(graph([call('a'), read('b')]));
+    expect(run.commands.map(({ kind }) => kind)).toEqual(['callTool', 'readResource']);
+    expect(run.returns('a').commands).toEqual([]);
+    expect(outstanding(run.state).commands.map(({ id }) => id)).toEqual(['b#1']);
   });
 
   test('when it fires, the call is cancelled and has failed with an unknown outcome', () => {
@@ -80,7 +87,7 @@ describe('E17: one timer per attempt', () => {
     const late = new Run(graph(chain(call('a'), call('b'))), {}, 5_000);
     late.at = 5_000;
     late.returns('a');
-    expect(late.commands.map((command) => command.kind)).toEqual(['cancelTimer']);
+    expect(late.commands).toEqual([]);
     expect(late.state.nodes.b).toMatchObject({
       status: 'failed',
       attempt: 0,
@@ -103,17 +110,14 @@ describe('E17: one timer per attempt', () => {
 });
 
 describe('cancellation', () => {
-  test('calls and timers in flight are called off, everything open is cancelled', () => {
+  test('calls in flight are called off, everything open is cancelled', () => {
     const run = new Run(
       graph([call('a'), call('b', {}, { after: ['a'] }), call('c')], { maxConcurrency: 1 }),
     );
     run.send({ kind: 'cancelled', at: 2_000, reason: 'the caller left' });
-    expect(run.commands).toEqual([
-      { kind: 'cancelCall', id: 'a#1:cancel', call: 'a#1' },
-      { kind: 'cancelTimer', id: 'a#1:timer:cancel', timer: 'a#1:timer' },
-    ]);
+    expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'a#1:cancel', call: 'a#1' }]);
     expect(['a', 'b', 'c'].map((id) => run.status(id))).toEqual(['cancelled', 'cancelled', 'cancelled']);
-    expect(outstanding(run.state)).toEqual([]);
+    expect(outstanding(run.state)).toEqual({ commands: [], more: false });
     expect(run.last.facts.map((fact) => fact.kind)).toEqual([
       'callReturned',
       'nodeCancelled',
@@ -152,7 +156,7 @@ describe('cancellation', () => {
 });
 
 describe('events that answer nothing', () => {
-  const two = graph([call('a'), read('b')]);
+  const two = graph([call('a'), read('b'), wait('c', { durationMs: lit(10) }), ask('d')]);
   const failure = { code: 'E_TOOL', message: 'broke' };
 
   test.each<[string, Event]>([
@@ -162,8 +166,9 @@ describe('events that answer nothing', () => {
     ['a tool’s failure for a read', { kind: 'toolFailed', at: 0, command: 'b#1', failure, attempted: true }],
     ['a resource for a call', { kind: 'resourceRead', at: 0, command: 'a#1', value: {} }],
     ['a resource’s failure for a call', { kind: 'resourceFailed', at: 0, command: 'a#1', failure }],
-    ['a result for a timer', { kind: 'toolReturned', at: 0, command: 'a#1:timer', value: 1 }],
-    ['a timer by its call’s id', { kind: 'timerFired', at: 0, command: 'a#1' }],
+    ['a result for a timer', { kind: 'toolReturned', at: 0, command: 'c#1', value: 1 }],
+    ['a timer that was never started', { kind: 'timerFired', at: 0, command: 'a#1:timer' }],
+    ['the time of a question without a limit', { kind: 'timerFired', at: 0, command: 'd#1' }],
     ['another attempt', { kind: 'toolReturned', at: 0, command: 'a#2', value: 1 }],
   ])('%s changes nothing', (_name, event) => {
     const run = new Run(two);
@@ -178,8 +183,9 @@ describe('events that answer nothing', () => {
     expect(result.last.changes).toEqual([]);
     expect(result.status('a')).toBe('succeeded');
     const timeout = new Run(two).fires('a').returns('a', 1);
-    expect(timeout.last.changes).toEqual([]);
-    expect(timeout.status('a')).toBe('failed');
+    expect(timeout.last).toMatchObject({ commands: [], facts: [] });
+    expect([timeout.status('a'), timeout.state.outputs]).toEqual(['failed', {}]);
+    expect(timeout.returns('a', 1).last.changes).toEqual([]);
   });
 });
 
@@ -187,17 +193,17 @@ describe('graphs', () => {
   test('G8: another graph than the run’s is a fault of the host', () => {
     const one = graph([call('a')]);
     const other = graph([call('a'), call('b')]);
-    const { state } = start(one, {}, { runId: 'r', at: 0 });
-    const send = () => advance(other, state, { kind: 'cancelled', at: 1, reason: 'x' });
+    const { state } = start(planOf(one), {}, { runId: 'r', at: 0 });
+    const send = () => advance(planOf(other), state, [{ kind: 'cancelled', at: 1, reason: 'x' }]);
     expect(send).toThrow(GraphMismatchError);
     expect(send).toThrow(hashGraph(one));
   });
 
   test('an equal graph of another object is the same graph', () => {
     const one = graph([call('a')]);
-    const { state } = start(one, {}, { runId: 'r', at: 0 });
+    const { state } = start(planOf(one), {}, { runId: 'r', at: 0 });
     const copy = JSON.parse(JSON.stringify(one)) as Graph;
-    const next = advance(copy, state, { kind: 'toolReturned', at: 1, command: 'a#1', value: null });
+    const next = advance(planOf(copy), state, [{ kind: 'toolReturned', at: 1, command: 'a#1', value: null }]);
     expect(next.state.run.status).toBe('succeeded');
   });
 
@@ -238,9 +244,7 @@ describe('changes', () => {
       'put nodes b',
       'put outputs a',
       'delete commands a#1',
-      'delete commands a#1:timer',
       'put commands b#1',
-      'put commands b#1:timer',
     ]);
   });
 
@@ -286,9 +290,9 @@ describe('changes', () => {
 
   test('advance gives back the state it was given', () => {
     const one = graph([call('a')]);
-    const state: RunState = start(one, {}, { runId: 'r', at: 0 }).state;
-    expect(advance(one, state, { kind: 'toolReturned', at: 1, command: 'a#1', value: null }).state).toBe(
-      state,
-    );
+    const state: RunState = start(planOf(one), {}, { runId: 'r', at: 0 }).state;
+    expect(
+      advance(planOf(one), state, [{ kind: 'toolReturned', at: 1, command: 'a#1', value: null }]).state,
+    ).toBe(state);
   });
 });

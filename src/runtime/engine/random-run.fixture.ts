@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, RunState } from './contract.js';
 import { start } from './start.js';
@@ -9,24 +10,31 @@ import { start } from './start.js';
 export interface Move {
   /** Picks one of the calls, or timers, that are owed. */
   readonly pick: number;
-  readonly how: 'succeed' | 'fail' | 'refuse' | 'timeout' | 'cancel';
+  readonly how: 'succeed' | 'fail' | 'refuse' | 'timeout' | 'cancel' | 'late';
   readonly value: Json;
   /** Ms the clock moves by; it may step back. */
   readonly ticks: number;
 }
 
-export const moves: fc.Arbitrary<Move[]> = fc.array(
-  fc.record({
-    pick: fc.nat({ max: 30 }),
-    how: fc.constantFrom<Move['how'][]>(
-      ...Array<Move['how']>(34).fill('succeed'),
-      ...(['fail', 'fail', 'refuse', 'timeout', 'timeout', 'cancel'] as const),
-    ),
-    value: fc.constantFrom<Json>(null, true, false, 'text', 3, { ok: true }, { ok: false }, [1]),
-    ticks: fc.integer({ min: -20, max: 40 }),
-  }),
-  { maxLength: 40 },
-);
+const movesWith = (successes: number): fc.Arbitrary<Move[]> =>
+  fc.array(
+    fc.record({
+      pick: fc.nat({ max: 30 }),
+      how: fc.constantFrom<Move['how'][]>(
+        ...Array<Move['how']>(successes).fill('succeed'),
+        ...(['fail', 'fail', 'refuse', 'timeout', 'timeout', 'cancel', 'late', 'late'] as const),
+      ),
+      value: fc.constantFrom<Json>(null, true, false, 'text', 3, { ok: true }, { ok: false }, [1]),
+      ticks: fc.integer({ min: -20, max: 40 }),
+    }),
+    { maxLength: 40 },
+  );
+
+/** Mostly good news. */
+export const moves = movesWith(34);
+
+/** Half of it bad news. */
+export const roughMoves = movesWith(8);
 
 /** What the world does once its moves are used up. */
 const REST: Move = { pick: 0, how: 'succeed', value: { ok: true }, ticks: 1 };
@@ -44,7 +52,7 @@ export const RANDOM = 0.6180339887;
 
 export function begin(graph: Graph, deadlineAt?: number): Advance {
   const ids = { runId: 'run', at: 0, random: RANDOM, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
-  return start(graph, INPUT, ids);
+  return start(planOf(graph), INPUT, ids);
 }
 
 /**
@@ -58,63 +66,89 @@ export function play(
   deadlineAt?: number,
 ): RunState {
   const owed = new Map<string, Command>();
+  const givenUp = new Map<string, Command>();
   let at = 0;
   let current = begin(graph, deadlineAt);
-  settle(owed, current.commands);
+  settle(owed, current.commands, givenUp);
   watch({ advance: current });
   for (let index = 0; owed.size > 0; index += 1) {
     if (index > 300) throw new Error('the run does not end');
     const move = world[index] ?? REST;
     at += move.ticks;
-    const event = eventOf(owed, move, at);
+    const event = lateEvent(givenUp, move, at) ?? eventOf(owed, move, at);
     // No timer fires early, wherever the clock stands.
     at = event.at;
     if ('command' in event) owed.delete(event.command);
-    current = advance(graph, current.state, event);
-    settle(owed, current.commands);
+    current = advance(planOf(graph), current.state, [event]);
+    settle(owed, current.commands, givenUp);
     watch({ event, advance: current });
   }
   return current.state;
 }
 
-/** Brings the account of what is owed up to date, as a host does. */
-export function settle(owed: Map<string, Command>, commands: readonly Command[]): void {
+/** Brings the account of what is owed, and of the calls that were given up, up to date, as a host does. */
+export function settle(
+  owed: Map<string, Command>,
+  commands: readonly Command[],
+  givenUp = new Map<string, Command>(),
+): void {
   for (const command of commands) {
-    if (command.kind === 'cancelCall') owed.delete(command.call);
-    else if (command.kind === 'cancelTimer') owed.delete(command.timer);
+    if (command.kind === 'cancelCall') {
+      const call = owed.get(command.call);
+      if (call !== undefined) givenUp.set(call.id, call);
+      owed.delete(command.call);
+    } else if (command.kind === 'cancelTimer') owed.delete(command.timer);
     else owed.set(command.id, command);
   }
 }
 
+/** The answer to a call that was given up: it may come again. */
+function lateEvent(
+  givenUp: ReadonlyMap<string, Command>,
+  { how, pick, value }: Move,
+  at: number,
+): Event | undefined {
+  const calls = [...givenUp.values()];
+  const command = calls[pick % calls.length];
+  if (how !== 'late' || command === undefined) return undefined;
+  return answer(command, { how: value === false ? 'refuse' : 'succeed', value }, at);
+}
+
 function eventOf(owed: ReadonlyMap<string, Command>, move: Move, at: number): Event {
-  if (move.how === 'cancel') return { kind: 'cancelled', at, reason: 'enough' };
-  const timers = [...owed.values()].filter(({ kind }) => kind === 'startTimer');
+  if (move.how === 'cancel') {
+    return { kind: 'cancelled', at, reason: 'enough', ...(move.value === true ? { compensate: true } : {}) };
+  }
+  const timed = [...owed.values()].filter((command) => 'dueAt' in command && command.dueAt !== undefined);
   const calls = [...owed.values()].filter(({ kind }) => kind !== 'startTimer');
   // Between two attempts there may be nothing to wait for but a delay.
-  const list = move.how === 'timeout' || calls.length === 0 ? timers : calls;
+  const isTimeout = move.how === 'timeout' || calls.length === 0;
+  const list = isTimeout ? timed : calls;
   const command = list[move.pick % list.length];
   if (command === undefined) throw new Error('nothing is owed');
+  if (isTimeout && 'dueAt' in command)
+    return { kind: 'timerFired', at: Math.max(at, command.dueAt ?? at), command: command.id };
   return answer(command, move, at);
 }
 
 /** The world's answer to a command. */
 export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'value'>, at: number): Event {
   const failure = { code: 'E_TOOL', message: `${command.id} broke` };
+  const succeeds = how === 'succeed' || how === 'late';
   switch (command.kind) {
     case 'callTool':
-      return how === 'succeed'
+      return succeeds
         ? { kind: 'toolReturned', at, command: command.id, value }
         : { kind: 'toolFailed', at, command: command.id, failure, attempted: how === 'fail' };
     case 'readResource':
-      return how === 'succeed'
+      return succeeds
         ? { kind: 'resourceRead', at, command: command.id, value: { uri: command.uri, text: 'text' } }
         : { kind: 'resourceFailed', at, command: command.id, failure };
     case 'evaluate':
-      return how === 'succeed'
+      return succeeds
         ? { kind: 'evaluated', at, command: command.id, value }
         : { kind: 'evaluationFailed', at, command: command.id, failure };
     case 'requestAction':
-      return how === 'succeed'
+      return succeeds
         ? { kind: 'actionSubmitted', at, command: command.id, value }
         : { kind: 'actionFailed', at, command: command.id, failure };
     case 'startTimer':
@@ -139,7 +173,8 @@ export function apply(shadow: Map<string, string>, change: Advance['changes'][nu
 export function* tablesOf(state: RunState): Generator<[string, string]> {
   yield [`run ${state.run.id}`, JSON.stringify(state.run)];
   yield [`input ${state.run.id}`, JSON.stringify(state.input)];
-  const { run: _run, input: _input, ...tables } = state;
+  yield [`tools ${state.run.id}`, JSON.stringify(state.tools)];
+  const { run: _run, input: _input, tools: _tools, ...tables } = state;
   for (const [table, rows] of Object.entries(tables)) {
     for (const [key, row] of Object.entries(rows)) yield [`${table} ${key}`, JSON.stringify(row)];
   }

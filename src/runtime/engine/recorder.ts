@@ -5,6 +5,7 @@ import type {
   ContainerRow,
   Fact,
   NodeRow,
+  OwedCommand,
   RunRow,
   RunState,
   ScopeRow,
@@ -23,6 +24,12 @@ const TABLES: readonly TableName[] = [
   'items',
   'fields',
   'undoing',
+  'effects',
+  'generations',
+  'unknown',
+  'abandoned',
+  'failedItems',
+  'submissions',
   'commands',
 ];
 
@@ -38,7 +45,7 @@ export class Recorder {
   readonly #facts: Fact[] = [];
   #isRunTouched = false;
   #runDraft: Draft<RunRow> | undefined;
-  #isInputTouched = false;
+  #areConstantsNew = false;
 
   constructor(state: RunState) {
     this.state = state;
@@ -51,6 +58,12 @@ export class Recorder {
       items: new Table(state.items),
       fields: new Table(state.fields),
       undoing: new Table(state.undoing),
+      effects: new Table(state.effects),
+      generations: new Table(state.generations),
+      unknown: new Table(state.unknown),
+      abandoned: new Table(state.abandoned),
+      failedItems: new Table(state.failedItems),
+      submissions: new Table(state.submissions),
       commands: new Table(state.commands),
     };
   }
@@ -72,15 +85,19 @@ export class Recorder {
     return this.#runDraft;
   }
 
-  /** Puts the row of the input the state was opened with. */
-  recordInput(): void {
-    this.#isInputTouched = true;
+  /** Puts the rows that never change, with which the state was opened. */
+  recordConstants(): void {
+    this.#areConstantsNew = true;
   }
 
   /** Gives a command that wants an answer: it stays on the account until `settleCommand`. */
-  expect(command: Command): void {
-    this.tables.commands.put(command.id, command);
-    this.#commands.push(command);
+  expect(command: Command & { readonly dueAt?: number }): void {
+    const run = this.draftRun();
+    const seq = (run.commands ?? 0) + 1;
+    run.commands = seq;
+    const owed = { ...command, seq } as OwedCommand;
+    this.tables.commands.put(command.id, owed);
+    this.#commands.push(owed);
   }
 
   /** Gives a command that wants no answer. */
@@ -97,16 +114,22 @@ export class Recorder {
     this.#facts.push(fact);
   }
 
-  /** Everything recorded. Each touched row is named once, as it stands now. */
-  advance(): Advance {
-    return { state: this.state, changes: this.#changes(), commands: this.#commands, facts: this.#facts };
+  /** Everything recorded. Each touched row is named once, in its latest form. */
+  advance(consumed: number): Advance {
+    return {
+      ...{ state: this.state, changes: this.#changes(), commands: this.#commands, facts: this.#facts },
+      ...{ more: this.state.run.owed !== undefined, consumed },
+    };
   }
 
   #changes(): Change[] {
-    const { run, input } = this.state;
+    const { run, input, tools } = this.state;
     const changes: Change[] = [];
     if (this.#isRunTouched) changes.push({ op: 'put', table: 'run', key: run.id, row: run });
-    if (this.#isInputTouched) changes.push({ op: 'put', table: 'input', key: run.id, row: input });
+    if (this.#areConstantsNew) {
+      changes.push({ op: 'put', table: 'input', key: run.id, row: input });
+      changes.push({ op: 'put', table: 'tools', key: run.id, row: tools });
+    }
     for (const name of TABLES) {
       const table = this.tables[name] as Table<Tables[TableName]>;
       for (let touch = table.firstTouch; touch !== undefined; touch = touch.next) {

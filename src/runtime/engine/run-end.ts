@@ -6,7 +6,7 @@ import type { ScopeInstance } from './instances.js';
 import { outcomeOf } from './scopes.js';
 import { stopScope } from './stop.js';
 import type { Turn } from './turn.js';
-import { beginUndoing, undoableIn } from './undo.js';
+import { beginRollback, undoableInRun } from './undo.js';
 
 /** The graph as a whole cannot run: the run fails before anything has started. */
 export function endWithFault(turn: Turn, graph: Graph, { failure, node }: PlanFault): void {
@@ -41,15 +41,17 @@ export function cancelRun(
 
 /** Every node at the top has settled. A cancelled run may still have to be undone. */
 export function finishRun(turn: Turn): void {
-  const { recorder, instances } = turn;
-  const { cancelling } = recorder.run;
+  const { recorder } = turn;
+  const { cancelling, status } = recorder.run;
+  if (status !== 'running') return;
   if (cancelling === undefined) {
     finishByOutcome(turn);
     return;
   }
-  const keys = cancelling.compensate ? undoableIn(turn, [instances.root]) : [];
-  if (keys.length === 0) finishCancelled(turn);
-  else beginUndoing(turn, undefined, keys);
+  const effects = cancelling.compensate ? undoableInRun(turn) : [];
+  if (effects.length > 0) beginRollback(turn, undefined, effects);
+  // What a node was undoing when the run was cancelled is waited for.
+  else if ((recorder.run.compensations ?? 0) === 0) finishCancelled(turn);
 }
 
 /** What a cancelled run did is undone. */

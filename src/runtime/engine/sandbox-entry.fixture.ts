@@ -1,3 +1,4 @@
+export { planOf } from '../../plan/plan.js';
 export { advance } from './advance.js';
 export { outstanding } from './outstanding.js';
 export { start } from './start.js';

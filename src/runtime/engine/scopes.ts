@@ -1,7 +1,8 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { roundInside } from './commands.js';
-import type { Failure, NodeRow } from './contract.js';
+import { attemptsInside } from './commands.js';
+import type { Failure, NodeRow, ScopeRow } from './contract.js';
+import { restartsInside } from './generation.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { readerIn, type Turn } from './turn.js';
 
@@ -11,12 +12,15 @@ export type Outcome =
   | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
   | { readonly status: 'cancelled' };
 
+/** What a scope knows of the containers around it. */
+type Around = Pick<ScopeRow, 'restarts' | 'attempts'>;
+
 /** Begins a scope: its nodes are pending, and those that wait for nothing are due. */
-export function openScope(turn: Turn, scope: ScopeInstance, round?: string): void {
+export function openScope(turn: Turn, scope: ScopeInstance, around: Around = {}): void {
   const { nodes } = scope.plan;
   const { tables } = turn.recorder;
   const open = nodes.length;
-  tables.scopes.put(scope.key, round === undefined ? { open } : { open, round });
+  tables.scopes.put(scope.key, { open, ...around });
   for (const planned of nodes) {
     const node = turn.instances.node(scope, planned);
     tables.nodes.put(node.key, pendingRow(planned));
@@ -28,7 +32,12 @@ export function openScope(turn: Turn, scope: ScopeInstance, round?: string): voi
 /** Begins a part of a container. */
 export function openPart(turn: Turn, container: NodeInstance, part: number): void {
   const { attempt } = turn.recorder.tables.nodes.need(container.key);
-  openScope(turn, turn.instances.part(container, part), roundInside(turn, container, attempt));
+  const restarts = restartsInside(turn, container);
+  const attempts = attemptsInside(turn, container, attempt);
+  openScope(turn, turn.instances.part(container, part), {
+    ...(restarts === 0 ? {} : { restarts }),
+    ...(attempts === undefined ? {} : { attempts }),
+  });
 }
 
 /** Rows of nodes that need no selection, by how many they wait for: rows never change, and so many nodes share one. */

@@ -7,16 +7,11 @@ import type { NodeInstance } from './instances.js';
 import { changePlaces, leaveLine, takesPlace } from './ready-line.js';
 import { readerIn, type Turn } from './turn.js';
 
-/**
- * A node has done its work. An absent value leaves no output.
- *
- * @param isStandIn the value stands in for work that failed, and there is nothing to undo.
- */
-export function succeed(turn: Turn, node: NodeInstance, value: Value, isStandIn = false): void {
+/** A node has done its work. An absent value leaves no output. */
+export function succeed(turn: Turn, node: NodeInstance, value: Value): void {
   const { recorder } = turn;
-  const { key, planned } = node;
-  if (value !== undefined) recorder.tables.outputs.put(key, value);
-  settle(turn, node, isStandIn || planned.node.compensate === undefined ? SUCCEEDED : completion(turn));
+  if (value !== undefined) recorder.tables.outputs.put(node.key, value);
+  settle(turn, node, SUCCEEDED);
   recorder.report(successOf(turn, node, value));
 }
 
@@ -28,13 +23,6 @@ function successOf(turn: Turn, node: NodeInstance, value: Value): Fact {
   if (summary === undefined && nodeKind !== 'workflow') return plain;
   const given = nodeKind === 'workflow' && value !== undefined ? { value } : {};
   return { ...plain, ...given, ...(summary === undefined ? {} : summaryOf(turn, node, summary)) };
-}
-
-/** What can be undone is counted, to be undone in the reverse order. */
-function completion({ recorder }: Turn): Settled {
-  const completed = (recorder.run.completions ?? 0) + 1;
-  recorder.putRun({ ...recorder.run, completions: completed });
-  return { status: 'succeeded', completed };
 }
 
 /** A summary is for readers: a fault in it is reported beside the success. An empty one is none. */
@@ -58,7 +46,7 @@ export function cancel(turn: Turn, node: NodeInstance): void {
 }
 
 /** How a node ended. */
-export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'failedAs' | 'final' | 'reached' | 'completed'> & {
+export type Settled = Pick<NodeRow, 'reason' | 'failure' | 'failedAs' | 'final' | 'reached'> & {
   readonly status: Extract<NodeStatus, 'succeeded' | 'failed' | 'handled' | 'skipped' | 'cancelled'>;
 };
 
@@ -68,11 +56,16 @@ export function settle(turn: Turn, node: NodeInstance, settled: Settled): void {
   leaveLine(turn, node);
   const row = nodes.need(node.key);
   if (row.status === 'running' && takesPlace(node.planned.node)) changePlaces(turn, -1);
-  if (settled === SUCCEEDED && row.failure === undefined && row.routers === undefined) {
+  if (
+    settled === SUCCEEDED &&
+    row.failure === undefined &&
+    row.routers === undefined &&
+    row.input === undefined
+  ) {
     nodes.draft(node.key).status = settled.status;
   } else {
     // What only those need that have not settled goes.
-    const { failure: _failure, routers: _routers, ...rest } = row;
+    const { failure: _failure, routers: _routers, input: _input, ...rest } = row;
     nodes.put(node.key, { ...rest, ...settled });
   }
   const scope = scopes.draft(node.scope.key);

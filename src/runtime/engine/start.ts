@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import type { Advance, RunState, StartIds } from './contract.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
 import { emptyTables } from './table.js';
-import { openTurn } from './turn.js';
+import { DEFAULT_LIMITS, type Limits, openTurn } from './turn.js';
+import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
 /**
  * Begins a run and takes it as far as it gets without an answer from outside.
@@ -14,17 +14,23 @@ import { openTurn } from './turn.js';
  * A graph this engine cannot run, for example one with a node of a later version's kind, gives a run that has failed
  * with a named failure before anything was attempted.
  *
- * @param graph what to run, with the workflows it runs among its `tasks`: see `bundle`. It must not change afterwards:
- * its plan is made once and kept.
+ * @param plan of the graph to run, with the workflows it runs among its `tasks`: see `bundle` and `planOf`.
  * @param input values of the graph's inputs, already checked, coerced and filled with defaults.
  */
-export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
-  const plan = planOf(graph);
+export function start(
+  plan: Plan,
+  input: JsonObject,
+  ids: StartIds,
+  limits: Limits = DEFAULT_LIMITS,
+): Advance {
+  const { graph } = plan;
   const state: RunState = {
     run: {
       id: ids.runId,
       workflow: graph.name,
       graphHash: plan.hash,
+      engineVersion: ENGINE_VERSION,
+      stateVersion: STATE_VERSION,
       status: 'running',
       startedAt: ids.at,
       ...(ids.random === undefined ? {} : { random: ids.random }),
@@ -33,16 +39,17 @@ export function start(graph: Graph, input: JsonObject, ids: StartIds): Advance {
       started: 0,
     },
     input,
+    tools: ids.tools ?? {},
     ...emptyTables(),
   };
-  const turn = openTurn(plan, state, ids.at);
+  const turn = openTurn(plan, state, { at: ids.at, activations: limits.activations });
   turn.recorder.putRun(state.run);
-  turn.recorder.recordInput();
+  turn.recorder.recordConstants();
   if (plan.fault !== undefined) {
     endWithFault(turn, graph, plan.fault);
   } else {
     openScope(turn, turn.instances.root);
     runOn(turn);
   }
-  return turn.recorder.advance();
+  return turn.recorder.advance(0);
 }

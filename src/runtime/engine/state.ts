@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../graph/json.js';
-import type { Command, Failure, NodeStatus, RunStatus, SkipReason } from './contract.js';
+import type { ToolSafety } from '../../graph/tool-safety.js';
+import type { Command, CompensationReport, Failure, NodeStatus, RunStatus, SkipReason } from './contract.js';
 
 /**
  * The tables of a run, and what a row of each is. Rows are replaced, never mutated. Scopes, too, have keys: `/` for the
@@ -17,14 +18,26 @@ export interface Tables {
   readonly outputs: Json;
   /** Inputs of the workflows that `workflow` nodes run, by the node's key. */
   readonly inputs: JsonObject;
-  /** Lists that are made once: the items of a loop, and the keys of the calls a rollback takes back. */
+  /** Lists that are made once: the items of a loop, and the keys of the undo records a rollback covers. */
   readonly items: readonly Json[];
   /** Fields of the run's state that were written, by name. */
   readonly fields: FieldRow;
-  /** By key of the node that undoes, or `''` for a cancelled run. */
+  /** Compensations under way, by key of the node that undoes, or `''` for a cancelled run. */
   readonly undoing: UndoRow;
+  /** Undo records, by `effectKey`. They stay until the run is over. */
+  readonly effects: EffectRow;
+  /** Counters of generations, by key of the node. They stay until the run is over. */
+  readonly generations: GenerationRow;
+  /** Calls with unknown outcome, by `callKey`. They stay until the run is over or the outcome is known. */
+  readonly unknown: UnknownRow;
+  /** Calls that were given up and may still return, by id of the command. */
+  readonly abandoned: AbandonedRow;
+  /** Items that failed in loops that go on without them, by key of the item's scope. */
+  readonly failedItems: FailedItemRow;
+  /** Accepted answers, by id of the action. */
+  readonly submissions: SubmissionRow;
   /** Commands that want an answer, by id. */
-  readonly commands: Command;
+  readonly commands: OwedCommand;
 }
 
 export type TableName = keyof Tables;
@@ -32,19 +45,22 @@ export type TableName = keyof Tables;
 /** The whole state of a run: plain JSON, in tables whose rows change one at a time. */
 export type RunState = { readonly [T in TableName]: Record<string, Tables[T]> } & {
   run: RunRow;
-  /** Values of the graph's inputs. Never changes, and so stands apart from the row that often does. */
+  /** Values of the graph's inputs. Never changes, and so it is a row of its own. */
   readonly input: JsonObject;
+  /** How calls of the tools may be repeated, by tool. Never changes. A tool that is not listed is `none`. */
+  readonly tools: Readonly<Record<string, ToolSafety>>;
 };
 
-export type StateTable = 'run' | 'input' | TableName;
+export type StateTable = 'run' | 'input' | 'tools' | TableName;
 
 /**
  * One row of state that a durable host must write or delete. Rows are never mutated after they were handed out, and
- * one `Advance` names a row once. The key of the one `run` row and of the one `input` row is the run's id.
+ * one `Advance` names a row once. The key of the one row of `run`, of `input` and of `tools` is the run's id.
  */
 export type Change =
   | { readonly op: 'put'; readonly table: 'run'; readonly key: string; readonly row: RunRow }
   | { readonly op: 'put'; readonly table: 'input'; readonly key: string; readonly row: JsonObject }
+  | { readonly op: 'put'; readonly table: 'tools'; readonly key: string; readonly row: RunState['tools'] }
   | {
       readonly [T in TableName]: {
         readonly op: 'put';
@@ -61,6 +77,10 @@ export interface RunRow {
   readonly workflow: string;
   /** Hash of the graph the run started on; `advance` refuses another one. */
   readonly graphHash: string;
+  /** The engine that wrote the state last. */
+  readonly engineVersion: number;
+  /** The form of the state. An engine reads its own and the previous one. */
+  readonly stateVersion: number;
   readonly status: RunStatus;
   /** Ms since the epoch. */
   readonly startedAt: number;
@@ -72,8 +92,16 @@ export interface RunRow {
   readonly running: number;
   /** How many nodes have started. */
   readonly started: number;
-  /** How many calls that say how they are undone have succeeded. */
+  /** How many undo records were written or renewed: their order. */
   readonly completions?: number;
+  /** How many commands that want an answer were issued: their order. */
+  readonly commands?: number;
+  /** Compensations in flight. */
+  readonly compensations?: number;
+  /** Ids of the latest events that had one, the oldest first. */
+  readonly eventIds?: readonly string[];
+  /** Work that the latest transition left to the next one. */
+  readonly owed?: OwedWork;
   /** Ends of the line of nodes that wait for a free place, linked by `next` and `previous`; the head starts first. */
   readonly readyHead?: string;
   readonly readyTail?: string;
@@ -104,8 +132,10 @@ export interface NodeFailure {
 export interface ScopeRow {
   /** How many of its nodes have not settled. */
   readonly open: number;
-  /** Which time this scope runs, where it is not the first: visits and attempts of what it stands in. */
-  readonly round?: string;
+  /** How often the containers around it were started over by a `goto`, together. Default: 0. */
+  readonly restarts?: number;
+  /** Attempts of the containers around it, the outermost first, joined by dots. Missing where each is in its first. */
+  readonly attempts?: string;
   /** The node after which nothing new starts here. */
   readonly endedBy?: string;
   /** With what reason the nodes are skipped that can no longer start. */
@@ -169,10 +199,12 @@ export interface NodeRow {
   readonly selections?: readonly Selection[];
   /** The latest attempt, counted from 1; 0 before the first. */
   readonly attempt: number;
-  /** How often a `goto` started this node over. */
-  readonly visits?: number;
   /** How often this `goto` has jumped. */
   readonly jumps?: number;
+  /** Of a succeeded node: with the value of its fallback. */
+  readonly standIn?: true;
+  /** What the call sends, kept for its next attempt. */
+  readonly input?: JsonObject;
   /** The nodes around this one in the line for a free place. */
   readonly previous?: string;
   readonly next?: string;
@@ -184,10 +216,6 @@ export interface NodeRow {
   readonly final?: true;
   /** Of a handled node: how often its tool or resource was reached. */
   readonly reached?: number;
-  /** Of a succeeded call that says how it is undone: its place in the order of completion. */
-  readonly completed?: number;
-  /** What the call did was undone. */
-  readonly undone?: true;
 }
 
 /** Missing value: the field was written as absent. */
@@ -195,13 +223,124 @@ export interface FieldRow {
   readonly value?: Json;
 }
 
+/** A command that wants an answer, and its place in the order of issue. */
+export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
+
 /** Compensations under way, one after the other. */
 export interface UndoRow {
-  /** The compensation that is made or looked at next. */
+  /** Of a `compensate` node the step that is made or looked at next; else the place in the list of covered records. */
   readonly next: number;
-  /** Those that were left out. */
-  readonly skipped: readonly number[];
-  readonly failed: readonly { readonly index: number; readonly failure: Failure }[];
-  /** Those behind the last failed one are not run. */
+  /** Covered records that were written after undoing began: they are undone first. */
+  readonly late?: readonly string[];
+  /** How many compensations were issued: their ids count them. */
+  readonly issued: number;
+  /** The compensation it waits for: its own, or one of another owner that undoes the same. */
+  readonly current?: UndoTarget & { readonly command: string; readonly isIgnored?: true };
+  readonly done: readonly string[];
+  readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
+  /** A compensation failed, and those behind it are not run. */
   readonly halted?: true;
+}
+
+/** What a compensation undoes. */
+export interface UndoTarget {
+  readonly tool: string;
+  /** Key of the undo record. Missing for a step that was left out. */
+  readonly effect?: string;
+  /** Key of the node whose effect it takes back, where it is one node's. */
+  readonly undoes?: string;
+}
+
+/** One effect and its undoing. */
+export interface EffectRow {
+  /** Key of the node that made the call. */
+  readonly call: string;
+  readonly generation: number;
+  /** The tool that undoes it and its input. Missing for a call that has no compensation. */
+  readonly tool?: string;
+  readonly input?: JsonObject;
+  readonly status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';
+  /** Its place in the order of completion. */
+  readonly order: number;
+  /** It was to be undone. */
+  readonly wanted?: true;
+  /** The compensation in flight. */
+  readonly command?: string;
+  /** Why it could not be undone. */
+  readonly failure?: Failure;
+  /** A step of a `compensate` node that undoes no recorded call: the node, and the step's place from 0. */
+  readonly own?: { readonly node: string; readonly step: number };
+}
+
+/** What the generation of a node is counted from. */
+export interface GenerationRow {
+  /** How often a `goto` started the node over. */
+  readonly restarts?: number;
+  /** How often its call became another one: its effect was undone, or a later attempt of a container sent another input. */
+  readonly reissues?: number;
+  /** Hash of the input that was sent in a generation, where a container around may send it again. */
+  readonly issued?: { readonly generation: number; readonly input: string };
+}
+
+/** A call that may have taken effect although no result came back. */
+export interface UnknownRow {
+  /** Key of the node that made it. */
+  readonly step: string;
+  readonly tool: string;
+  /** Ids of the attempts of which nothing is known. */
+  readonly attempts: readonly string[];
+}
+
+/** A call that was given up. Its success is still recorded. */
+export interface AbandonedRow {
+  readonly node: string;
+  readonly generation: number;
+  /** What its compensation refers to besides its own output, as it was then: by root, by name. */
+  readonly known?: Readonly<Record<string, JsonObject>>;
+  /** Keys of the steps that its compensation plainly refers to and that had succeeded. */
+  readonly succeeded?: readonly string[];
+}
+
+/** An item whose value is null because it failed. */
+export interface FailedItemRow {
+  /** Key of the loop. */
+  readonly step: string;
+  /** Counted from 0. */
+  readonly index: number;
+  readonly failure: Failure;
+}
+
+/** An accepted answer. */
+export interface SubmissionRow {
+  readonly at: number;
+  readonly by?: Json;
+  readonly value: Json;
+}
+
+/** Work of an event that was not finished within the limit of one transition. */
+export interface OwedWork {
+  /** The event's time. */
+  readonly at: number;
+  /** What is left of the event's expression budget. */
+  readonly budget: number;
+  /** Keys of nodes to look at. */
+  readonly due: readonly string[];
+  /** Ends that their owners were not told of. */
+  readonly ended: readonly OwedEnd[];
+}
+
+export type OwedEnd =
+  | { readonly kind: 'scope'; readonly scope: ScopeRef }
+  | { readonly kind: 'rollback'; readonly of: string }
+  | {
+      readonly kind: 'undone';
+      readonly by?: string;
+      readonly report: CompensationReport;
+      readonly hasHalted: boolean;
+    };
+
+/** A scope by its container and the part of it. Missing container: the root. */
+export interface ScopeRef {
+  readonly container?: string;
+  readonly part: number;
 }

@@ -1,9 +1,10 @@
-import { attemptId, delayId, undoId, withdraw } from './commands.js';
+import { attemptId, delayId } from './commands.js';
 import type { ContainerRow, Failure, NodeRow, SkipReason } from './contract.js';
 import type { NodeInstance, ScopeInstance } from './instances.js';
 import { takesPlace } from './ready-line.js';
 import { cancel, neighbour, skip } from './settle.js';
 import type { Turn } from './turn.js';
+import { withdraw } from './withdraw.js';
 
 /** How a scope is kept from going on. */
 export interface Stop {
@@ -62,7 +63,7 @@ function stopRunning(turn: Turn, node: NodeInstance, row: NodeRow, stop: Stop): 
   if (turn.recorder.tables.containers.get(node.key) !== undefined) {
     stopContainer(turn, node, stop);
   } else if (stop.how !== 'stop') {
-    withdrawUndo(turn, node, row, stop);
+    withdrawUndo(turn, node, stop);
     withdraw(turn, attemptId(turn, node, row.attempt), stop.failure);
     cancel(turn, node);
   }
@@ -79,7 +80,7 @@ export function stopContainer(turn: Turn, node: NodeInstance, stop: Stop): void 
   const row = nodes.need(node.key);
   withdraw(turn, attemptId(turn, node, row.attempt), stop.failure);
   if (container.undoing !== true) return;
-  withdrawUndo(turn, node, row, stop);
+  withdrawUndo(turn, node, stop);
   cancel(turn, node);
 }
 
@@ -98,14 +99,17 @@ export function stopParts(
   }
 }
 
-/** Gives up the compensation a node is making. */
-function withdrawUndo(turn: Turn, node: NodeInstance, row: NodeRow, { failure }: Stop): void {
-  const { undoing, items } = turn.recorder.tables;
-  const undo = undoing.get(node.key);
-  if (undo === undefined) return;
-  withdraw(turn, undoId(attemptId(turn, node, row.attempt), undo.next), failure);
+/** A node undoes no further. The compensation in flight is given up, unless the run is cancelled: then it goes on. */
+function withdrawUndo(turn: Turn, node: NodeInstance, { how, failure }: Stop): void {
+  const { undoing, items, commands } = turn.recorder.tables;
+  const row = undoing.get(node.key);
+  if (row === undefined) return;
   undoing.delete(node.key);
   items.delete(node.key);
+  const command = row.current === undefined ? undefined : commands.get(row.current.command);
+  // What another owner issued is not this node's to give up.
+  if (how === 'cancel' || command === undefined || command.node !== node.key) return;
+  withdraw(turn, command.id, failure);
 }
 
 /**

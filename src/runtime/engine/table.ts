@@ -127,7 +127,7 @@ export function setRow<T>(rows: Record<string, T>, key: string, row: T): void {
 }
 
 /** The tables of a run that has not begun. */
-export function emptyTables(): Omit<RunState, 'run' | 'input'> {
+export function emptyTables(): Omit<RunState, 'run' | 'input' | 'tools'> {
   return {
     scopes: {},
     containers: {},
@@ -137,6 +137,12 @@ export function emptyTables(): Omit<RunState, 'run' | 'input'> {
     items: {},
     fields: {},
     undoing: {},
+    effects: {},
+    generations: {},
+    unknown: {},
+    abandoned: {},
+    failedItems: {},
+    submissions: {},
     commands: {},
   };
 }

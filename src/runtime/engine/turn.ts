@@ -6,21 +6,32 @@ import { Evaluation, errorOf } from './evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from './instances.js';
 import { Recorder } from './recorder.js';
 
-/** What the expressions of one `start` or `advance` may cost together. See `Budget` for the unit. */
+/** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
 export const ADVANCE_BUDGET = 1_000_000;
+
+/** What one `start` or `advance` does at most. */
+export interface Limits {
+  /** So many nodes are looked at, and ends told. What is left is owed: see `Advance.more`. */
+  readonly activations: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
 
 /** One step of the machine while it is under way: one `start` or one `advance`. */
 export interface Turn {
   readonly plan: Plan;
-  /** Ms since the epoch, as the host read it. */
-  readonly at: number;
+  /** Of the event that is applied: ms since the epoch, as the host read it. */
+  at: number;
   readonly recorder: Recorder;
   readonly instances: Instances;
-  readonly budget: Budget;
+  /** Of the event that is applied. */
+  budget: Budget;
+  /** How many activations are left. */
+  activations: number;
   /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
   readonly due: DueNodes;
   /** Commands of calls and reads that the host had not made yet. */
-  readonly notStarted: ReadonlySet<string>;
+  notStarted: ReadonlySet<string>;
   /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
   readonly ended: Ended[];
 }
@@ -40,7 +51,6 @@ export type Ended =
       readonly hasHalted: boolean;
     };
 
-const NONE: readonly string[] = [];
 const NOTHING: ReadonlySet<string> = new Set();
 
 /**
@@ -52,8 +62,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 export function openTurn(
   plan: Plan,
   state: RunState,
-  at: number,
-  notStarted: readonly string[] = NONE,
+  { at, activations }: Pick<Turn, 'at' | 'activations'>,
 ): Turn {
   return {
     plan,
@@ -61,16 +70,24 @@ export function openTurn(
     recorder: new Recorder(state),
     instances: instancesOf(plan),
     budget: new Budget(ADVANCE_BUDGET),
+    activations,
     due: new DueNodes(),
-    notStarted: notStarted.length === 0 ? NOTHING : new Set(notStarted),
+    notStarted: NOTHING,
     ended: [],
   };
+}
+
+/** Begins with the next event of a batch. */
+export function beginEvent(turn: Turn, at: number, notStarted: readonly string[] = []): void {
+  turn.at = at;
+  turn.budget = new Budget(ADVANCE_BUDGET);
+  turn.notStarted = notStarted.length === 0 ? NOTHING : new Set(notStarted);
 }
 
 const instances = new WeakMap<Plan, Instances>();
 
 /** The nodes and scopes of a plan, shared by its runs. */
-function instancesOf(plan: Plan): Instances {
+export function instancesOf(plan: Plan): Instances {
   const known = instances.get(plan);
   if (known !== undefined) {
     known.sweep();

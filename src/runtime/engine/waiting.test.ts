@@ -19,8 +19,8 @@ describe('N7: a question', () => {
         ...{ required: ['confirmed'], additionalProperties: false },
       },
     };
-    expect(run.commands).toEqual([{ kind: 'requestAction', id: 'sure#1', node: 'sure', action }]);
-    expect([run.status('sure'), outstanding(run.state)]).toEqual(['waiting', run.commands]);
+    expect(run.commands).toEqual([{ kind: 'requestAction', id: 'sure#1', node: 'sure', action, seq: 1 }]);
+    expect([run.status('sure'), outstanding(run.state).commands]).toEqual(['waiting', run.commands]);
     expect(run.last.facts.at(-1)).toEqual({
       ...{ kind: 'waiting', node: 'sure', nodeKind: 'ask', command: 'sure#1', action },
     });
@@ -73,7 +73,7 @@ describe('N7: a question', () => {
   test('any number wait at once, are answered in any order, and nothing else waits for them', () => {
     const nodes = [ask('a'), ask('b'), call('c'), call('d', { x: step('a') })];
     const run = new Run(graph(nodes, { maxConcurrency: 1 }));
-    expect(outstanding(run.state).map(({ id }) => id)).toEqual(['a#1', 'b#1', 'c#1', 'c#1:timer']);
+    expect(outstanding(run.state).commands.map(({ id }) => id)).toEqual(['a#1', 'b#1', 'c#1']);
     run.answers('b', { confirmed: true }).returns('c').answers('a', { confirmed: false });
     expect(run.state.commands['d#1']).toMatchObject({ input: { x: { confirmed: false } } });
   });
@@ -107,7 +107,7 @@ describe('N7: a question', () => {
     const refuse = (command: string) =>
       run.send({ kind: 'actionFailed', at: run.at, command, failure: { code: 'E_GONE', message: 'left' } });
     refuse('a#1');
-    expect(outstanding(run.state).map(({ id }) => id)).toEqual(['a#2']);
+    expect(outstanding(run.state).commands.map(({ id }) => id)).toEqual(['a#2']);
     expect(refuse('a#2').state.run.result).toEqual(['E_GONE', 2]);
   });
 
@@ -129,7 +129,7 @@ describe('N7: a question', () => {
 
   test('where its scope fails it is cancelled', () => {
     const run = new Run(graph([ask('a'), call('b')])).fails('b');
-    expect([run.status('a'), run.state.run.status, outstanding(run.state)]).toEqual([
+    expect([run.status('a'), run.state.run.status, outstanding(run.state).commands]).toEqual([
       'cancelled',
       'failed',
       [],
@@ -150,7 +150,9 @@ describe('a wait', () => {
 
   test('ends when its timer fires', () => {
     const run = waits({ durationMs: lit(250.5) });
-    expect(run.commands).toEqual([{ kind: 'startTimer', id: 'w#1', node: 'w', dueAt: 1_251 }]);
+    expect(run.commands).toEqual([
+      { kind: 'startTimer', id: 'w#1', node: 'w', purpose: 'wait', dueAt: 1_251, seq: 1 },
+    ]);
     expect(run.facts.at(-1)).toEqual({
       kind: 'waiting',
       node: 'w',
@@ -172,7 +174,9 @@ describe('a wait', () => {
 
   test('until a time', () => {
     const run = waits({ until: lit('1970-01-01T00:00:02.500Z') });
-    expect(run.commands).toEqual([{ kind: 'startTimer', id: 'w#1', node: 'w', dueAt: 2_500 }]);
+    expect(run.commands).toEqual([
+      { kind: 'startTimer', id: 'w#1', node: 'w', purpose: 'wait', dueAt: 2_500, seq: 1 },
+    ]);
   });
 
   test.each<[string, Partial<WaitNode>]>([
@@ -201,14 +205,23 @@ describe('a wait', () => {
     expect(run.state.run.status).toBe('succeeded');
   });
 
-  test('its limit, and the run’s deadline, end it as failures', () => {
+  test('its limit, and the run’s deadline, end it as failures, each by the one timer it has', () => {
     const limited = new Run(graph([wait('w', { durationMs: lit(100), timeoutMs: 50 })]));
-    limited.send({ kind: 'timerFired', at: 1_050, command: 'w#1:timer' });
-    expect(limited.commands).toEqual([{ kind: 'cancelTimer', id: 'w#1:cancel', timer: 'w#1' }]);
+    const timer = { kind: 'startTimer', id: 'w#1', node: 'w', seq: 1 };
+    expect(limited.commands).toEqual([{ ...timer, purpose: 'timeout', dueAt: 1_050 }]);
+    limited.send({ kind: 'timerFired', at: 1_050, command: 'w#1' });
+    expect(limited.commands).toEqual([]);
     expect(limited.state.run.failure?.code).toBe('E_TIMEOUT');
     const late = new Run(graph([wait('w', { durationMs: lit(100) })]), {}, 1_020);
-    late.send({ kind: 'timerFired', at: 1_020, command: 'w#1:timer' });
+    expect(late.commands).toEqual([{ ...timer, purpose: 'deadline', dueAt: 1_020 }]);
+    late.send({ kind: 'timerFired', at: 1_020, command: 'w#1' });
     expect(late.state.run.failure?.code).toBe('E_DEADLINE');
+  });
+
+  test('whose limit is the very moment it waits for has waited', () => {
+    const run = new Run(graph([wait('w', { durationMs: lit(50), timeoutMs: 50 })]), {}, 1_050);
+    expect(run.commands).toMatchObject([{ id: 'w#1', purpose: 'wait', dueAt: 1_050 }]);
+    expect(run.passes('w').state.run.status).toBe('succeeded');
   });
 
   test('is called off with its scope', () => {

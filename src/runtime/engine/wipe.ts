@@ -18,6 +18,16 @@ export function wipeScope(turn: Turn, scope: ScopeInstance): void {
   scopes.delete(scope.key);
 }
 
+/** Forgets the failed items of a loop that starts over, and of those inside. */
+export function forgetFailedItems(turn: Turn, { key }: NodeInstance): void {
+  const { failedItems } = turn.recorder.tables;
+  for (const [row, { step }] of Object.entries(turn.recorder.state.failedItems)) {
+    let each: NodeInstance | undefined = turn.instances.find(step);
+    while (each !== undefined && each.key !== key) each = each.scope.container;
+    if (each !== undefined) failedItems.delete(row);
+  }
+}
+
 /** Deletes the rows of everything inside a container, and those it keeps account in. */
 export function wipeParts(turn: Turn, node: NodeInstance): void {
   const { containers, scopes, outputs, items, inputs } = turn.recorder.tables;

@@ -78,7 +78,7 @@ describe('N6: a workflow inside of another', () => {
     const outer = graph([sub({ onError: { value: list(error('code'), error('node')) } })], {
       returns: step('sub'),
     });
-    expect(new Run(withTasks(outer, inner)).returns('sub/a').state.run.result).toEqual(['full', 'sub']);
+    expect(new Run(withTasks(outer, inner)).returns('sub/a').state.run.result).toEqual(['E_FAIL', 'sub']);
   });
 
   test('fails fast or not as its own graph says', () => {
@@ -97,7 +97,7 @@ describe('N6: a workflow inside of another', () => {
     expect(run.inFlight).toEqual(['sub[0]/a', 'sub[1]/a']);
     const [one, other] = run.commands.flatMap((command) => (command.kind === 'callTool' ? [command] : []));
     expect([one?.input, other?.input]).toEqual([{ x: 1 }, { x: 2 }]);
-    expect(one?.idempotencyKey).not.toBe(other?.idempotencyKey);
+    expect(one?.key).not.toBe(other?.key);
     expect(run.returns('sub[1]/a', 'b').returns('sub[0]/a', 'a').state.run.result).toEqual(['a', 'b']);
   });
 

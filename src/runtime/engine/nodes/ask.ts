@@ -8,22 +8,21 @@ import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
 import { readerOf, type Turn } from '../turn.js';
-import { nextAttempt, waitFor } from './attempt.js';
+import { hasTime, nextAttempt, waitFor, waitLimitOf } from './attempt.js';
 
 /** Asks somebody and waits for the answer. [N7] */
 export function beginAsk(turn: Turn, node: NodeInstance, model: AskNode): void {
+  if (!hasTime(turn, node)) return;
   const attempt = nextAttempt(turn, node);
-  if (attempt === undefined) return;
   const action = actionOf(turn, node, model);
   if (!action.ok) {
     fail(turn, node, { failure: action.failure, reached: attempt.number - 1, final: true });
     return;
   }
+  const dueAt = waitLimitOf(turn, node);
   waitFor(turn, node, attempt, {
-    kind: 'requestAction',
-    id: attempt.id,
-    node: node.key,
-    action: action.value,
+    ...{ kind: 'requestAction', id: attempt.id, node: node.key, action: action.value },
+    ...(dueAt === undefined ? {} : { dueAt }),
   });
   turn.recorder.report({
     kind: 'waiting',

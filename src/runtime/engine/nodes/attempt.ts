@@ -1,4 +1,4 @@
-import { attemptId, delayId, timerOf } from '../commands.js';
+import { attemptId, delayId } from '../commands.js';
 import type { Command, Failure } from '../contract.js';
 import { fail, mayGoOn } from '../ending.js';
 import { failures } from '../failures.js';
@@ -17,32 +17,44 @@ export interface Attempt {
   readonly number: number;
 }
 
-/** The node's next attempt; none, and a failed node, when the run's time is up. */
-export function nextAttempt(turn: Turn, node: NodeInstance): Attempt | undefined {
+/** Whether the run's deadline leaves time for another attempt. Else the node fails. */
+export function hasTime(turn: Turn, node: NodeInstance): boolean {
   const { deadlineAt } = turn.recorder.run;
+  if (deadlineAt === undefined || deadlineAt > turn.at) return true;
   const { attempt, failure } = turn.recorder.tables.nodes.need(node.key);
-  if (deadlineAt !== undefined && deadlineAt <= turn.at) {
-    const late = failure === undefined ? failures.deadlinePassed() : failures.deadlineBeforeRetry(failure);
-    fail(turn, node, { failure: late, reached: attempt, final: true });
-    return undefined;
-  }
+  const late = failure === undefined ? failures.deadlinePassed() : failures.deadlineBeforeRetry(failure);
+  fail(turn, node, { failure: late, reached: attempt, final: true });
+  return false;
+}
+
+/** The node's next attempt. */
+export function nextAttempt(turn: Turn, node: NodeInstance): Attempt {
+  const { attempt } = turn.recorder.tables.nodes.need(node.key);
   return { id: attemptId(turn, node, attempt + 1), number: attempt + 1 };
 }
 
-/** Gives the command of an attempt that takes one of the run's places, and the timer that bounds it. */
+/** When an attempt that takes one of the run's places is over: at its limit, or at the run's deadline. */
+export function limitOf({ recorder, at }: Turn, { planned }: NodeInstance): number {
+  const { deadlineAt = Number.POSITIVE_INFINITY } = recorder.run;
+  return Math.min(at + (planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS), deadlineAt);
+}
+
+/** When an attempt that waits is over: never, unless it has a limit or the run has a deadline. */
+export function waitLimitOf({ recorder, at }: Turn, { planned }: NodeInstance): number | undefined {
+  const { deadlineAt = Number.POSITIVE_INFINITY } = recorder.run;
+  const dueAt = Math.min(at + (planned.node.timeoutMs ?? Number.POSITIVE_INFINITY), deadlineAt);
+  return dueAt === Number.POSITIVE_INFINITY ? undefined : dueAt;
+}
+
+/** Gives the command of an attempt that takes one of the run's places. */
 export function issue(turn: Turn, node: NodeInstance, attempt: Attempt, command: Command): void {
   changePlaces(turn, 1);
   expectAnswer(turn, node, attempt, command, 'running');
-  setLimit(turn, node, attempt.id, node.planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
 }
 
-/** Gives the command of an attempt that waits for somebody or for a time, and the timer that bounds it, if one does. */
+/** Gives the command of an attempt that waits for an answer or for a time. */
 export function waitFor(turn: Turn, node: NodeInstance, attempt: Attempt, command: Command): void {
   expectAnswer(turn, node, attempt, command, 'waiting');
-  const { timeoutMs } = node.planned.node;
-  if (timeoutMs !== undefined || turn.recorder.run.deadlineAt !== undefined) {
-    setLimit(turn, node, attempt.id, timeoutMs ?? Number.POSITIVE_INFINITY);
-  }
 }
 
 function expectAnswer(
@@ -56,12 +68,6 @@ function expectAnswer(
   row.status = status;
   row.attempt = number;
   recorder.expect(command);
-}
-
-function setLimit({ recorder, at }: Turn, node: NodeInstance, attempt: string, limitMs: number): void {
-  const { deadlineAt = Number.POSITIVE_INFINITY } = recorder.run;
-  const dueAt = Math.min(at + limitMs, deadlineAt);
-  recorder.expect({ kind: 'startTimer', id: timerOf(node, attempt), node: node.key, dueAt });
 }
 
 /** How an attempt failed. */
@@ -105,7 +111,7 @@ export function attemptFailed(turn: Turn, node: NodeInstance, failed: FailedAtte
   recorder.tables.nodes.put(node.key, { ...row, status: 'waiting', failure });
   const timer = delayId(attemptId(turn, node, row.attempt));
   if (delayMs === 0) goOn(turn, node);
-  else recorder.expect({ kind: 'startTimer', id: timer, node: node.key, dueAt });
+  else recorder.expect({ kind: 'startTimer', id: timer, node: node.key, purpose: 'backoff', dueAt });
 }
 
 /** The delay before a node's next attempt is over. */

@@ -4,7 +4,7 @@ import { failures, reportAsJson } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
 import type { Turn } from '../turn.js';
-import { beginUndoing } from '../undo.js';
+import { beginCompensating } from '../undo.js';
 import { isFinal, partialFailure } from './parallel.js';
 
 /** Undoes earlier work in the written order. [E9] */
@@ -12,7 +12,7 @@ export function beginCompensate(turn: Turn, node: NodeInstance): void {
   const { nodes } = turn.recorder.tables;
   const row = nodes.need(node.key);
   nodes.put(node.key, { ...row, status: 'running', attempt: row.attempt + 1 });
-  beginUndoing(turn, node, undefined, causeOf(turn, node)?.failure);
+  beginCompensating(turn, node, causeOf(turn, node)?.failure);
 }
 
 /**

@@ -3,7 +3,7 @@ import { fail } from '../ending.js';
 import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Turn } from '../turn.js';
-import { issue, nextAttempt } from './attempt.js';
+import { hasTime, issue, limitOf, nextAttempt } from './attempt.js';
 
 /** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
 export function beginCompute(turn: Turn, node: NodeInstance, model: ComputeNode): void {
@@ -13,8 +13,8 @@ export function beginCompute(turn: Turn, node: NodeInstance, model: ComputeNode)
     else fail(turn, node, { failure: evaluated.failure, reached: 0, final: true });
     return;
   }
+  if (!hasTime(turn, node)) return;
   const attempt = nextAttempt(turn, node);
-  if (attempt === undefined) return;
   const args = readerOf(turn, node).list(model.value, 'arguments of the function');
   if (!args.ok) {
     fail(turn, node, { failure: args.failure, reached: attempt.number - 1, final: true });
@@ -27,5 +27,6 @@ export function beginCompute(turn: Turn, node: NodeInstance, model: ComputeNode)
     node: node.key,
     function: { name, hash },
     args: args.value,
+    dueAt: limitOf(turn, node),
   });
 }

@@ -3,10 +3,11 @@ import type { PlannedNode } from '../../../plan/plan.js';
 import type { NodeRow, Selection } from '../contract.js';
 import { fail, forgetFailures } from '../ending.js';
 import { failures } from '../failures.js';
+import { countRestart } from '../generation.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
 import type { Turn } from '../turn.js';
-import { wipeParts } from '../wipe.js';
+import { forgetFailedItems, wipeParts } from '../wipe.js';
 
 /** Goes back to its target, as often as it may. [Q14] */
 export function beginGoto(turn: Turn, node: NodeInstance, { target, max, onLimit }: GotoNode): void {
@@ -33,6 +34,8 @@ function startOver(turn: Turn, node: NodeInstance, jumps: number): void {
     const each = turn.instances.node(scope, member);
     if (member !== planned) makeWait(turn, scope, member, members);
     wipeParts(turn, each);
+    forgetFailedItems(turn, each);
+    countRestart(turn, each);
     outputs.delete(each.key);
     const row = startedOver(turn, scope, member, members);
     nodes.put(each.key, member === planned ? { ...row, jumps } : row);
@@ -49,7 +52,7 @@ function startedOver(
   members: ReadonlySet<PlannedNode>,
 ): NodeRow {
   const { key } = turn.instances.node(scope, member);
-  const { visits = 0, jumps, selections } = turn.recorder.tables.nodes.need(key);
+  const { jumps, selections } = turn.recorder.tables.nodes.need(key);
   const still = selections?.filter(({ by }) => !members.has(turn.instances.find(by).planned));
   return {
     status: 'pending',
@@ -59,7 +62,6 @@ function startedOver(
       : {}),
     ...withSelections(still),
     attempt: 0,
-    visits: visits + 1,
     ...(jumps === undefined ? {} : { jumps }),
   };
 }

@@ -11,12 +11,13 @@ import {
   succeededWith,
 } from '../containers.js';
 import type { CompensationReport, Failure } from '../contract.js';
+import { closeRollback, openEffects, want } from '../effects.js';
 import { failures } from '../failures.js';
 import type { NodeInstance, ScopeInstance } from '../instances.js';
 import type { Outcome } from '../scopes.js';
 import { isSettled, neighbour, select } from '../settle.js';
 import type { Turn } from '../turn.js';
-import { beginUndoing, undoableIn } from '../undo.js';
+import { beginRollback } from '../undo.js';
 
 /** Runs its branches side by side. [N1] */
 export function beginParallel(turn: Turn, node: NodeInstance, model: ParallelNode): void {
@@ -36,6 +37,9 @@ function goOnWithBranches(turn: Turn, node: NodeInstance, model: ParallelNode): 
   const row = containers.need(node.key);
   if (!isOver(row)) return;
   const isPartial = model.onPartialFailure === 'rollback' && failedBranches(turn, node).length > 0;
+  const isCut = model.onPartialFailure === 'rollback' && row.failure !== undefined;
+  // What is not undone although a branch failed, or the time was up, is named.
+  if ((isPartial && row.aborted) || isCut) want(turn, openEffects(turn, node));
   if (!isPartial || row.failure !== undefined) {
     closeContainer(turn, node, outcomeOfBranches(turn, node, model));
   } else if (row.aborted) {
@@ -90,11 +94,12 @@ function valuesOf(turn: Turn, node: NodeInstance): Readonly<Record<string, Json>
 function rollBack(turn: Turn, node: NodeInstance, model: ParallelNode): void {
   const { nodes } = turn.recorder.tables;
   abandonTimer(turn, timerId(attemptId(turn, node, nodes.need(node.key).attempt)));
+  const effects = openEffects(turn, node);
   if (model.compensateNode === undefined) {
-    const scopes = model.branches.map((_branch, part) => turn.instances.part(node, part));
-    beginUndoing(turn, node, undoableIn(turn, scopes), partialFailure(turn, node));
+    beginRollback(turn, node, effects, partialFailure(turn, node));
     return;
   }
+  want(turn, effects);
   select(turn, node, model.compensateNode, 'rollback');
   // One that ran before, for another node, undoes no second time.
   if (isSettled(nodes.need(neighbour(turn, node, model.compensateNode).key))) rolledBack(turn, node);
@@ -126,5 +131,6 @@ export function rolledBack(turn: Turn, node: NodeInstance, report?: Compensation
   const isSame = undone?.selections?.[0]?.by === node.key && undone.failure?.code === 'E_PARTIAL_FAILURE';
   const failure =
     isSame && undone.failure !== undefined ? undone.failure : partialFailure(turn, node, report);
-  closeContainer(turn, node, failedWith(failure, isFinal(turn, node)));
+  const isUnsafe = closeRollback(turn, node);
+  closeContainer(turn, node, failedWith(failure, isUnsafe || isFinal(turn, node)));
 }

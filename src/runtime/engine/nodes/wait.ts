@@ -8,12 +8,12 @@ import { failures } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Turn } from '../turn.js';
-import { nextAttempt, waitFor } from './attempt.js';
+import { hasTime, nextAttempt, waitFor, waitLimitOf } from './attempt.js';
 
 /** Waits until a timer fires. A time that is over passes at once. */
 export function beginWait(turn: Turn, node: NodeInstance, model: WaitNode): void {
+  if (!hasTime(turn, node)) return;
   const attempt = nextAttempt(turn, node);
-  if (attempt === undefined) return;
   const until = endOf(turn.at, readerOf(turn, node), model);
   if (typeof until !== 'number') {
     fail(turn, node, { failure: until, reached: attempt.number - 1, final: true });
@@ -23,7 +23,11 @@ export function beginWait(turn: Turn, node: NodeInstance, model: WaitNode): void
     succeed(turn, node, undefined);
     return;
   }
-  waitFor(turn, node, attempt, { kind: 'startTimer', id: attempt.id, node: node.key, dueAt: until });
+  const limit = waitLimitOf(turn, node) ?? Number.POSITIVE_INFINITY;
+  const late = limit === turn.recorder.run.deadlineAt ? 'deadline' : 'timeout';
+  const timer =
+    limit < until ? ({ purpose: late, dueAt: limit } as const) : ({ purpose: 'wait', dueAt: until } as const);
+  waitFor(turn, node, attempt, { kind: 'startTimer', id: attempt.id, node: node.key, ...timer });
   turn.recorder.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: attempt.id, until });
 }
 

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../graph/json.js';
+import { advance, ReservedEventError } from './advance.js';
+import { ask } from './constructs.fixture.js';
+import type { Event, RunState } from './contract.js';
+import { call, graph, lit, Run } from './graph.fixture.js';
+import { GraphMismatchError } from './mismatch.js';
+import { ENGINE_VERSION, STATE_VERSION, StateVersionError } from './version.js';
+
+const of = graph([call('a'), call('b'), ask('sure')]);
+
+const returned: Event = { kind: 'toolReturned', at: 1_000, command: 'a#1', value: 1 };
+
+const written = (state: RunState, row: object): RunState => {
+  return { ...state, run: { ...state.run, ...row } } as RunState;
+};
+
+describe('versions', () => {
+  test('are in the row of the run', () => {
+    expect(new Run(of).state.run).toMatchObject({
+      engineVersion: ENGINE_VERSION,
+      stateVersion: STATE_VERSION,
+    });
+  });
+
+  test.each<[string, Json | undefined]>([
+    ['a later one', STATE_VERSION + 1],
+    ['none', undefined],
+    ['text', '1'],
+  ])('a state of %s is refused before anything changes', (_name, stateVersion) => {
+    const run = new Run(of);
+    const state = written(run.state, { stateVersion });
+    const before = JSON.stringify(state);
+    expect(() => advance(run.plan, state, [returned])).toThrow(StateVersionError);
+    expect(() => advance(run.plan, state, [])).toThrow(StateVersionError);
+    expect(JSON.stringify(state)).toBe(before);
+  });
+
+  test('of a state that cannot be read goes before its graph', () => {
+    const other = new Run(graph([]));
+    const state = written(new Run(of).state, { stateVersion: 99 });
+    expect(() => advance(other.plan, state, [])).toThrow(StateVersionError);
+    expect(() => advance(other.plan, new Run(of).state, [])).toThrow(GraphMismatchError);
+  });
+
+  test('a state of an earlier engine goes on, and is of this one afterwards', () => {
+    const run = new Run(of);
+    const next = advance(run.plan, written(run.state, { engineVersion: 0 }), [returned]);
+    expect(next.state.run.engineVersion).toBe(ENGINE_VERSION);
+  });
+});
+
+describe('events of a later version', () => {
+  test.each<[string, Event]>([
+    ['nodeSubmitted', { kind: 'nodeSubmitted', at: 1, node: 'a', value: 1 }],
+    ['retryRequested', { kind: 'retryRequested', at: 1, node: 'a' }],
+    ['outcomeDecided', { kind: 'outcomeDecided', at: 1, node: 'a', outcome: { kind: 'didNotHappen' } }],
+  ])('%s is refused before anything changes, also behind others', (kind, event) => {
+    const run = new Run(of);
+    const before = JSON.stringify(run.state);
+    expect(() => advance(run.plan, run.state, [returned, event])).toThrow(ReservedEventError);
+    expect(() => advance(run.plan, run.state, [event])).toThrow(kind);
+    expect(JSON.stringify(run.state)).toBe(before);
+  });
+});
+
+describe('the id of an event', () => {
+  const answer = (confirmed: unknown, id: string): Event => ({
+    ...{ kind: 'actionSubmitted', at: 1_000, command: 'sure#1', id },
+    value: { confirmed } as Json,
+  });
+
+  test('makes its repetition change nothing', () => {
+    const two = graph([
+      call('a', {}, { onError: { value: lit(0) } }),
+      ask('sure'),
+      ask('then', 'text', { after: ['sure'] }),
+    ]);
+    const run = new Run(two).send(answer(true, 'e1'));
+    expect(run.state.run.eventIds).toEqual(['e1']);
+    const before = JSON.stringify(run.state);
+    run.send({ kind: 'actionSubmitted', at: 1_000, command: 'then#1', id: 'e1', value: { input: 'x' } });
+    expect([run.last.changes, run.commands, run.last.facts]).toEqual([[], [], []]);
+    expect(JSON.stringify(run.state)).toBe(before);
+    run.send({ kind: 'actionSubmitted', at: 1_000, command: 'then#1', id: 'e2', value: { input: 'x' } });
+    expect(run.status('then')).toBe('succeeded');
+  });
+
+  test('of one that changed nothing may come again', () => {
+    const run = new Run(of).send(answer('yes', 'e1'));
+    expect(run.last.changes).toEqual([]);
+    expect(run.send(answer(true, 'e1')).status('sure')).toBe('succeeded');
+  });
+
+  test('is ignored within one batch, which it is read with', () => {
+    const run = new Run(of);
+    const events = [
+      { ...returned, id: 'e1' },
+      { ...returned, command: 'b#1', id: 'e1' },
+    ];
+    const next = advance(run.plan, run.state, events);
+    expect([next.consumed, next.state.nodes.a?.status, next.state.nodes.b?.status]).toEqual([
+      2,
+      'succeeded',
+      'running',
+    ]);
+  });
+
+  test('is remembered for the latest 64', () => {
+    const many = graph(Array.from({ length: 66 }, (_, index) => ask(`q${index}`)));
+    const run = new Run(many);
+    const send = (index: number, id: string) =>
+      run.send({ kind: 'actionSubmitted', at: 1, command: `q${index}#1`, id, value: { confirmed: true } });
+    for (let index = 0; index < 65; index += 1) send(index, `e${index}`);
+    expect(run.state.run.eventIds).toHaveLength(64);
+    expect([run.state.run.eventIds?.at(0), run.state.run.eventIds?.at(-1)]).toEqual(['e1', 'e64']);
+    expect(send(65, 'e1').status('q65')).toBe('waiting');
+    expect(send(65, 'e0').status('q65')).toBe('succeeded');
+  });
+});
+
+describe('an accepted answer', () => {
+  const value = { confirmed: true };
+
+  test('is kept with its time and who gave it', () => {
+    const run = new Run(of);
+    run.send({
+      kind: 'actionSubmitted',
+      at: 1_234,
+      command: 'sure#1',
+      value,
+      by: { sub: 'ada', kind: 'user' },
+    });
+    expect(run.state.submissions).toEqual({
+      'sure#1': { at: 1_234, by: { sub: 'ada', kind: 'user' }, value },
+    });
+    expect(run.last.changes).toContainEqual(
+      expect.objectContaining({ op: 'put', table: 'submissions', key: 'sure#1' }),
+    );
+  });
+
+  test('is kept without who gave it, where nobody says', () => {
+    expect(new Run(of).answers('sure', value).state.submissions).toEqual({ 'sure#1': { at: 1_000, value } });
+  });
+
+  test('leaves the row as it is when another one comes; one that does not fit leaves none', () => {
+    const run = new Run(of).answers('sure', { confirmed: 1 });
+    expect(run.state.submissions).toEqual({});
+    run
+      .answers('sure', value)
+      .send({ kind: 'actionSubmitted', at: 9, command: 'sure#1', value: { confirmed: false } });
+    expect(run.state.submissions).toEqual({ 'sure#1': { at: 1_000, value } });
+  });
+
+  test('who caused an event changes nothing else', () => {
+    const run = new Run(of).send({ ...returned, by: { kind: 'system' } });
+    const plain = new Run(of).send(returned);
+    expect(JSON.stringify(run.last)).toBe(JSON.stringify(plain.last));
+  });
+});

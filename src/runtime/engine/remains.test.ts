@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import type { Compensation, Node } from '../../graph/model.js';
+import type { ToolSafety } from '../../graph/tool-safety.js';
+import { ask, back, body, branch, foreach, parallel, undo } from './constructs.fixture.js';
+import { again, call, chain, graph, input, lit, Run, step } from './graph.fixture.js';
+
+const booking = (id: string, options: Partial<Compensation> = {}) =>
+  call(id, {}, { compensate: undo(`undo-${id}`, { id: step(id, 'id') }, options) });
+
+const trip = (left: readonly Node[], options = {}) =>
+  parallel(
+    'trip',
+    { left: body(chain(...left)), right: body([call('bad')]) },
+    { onPartialFailure: 'rollback', ...options },
+  );
+
+const compensations = ({ calls }: Run) => calls.filter(({ isCompensation }) => isCompensation);
+
+describe('A10: a compensation in flight when the run is cancelled', () => {
+  const rolling = () => {
+    const run = new Run(graph([booking('other'), trip([booking('a'), booking('b')])]));
+    return run.returns('other', { id: 0 }).returns('a', { id: 1 }).returns('b', { id: 2 }).fails('bad');
+  };
+
+  test('is joined by what undoes for the run, which then goes on with the others', () => {
+    const run = rolling().cancel(true);
+    expect([run.commands, run.inFlight, run.status('trip')]).toEqual([[], ['trip'], 'cancelled']);
+    run.returns('trip').returns('a').returns('other');
+    expect(compensations(run).map(({ tool }) => tool)).toEqual(['undo-b', 'undo-a', 'undo-other']);
+    expect(run.state.run.status).toBe('cancelled');
+    expect(run.facts.at(-2)).toMatchObject({
+      ...{
+        kind: 'compensated',
+        report: { done: ['undo-b', 'undo-a', 'undo-other'], failed: [], not_run: [] },
+      },
+    });
+  });
+
+  test('and whose failure halts that as well', () => {
+    const run = rolling().cancel(true).fails('trip');
+    expect(run.facts.at(-2)).toMatchObject({
+      report: { done: [], failed: [{ tool: 'undo-b' }], not_run: ['undo-a', 'undo-other'] },
+    });
+    expect(run.remains.notUndone.map(({ step: of }) => of)).toEqual(['b', 'a', 'other']);
+  });
+
+  test('reaches its limit as it would have, and is called again with its key', () => {
+    const run = rolling().cancel();
+    expect(run.state.run.status).toBe('running');
+    expect(run.fires('trip').state.run.status).toBe('cancelled');
+    expect(run.remains.notUndone).toMatchObject([
+      { step: 'b', tool: 'undo-b', outcomeUnknown: true, failure: { code: 'E_TIMEOUT' } },
+      { step: 'a', tool: 'undo-a' },
+    ]);
+  });
+
+  test('is given up by the limit of a container around it', () => {
+    const outer = branch('outer', [[undefined, body([trip([booking('a')])])]], { timeoutMs: 500 });
+    const run = new Run(graph([outer])).returns('a', { id: 1 }).fails('bad');
+    run.send({ kind: 'timerFired', at: 1_500, command: 'outer#1:timer' });
+    expect(run.commands).toContainEqual(
+      expect.objectContaining({ kind: 'cancelCall', call: 'trip#1:undo:0' }),
+    );
+    expect([run.state.run.status, run.state.effects['a@1']]).toMatchObject(['failed', { status: 'unknown' }]);
+  });
+});
+
+describe('A11: a parallel whose rollback left something', () => {
+  const played = (safety: ToolSafety, left = booking('a')) => {
+    const retried = branch('around', [[undefined, body([trip([left], { retry: again(1) })])]], {
+      retry: again(1),
+    });
+    const run = new Run(graph([retried]), {}, undefined, undefined, { 'tool-a': safety });
+    return run.returns('a', { id: 1 }).fails('bad');
+  };
+
+  test('is not retried, and neither is a container around it, where the call may have an effect twice', () => {
+    const run = played('none').fails('trip');
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_PARTIAL_FAILURE' } });
+    expect(run.kinds().filter((kind) => kind.startsWith('retrying'))).toEqual([]);
+  });
+
+  test('not even where it is only not known to be undone', () => {
+    expect(played('none').fires('trip').state.run.status).toBe('failed');
+  });
+
+  test('nor where nothing says how the call is undone', () => {
+    const run = played('none', call('a'));
+    expect([run.state.run.status, run.kinds().includes('retrying trip')]).toEqual(['failed', false]);
+    expect(run.remains.notUndone).toMatchObject([{ step: 'a', failure: { code: 'E_NOT_UNDOABLE' } }]);
+  });
+
+  test.each(['idempotent', 'key'] as const)(
+    'is retried where the tool is %s, with the same key',
+    (safety) => {
+      const run = played(safety).fails('trip');
+      expect([run.state.run.status, run.inFlight]).toEqual(['running', ['a', 'bad']]);
+      const [first, , , second] = run.calls;
+      expect([first?.node, second?.node, second?.key]).toEqual(['a', 'a', first?.key]);
+    },
+  );
+
+  test('is retried where everything was undone, with another key', () => {
+    const run = played('none').returns('trip');
+    expect([run.state.run.status, run.inFlight]).toEqual(['running', ['a', 'bad']]);
+    const [first, , , second] = run.calls;
+    expect(second).toMatchObject({ node: 'a', generation: 2 });
+    expect(second?.key).not.toBe(first?.key);
+  });
+});
+
+describe('A13: items that failed in a loop that goes on', () => {
+  const loop = (options = {}) =>
+    foreach('lines', input('items'), body([call('line')]), { onItemError: 'continue', ...options });
+
+  const failure = { code: 'E_TOOL', message: 'broke' };
+
+  test('are kept with their failures, by item', () => {
+    const run = new Run(graph([loop()]), { items: [1, 2, 3] })
+      .fails('line[0]')
+      .returns('line[1]')
+      .fails('line[2]');
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.state.failedItems).toEqual({
+      'lines[0]': { step: 'lines', index: 0, failure },
+      'lines[2]': { step: 'lines', index: 2, failure },
+    });
+    expect(run.remains.failedItems).toEqual([
+      { step: 'lines', index: 0, failure },
+      { step: 'lines', index: 2, failure },
+    ]);
+  });
+
+  test('are none of a loop that fails with its item', () => {
+    const run = new Run(graph([loop({ onItemError: 'fail' })]), { items: [1] }).fails('line[0]');
+    expect([run.state.run.status, run.state.failedItems]).toEqual(['failed', {}]);
+  });
+
+  test('are forgotten when a goto starts the loop over', () => {
+    const nodes = chain(loop(), back('again', 'lines', 1, { onLimit: 'continue' }));
+    const run = new Run(graph(nodes), { items: [1] }).fails('line[0]');
+    expect([run.inFlight, run.state.failedItems]).toEqual([['line[0]'], {}]);
+    expect(run.returns('line[0]').remains.failedItems).toEqual([]);
+  });
+
+  test('are forgotten when a container around the loop is tried again', () => {
+    const inner = body(chain(loop(), call('bad')));
+    const run = new Run(graph([branch('b', [[undefined, inner]], { retry: again(1) })]), { items: [1] });
+    run.fails('line[0]');
+    expect(Object.keys(run.state.failedItems)).toEqual(['lines[0]']);
+    expect(run.fails('bad').state.failedItems).toEqual({});
+  });
+
+  test('of a loop in a loop are told apart', () => {
+    const outer = foreach(
+      'outer',
+      lit([1, 2]),
+      body([foreach('lines', lit([1]), body([call('line')]), { onItemError: 'continue' })]),
+    );
+    const run = new Run(graph([outer])).fails('line[0][0]').fails('line[1][0]');
+    expect(run.remains.failedItems.map(({ step: of, index }) => [of, index])).toEqual([
+      ['lines[0]', 0],
+      ['lines[1]', 0],
+    ]);
+  });
+});
+
+describe('A14: what a run left', () => {
+  test('is nothing where all went well', () => {
+    const run = new Run(graph([booking('a')])).returns('a', { id: 1 });
+    expect(run.remains).toEqual({ steps: [], notUndone: [], unknown: [], failedItems: [] });
+  });
+
+  test('names steps at the top, in declaration order, where something was undone', () => {
+    const nodes = [booking('b'), trip([booking('l')]), booking('a'), booking('c')];
+    const run = new Run(graph(nodes, { failFast: false }));
+    run.returns('a', { id: 1 }).returns('b', { id: 2 }).returns('l', { id: 3 }).fails('bad').returns('trip');
+    run.cancel(true).returns('b').returns('a');
+    expect(run.remains).toMatchObject({ steps: ['b', 'trip', 'a'], notUndone: [] });
+    expect(run.remains.unknown).toEqual([{ step: 'c', tool: 'tool-c' }]);
+  });
+
+  test('names nothing that was not to be undone', () => {
+    const run = new Run(graph([booking('a'), ask('sure')])).returns('a', { id: 1 }).cancel();
+    expect(run.remains.notUndone).toEqual([]);
+  });
+
+  test('names what was not undone, the newest first, and whether that is known', () => {
+    const run = new Run(
+      graph([booking('a'), booking('b'), booking('c', { ignoreError: true }), ask('sure')]),
+    );
+    run.returns('a', { id: 1 }).returns('b', { id: 2 }).returns('c', { id: 3 }).cancel(true);
+    expect(run.remains.notUndone[0]).toMatchObject({ step: 'c', outcomeUnknown: true });
+    run.fires('c').fails('b');
+    const broke = { code: 'E_TOOL', message: 'broke' };
+    expect(run.remains.notUndone).toEqual([
+      {
+        ...{ step: 'c', tool: 'undo-c', input: { id: 3 }, outcomeUnknown: true },
+        failure: expect.objectContaining({ code: 'E_TIMEOUT' }),
+      },
+      { step: 'b', tool: 'undo-b', input: { id: 2 }, failure: broke },
+      { step: 'a', tool: 'undo-a', input: { id: 1 } },
+    ]);
+  });
+});

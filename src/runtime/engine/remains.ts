@@ -1,0 +1,71 @@
+import type { JsonObject } from '../../graph/json.js';
+import type { Plan } from '../../plan/plan.js';
+import type { EffectRow, FailedItemRow, Failure, RunState } from './contract.js';
+import type { NodeInstance } from './instances.js';
+import { instancesOf } from './turn.js';
+
+/** An effect that was to be undone and was not, or not for sure. */
+export interface NotUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  /** The tool that undoes it. Missing where nothing says how. */
+  readonly tool?: string;
+  /** What that tool is called with. Missing where it could not be evaluated. */
+  readonly input?: JsonObject;
+  /** Why it was not undone. Missing where that was not tried. */
+  readonly failure?: Failure;
+  /** The compensation was called and gave no result: it may have been undone. */
+  readonly outcomeUnknown?: true;
+}
+
+/** A call that may have taken effect although no result came back. */
+export interface UnknownCall {
+  /** Key of the node that made it, or of the one it was to undo. */
+  readonly step: string;
+  readonly tool: string;
+}
+
+/** What a run did and left: the one answer for its envelope, its report and its trace. */
+export interface Remains {
+  /** Steps at the top of which something was undone, in declaration order. */
+  readonly steps: readonly string[];
+  /** The last to succeed first. */
+  readonly notUndone: readonly NotUndone[];
+  readonly unknown: readonly UnknownCall[];
+  /** Items that failed in loops that went on without them, by loop and index. */
+  readonly failedItems: readonly FailedItemRow[];
+}
+
+/** Reads from the state of a run what was undone, what was not although it was to be, and what is not known. */
+export function remainsOf(plan: Plan, state: RunState): Remains {
+  const instances = instancesOf(plan);
+  const effects = Object.values(state.effects);
+  const undone = new Set(
+    effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(instances.find(call))),
+  );
+  return {
+    steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
+    notUndone: effects
+      .filter(({ wanted, status }) => wanted === true && status !== 'undone')
+      .sort((one, other) => other.order - one.order)
+      .map(notUndone),
+    unknown: Object.values(state.unknown).map(({ step, tool }) => ({ step, tool })),
+    failedItems: Object.values(state.failedItems).sort((one, other) =>
+      one.step < other.step ? -1 : one.step > other.step ? 1 : one.index - other.index,
+    ),
+  };
+}
+
+function notUndone({ call, tool, input, status, failure }: EffectRow): NotUndone {
+  return {
+    step: call,
+    ...(tool === undefined ? {} : { tool }),
+    ...(input === undefined ? {} : { input }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(status === 'unknown' || status === 'undoing' ? { outcomeUnknown: true as const } : {}),
+  };
+}
+
+function topOf({ key, scope: { container } }: NodeInstance): string {
+  return container === undefined ? key : topOf(container);
+}
