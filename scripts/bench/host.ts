@@ -28,7 +28,7 @@ export class HostedRun {
 
   constructor(graph: Graph, input: JsonObject = {}) {
     this.#graph = graph;
-    this.state = this.#take(start(graph, input, { runId: 'run-1', at: AT }));
+    this.state = this.#take(start(planOf(graph), input, { runId: 'run-1', at: AT }));
   }
 
   /** Answers up to `count` calls. */
@@ -38,7 +38,7 @@ export class HostedRun {
       if (call === undefined) break;
       const value = increment(call.input as { readonly n: number });
       const event: Event = { kind: 'toolReturned', at: AT, command: call.id, value };
-      this.state = this.#take(advance(this.#graph, this.state, event));
+      this.state = this.#take(advance(planOf(this.#graph), this.state, [event]));
     }
     return this;
   }
@@ -138,7 +138,7 @@ export function runStoreOf(calls = PORT): RunStore {
     schemas: new SchemaCompiler(),
     clock: processClock,
     secretInputs: () => [],
-    changesNothing: () => true,
+    toolSafety: () => 'readOnly',
     log: console.error,
     newRunId: () => `run-${++runs}`,
     limits: { maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },

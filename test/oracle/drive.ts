@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
+import { planOf } from '../../src/plan/plan.js';
 import { advance } from '../../src/runtime/engine/advance.js';
 import type { Advance, Command, Event, RunState, StartIds } from '../../src/runtime/engine/contract.js';
 import { outstanding } from '../../src/runtime/engine/outstanding.js';
@@ -13,10 +14,14 @@ import { type Asker, reply, said, type World } from './world.js';
 export interface Engine {
   start(graph: Graph, input: JsonObject, ids: StartIds): Advance;
   advance(graph: Graph, state: RunState, event: Event): Advance;
-  outstanding(state: RunState): Command[];
+  outstanding(state: RunState): readonly Command[];
 }
 
-export const ENGINE: Engine = { start, advance, outstanding };
+export const ENGINE: Engine = {
+  start: (graph, input, ids) => start(planOf(graph), input, ids),
+  advance: (graph, state, event) => advance(planOf(graph), state, [event]),
+  outstanding: (state) => outstanding(state).commands,
+};
 
 export const IDS: StartIds = { runId: 'run', at: 0 };
 
@@ -77,16 +82,26 @@ class Host {
   }
 
   take(commands: readonly Command[]): void {
-    for (const command of commands) this.#carryOut(command);
+    for (const command of commands) {
+      this.#carryOut(command);
+      if (command.kind !== 'startTimer' && 'dueAt' in command) this.#limit(command);
+    }
+  }
+
+  #limit({ id, node, dueAt }: { readonly id: string; readonly node: string; readonly dueAt?: number }): void {
+    if (dueAt === undefined) return;
+    const what: Happening = { kind: 'timerFired', command: id };
+    const due = this.agenda.add({ at: dueAt, rank: 'timer', key: node, what });
+    this.#owed.set(id, [...(this.#owed.get(id) ?? []), due]);
   }
 
   #carryOut(command: Command): void {
     switch (command.kind) {
       case 'callTool': {
-        const { node, tool, input, idempotencyKey, isCompensation = false } = command;
+        const { node, tool, input, key, isCompensation = false } = command;
         this.calls.push({
           ...{ at: this.agenda.now, node, tool, input },
-          ...{ identity: idempotencyKey, compensation: isCompensation },
+          ...{ identity: key, compensation: isCompensation },
         });
         const who = isCompensation ? tool : node;
         this.#call(command.id, { kind: isCompensation ? 'undo' : 'tool', who, tool, input });
@@ -196,7 +211,7 @@ function storyOf({ run, nodes }: RunState, ends: readonly End[], host: Host): St
     reason === undefined ? status : `${status}(${reason})`,
   ]);
   const { status, result, failure, failedNode } = run;
-  if (status === 'running') throw new Error('the run has not ended');
+  if (status === 'running' || status === 'paused') throw new Error('the run has not ended');
   return {
     status,
     ...(result === undefined ? {} : { result }),

@@ -104,7 +104,7 @@ const wrongEngines: readonly [string, Engine][] = [
     changed((given) => ({ ...given, commands: [...given.commands, ...given.commands.slice(0, 1)] })),
   ],
   ['owes more than it says', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).slice(1) }],
-  ['owes in another order', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).reverse() }],
+  ['owes in another order', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).toReversed() }],
   [
     'gives other bytes each time',
     changed((given) => ({ ...given, facts: given.facts.slice(0, turn() ? 9 : 99) })),

@@ -39,7 +39,9 @@ export interface FunctionReference {
 }
 
 /** What a call is given beside its input: what the tool will see, and what only the catalogue does. */
-export interface CallContext extends ToolContext {
+export interface CallContext extends Omit<ToolContext, 'idempotencyKey'> {
+  /** See `ToolContext`. Undefined where the caller has none; made when it is asked for. */
+  readonly idempotencyKey?: string | undefined;
   /** Who asked for the call. Default: the client. */
   readonly origin?: CallOrigin;
   /** Whether the signal is aborted, for whom that is all there is to know. Default: what the signal says. */

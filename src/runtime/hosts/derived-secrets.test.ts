@@ -27,6 +27,7 @@ import {
   step,
   text,
 } from '../engine/graph.fixture.js';
+import { emptyTables } from '../engine/table.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });
@@ -41,17 +42,14 @@ const local = (name: string): Expr => ({ kind: 'ref', root: 'local', path: [name
 const secretsOf = (...nodes: Node[]) => new DerivedSecrets(graph(nodes), (name) => name === 'token');
 
 const stateWith = (outputs: Readonly<Record<string, Json>> = {}): RunState => ({
-  run: { id: 'r', workflow: 'w', graphHash: '', status: 'running', startedAt: 0, running: 0, started: 0 },
+  ...emptyTables(),
+  run: {
+    ...{ id: 'r', workflow: 'w', graphHash: '', engineVersion: 1, stateVersion: 1 },
+    ...{ status: 'running', startedAt: 0, running: 0, started: 0 },
+  },
+  tools: {},
   input: { token: 'user:hunter2', name: 'Ada', pin: 12_345 },
-  scopes: {},
-  containers: {},
-  nodes: {},
   outputs,
-  inputs: {},
-  items: {},
-  fields: {},
-  undoing: {},
-  commands: {},
 });
 
 /** What is revealed when a call with this input starts. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import { advance } from '../engine/advance.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import type { Event } from '../engine/contract.js';
@@ -23,7 +24,7 @@ const returned = (value: number): Event => ({ kind: 'toolReturned', at: 6, comma
 
 /** Begins a run in the engine alone. */
 function begin(run: string, of: Graph = line): Begun {
-  const { state, changes } = start(of, {}, { runId: run, at: 5 });
+  const { state, changes } = start(planOf(of), {}, { runId: run, at: 5 });
   let seq = 1;
   return {
     graph: of,
@@ -38,7 +39,7 @@ function begin(run: string, of: Graph = line): Begun {
       changes: structuredClone(changes),
     },
     entry(...events) {
-      const steps = events.flatMap((event) => structuredClone(advance(of, state, event).changes));
+      const steps = events.flatMap((event) => structuredClone(advance(planOf(of), state, [event]).changes));
       seq += 1;
       return { run, seq, expectedSeq: seq - 1, epoch: 1, events, changes: steps };
     },
@@ -81,7 +82,7 @@ export function journalContract(
       await journal.append(run.first);
       const loaded = await journal.load('r');
       const expected = run.entry(returned(1)).changes;
-      expect(advance(line, fold(loaded?.rows ?? []), returned(1)).changes).toEqual(expected);
+      expect(advance(planOf(line), fold(loaded?.rows ?? []), [returned(1)]).changes).toEqual(expected);
     });
 
     test('what is still owed comes back in the order in which it was asked for', async () => {
@@ -89,8 +90,8 @@ export function journalContract(
       const run = begin('r', graph([call('b'), call('a'), ask('c')]));
       await journal.append(run.first);
       const loaded = await journal.load('r');
-      const owed = outstanding(fold(loaded?.rows ?? [])).map(({ id }) => id);
-      expect(owed).toEqual(outstanding(fold(run.first.changes)).map(({ id }) => id));
+      const owed = outstanding(fold(loaded?.rows ?? [])).commands.map(({ id }) => id);
+      expect(owed).toEqual(outstanding(fold(run.first.changes)).commands.map(({ id }) => id));
     });
 
     test('takes an entry with several events, and one with none', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { planOf } from '../../plan/plan.js';
 import { call, chain, done, graph, step } from '../engine/graph.fixture.js';
 import { start } from '../engine/start.js';
 import { GroupCommit } from './group-commit.js';
@@ -10,7 +11,7 @@ journalContract('a journal in memory', () => new MemoryJournal());
 test('a journal in memory shows all that was written of a run', async () => {
   const journal = new MemoryJournal();
   const of = graph(chain(call('a'), done('out', step('a'))));
-  const { state, changes } = start(of, {}, { runId: 'r', at: 5 });
+  const { state, changes } = start(planOf(of), {}, { runId: 'r', at: 5 });
   await journal.append({ run: 'r', seq: 1, expectedSeq: 0, epoch: 1, graph: of, events: [], changes });
   expect(journal.runs).toEqual(['r']);
   expect(journal.read('r')).toEqual({ graph: of, state, entries: [expect.objectContaining({ seq: 1 })] });

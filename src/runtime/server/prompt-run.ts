@@ -6,6 +6,7 @@ import type { ResourceOutcome } from '../catalogue/port.js';
 import type { ResourceEntry } from '../catalogue/registry.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { emptyTables } from '../engine/table.js';
+import { ENGINE_VERSION, STATE_VERSION } from '../engine/version.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import { RunMask } from '../hosts/run-mask.js';
 import { createProgress } from '../observers/progress.js';
@@ -70,6 +71,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     runId,
     mask,
     calls: catalogue,
+    toolSafety: (tool) => catalogue.toolSafety(tool),
     signal: request.signal,
     deadlineMs: leftMs,
     context: { ...request, progress: progress.ofTool },
@@ -171,6 +173,8 @@ function notBegun(
       id: runId,
       workflow: workflow.graph.name,
       graphHash: workflow.hash,
+      engineVersion: ENGINE_VERSION,
+      stateVersion: STATE_VERSION,
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
       startedAt: Date.now(),
       running: 0,
@@ -178,6 +182,7 @@ function notBegun(
       failure: { code, message: texts.instructionUnreadable(uri, message) },
     },
     input,
+    tools: {},
     ...emptyTables(),
   };
 }

@@ -220,7 +220,7 @@ class RegistryServer implements StepwrightServer {
       schemas,
       clock: processClock,
       secretInputs: catalogue.secretInputs,
-      changesNothing: (tool) => catalogue.toolSafety(tool) === 'readOnly',
+      toolSafety: (tool) => catalogue.toolSafety(tool),
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,

@@ -243,7 +243,10 @@ export const constructCases: Readonly<Record<string, Scenario>> = {
       ),
       use('tell', { how: step('both') }),
     ]),
-    tools: { a: echo('A'), b: faltering(['busy'], 'B'), c: echo('C'), tell: echo() },
+    tools: {
+      ...{ a: { ...echo('A'), annotations: { idempotentHint: true } }, b: faltering(['busy'], 'B') },
+      ...{ c: echo('C'), tell: echo() },
+    },
   },
   workflow: {
     graph: withTasks(

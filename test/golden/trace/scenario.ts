@@ -2,7 +2,9 @@ import type { ToolContext } from '../../../src/decorators/context.js';
 import type { ToolAnnotations } from '../../../src/decorators/tool.js';
 import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
+
 import type { RetrySafety } from '../../../src/graph/tool-safety.js';
+
 import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
@@ -77,6 +79,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     mask,
     runId: 'run-1',
     calls: catalogue,
+    toolSafety: (name: string) => catalogue.toolSafety(name),
     context,
     observe: (fact: Fact, state: RunState) => trace.observe(fact, state),
     clock: jumpingClock(),

@@ -207,7 +207,11 @@ export const undoCases: Readonly<Record<string, Scenario>> = {
         { onPartialFailure: 'rollback', concurrency: 1, retry: again(1) },
       ),
     ]),
-    tools: { ...tools, car: faltering(['no cars'], { number: 'C1' }), cancel_hotel: failing('too late') },
+    tools: {
+      ...tools,
+      hotel: { ...tools.hotel, annotations: { idempotentHint: true } },
+      ...{ car: faltering(['no cars'], { number: 'C1' }), cancel_hotel: failing('too late') },
+    },
   },
   'rollback-of-items': {
     graph: graph([

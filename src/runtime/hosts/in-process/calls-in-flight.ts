@@ -1,4 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import { sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
@@ -23,7 +24,7 @@ export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evalu
 /** What every call of one run has in common. */
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
-  progress(progress: number, total?: number, message?: string, node?: string): void;
+  readonly progress: (progress: number, total?: number, message?: string, node?: string) => void;
   readonly auth?: CallContext['auth'] | undefined;
 }
 
@@ -44,8 +45,7 @@ export class CallsInFlight {
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
-  /** Missing while a run that waits has none. */
-  #inFlight: Map<string, CallInFlight> | undefined;
+  readonly #inFlight = new Map<string, CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
@@ -60,12 +60,10 @@ export class CallsInFlight {
    * @param mask what must not be shown of it. Default: made when the port asks for it.
    */
   make(call: Call, mask?: CallMask): void {
-    const context = new CallInFlight(call, this.#run, this.#shared, mask);
-    this.#inFlight ??= new Map();
+    const context = new CallInFlight(call, this.#run, this.#shared, this.#inFlight, mask);
     this.#inFlight.set(call.id, context);
     const back = (event: Event): void => {
-      if (!context.isOver) this.#inFlight?.delete(call.id);
-      context.isOver = true;
+      if (this.#inFlight.get(call.id) === context) this.#inFlight.delete(call.id);
       this.#run.returned(event, call, context.askedMask);
     };
     this.#send(call, context).then(
@@ -75,24 +73,19 @@ export class CallsInFlight {
   }
 
   has(id: string): boolean {
-    return this.#inFlight?.has(id) === true;
+    return this.#inFlight.has(id);
   }
 
   /** Aborts a call and forgets it; one that has come back is left alone. */
   abort(id: string): void {
-    const context = this.#inFlight?.get(id);
-    this.#inFlight?.delete(id);
+    const context = this.#inFlight.get(id);
+    this.#inFlight.delete(id);
     context?.abort();
   }
 
   /** Aborts whatever has not come back. @param isKept calls that go on. */
   abortAll(isKept: (id: string) => boolean = () => false): void {
-    for (const id of [...(this.#inFlight?.keys() ?? [])]) if (!isKept(id)) this.abort(id);
-  }
-
-  /** Lets go of what a run does not need while it waits. */
-  trim(): void {
-    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
+    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
   }
 
   #send(call: Call, context: CallContext): Promise<Outcome> {
@@ -205,28 +198,30 @@ function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, 
 class CallInFlight implements CallContext {
   readonly requestId: string;
   readonly progress: CallContext['progress'];
-  /** It has come back, or was aborted. */
-  isOver = false;
   declare readonly auth?: AuthInfo;
   declare readonly principal?: Owner;
-  declare readonly idempotencyKey?: string;
   readonly #call: Call;
   readonly #run: CallingRun;
   #controller: AbortController | undefined;
+  #idempotencyKey: string | undefined;
   #mask: CallMask | undefined;
 
-  constructor(call: Call, run: CallingRun, shared: SharedContext, mask: CallMask | undefined) {
-    const { requestId, auth, principal } = shared;
+  constructor(
+    call: Call,
+    run: CallingRun,
+    { requestId, auth, principal, progress }: SharedContext,
+    inFlight: ReadonlyMap<string, CallInFlight>,
+    mask: CallMask | undefined,
+  ) {
     this.#call = call;
     this.#run = run;
     this.#mask = mask;
     this.requestId = requestId;
     if (auth !== undefined) this.auth = auth;
     if (principal !== undefined) this.principal = principal;
-    if (call.kind === 'callTool') this.idempotencyKey = call.idempotencyKey;
     this.progress = (value, total, message) => {
       // A call that is over reports nothing more.
-      if (!this.isOver) shared.progress(value, total, message, call.node);
+      if (inFlight.get(call.id) === this) progress(value, total, message, call.node);
     };
   }
 
@@ -237,6 +232,12 @@ class CallInFlight implements CallContext {
 
   get isAborted(): boolean {
     return this.#controller?.signal.aborted ?? false;
+  }
+
+  get idempotencyKey(): string | undefined {
+    if (this.#call.kind !== 'callTool') return undefined;
+    this.#idempotencyKey ??= sha256Hex(this.#call.key);
+    return this.#idempotencyKey;
   }
 
   get mask(): CallMask {
@@ -254,7 +255,6 @@ class CallInFlight implements CallContext {
   }
 
   abort(): void {
-    this.isOver = true;
     this.#controller ??= new AbortController();
     this.#controller.abort();
   }

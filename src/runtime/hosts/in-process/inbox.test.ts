@@ -38,8 +38,9 @@ describe('the inbox of a run in a journal', () => {
         context: { requestId: '1', progress() {} },
         clock: setup.clock,
         journal,
+        receive,
       };
-      const run = new LiveRun(options, { changed: () => resolve(run), broken: reject, receive });
+      const run = new LiveRun(options, { changed: () => resolve(run), broken: reject });
       run.go();
     });
   }
@@ -94,9 +95,9 @@ describe('the inbox of a run in a journal', () => {
           context: { requestId: '1', progress() {} },
           clock: new Setup().clock,
           journal: broken,
+          receive: () => expect.unreachable(),
         };
-        const receive = () => expect.unreachable();
-        new LiveRun(options, { changed() {}, broken: reject, receive }).go();
+        new LiveRun(options, { changed() {}, broken: reject }).go();
       }),
     ).rejects.toThrow(/failed to read what was sent to the run: busy/);
   });

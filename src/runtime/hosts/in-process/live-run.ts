@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
 import type { CallPort } from '../../catalogue/port.js';
@@ -8,7 +9,7 @@ import type { Command, Event, Fact, Failure, RunState, StartIds } from '../../en
 import type { InboxItem, Journal } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { runRef } from '../run-ref.js';
-import { type Undone, undoneIn } from '../undone.js';
+import { toolsOf } from '../tools-of.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock } from './clock.js';
 import { copyJson } from './copy-json.js';
@@ -17,7 +18,7 @@ import { JournalWriter, type Reloaded } from './journal-writer.js';
 import { begin, isOpen, owed, proceed, type Transition } from './machine.js';
 import { type Ask, awaited, OpenCommands } from './open-commands.js';
 import { Queue } from './queue.js';
-import { RunTimer, type TimedRun } from './run-timer.js';
+import { RunTimer } from './run-timer.js';
 import type { Turns } from './turns.js';
 
 /** What a run in this process needs. */
@@ -40,10 +41,14 @@ export interface LiveRunOptions {
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
   /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
   readonly mask?: RunMask;
+  /** How calls of a tool may be repeated. Default: each call may have an effect of its own. */
+  readonly toolSafety?: (tool: string) => ToolSafety;
   /** Default: the process's own clock. */
   readonly clock?: Clock;
   /** Where its transitions are written. Default: nowhere. */
   readonly journal?: Journal;
+  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
+  readonly receive?: (item: InboxItem) => Delivery;
 }
 
 /** What holds a run. */
@@ -52,8 +57,6 @@ export interface RunKeeper {
   changed(): void;
   /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
   broken(fault: unknown): void;
-  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
-  receive?(item: InboxItem): Delivery;
 }
 
 /** Something sent to a run from outside, which the run takes in when its turn comes. */
@@ -99,7 +102,7 @@ interface Pending {
  *
  * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted.
  */
-export class LiveRun implements CallingRun, TimedRun {
+export class LiveRun implements CallingRun {
   readonly #options: LiveRunOptions;
   readonly #keeper: RunKeeper;
   readonly #clock: Clock;
@@ -136,14 +139,23 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#options = options;
     this.#keeper = keeper;
     this.#clock = options.clock ?? processClock;
-    const { graph, runId, deadlineMs, journal } = options;
+    const { graph, runId, deadlineMs, journal, toolSafety } = options;
     this.#input = copyOf(options.input);
     this.#mask = options.mask ?? new RunMask(graph, { input: this.#input });
     this.#calls = new CallsInFlight(options.calls, this, options.context, this.#clock);
-    this.#timer = new RunTimer(this.#clock, this);
+    this.#timer = new RunTimer(
+      this.#clock,
+      (id) => this.#open.has(id),
+      (ids) => {
+        const at = this.#clock.now();
+        for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
+        if (!this.#isPaused) this.#work();
+      },
+    );
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-    this.#ids = { runId, at, random: Math.random(), ...deadline };
+    const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
+    this.#ids = { runId, at, random: Math.random(), ...tools, ...deadline };
     this.#begun = begin(graph, this.#input, this.#ids);
     this.#state = this.#begun.state;
     this.#writer = journal && new JournalWriter(journal, runId, graph);
@@ -197,13 +209,6 @@ export class LiveRun implements CallingRun, TimedRun {
     return this.#writer?.hasBegun ?? true;
   }
 
-  /** What was undone in a run that is over, and what still stands; nothing in any other. */
-  undone(): Undone {
-    const { status } = this.#state.run;
-    if (status === 'running') return { steps: [], standing: [] };
-    return undoneIn(this.#options.graph, this.#state);
-  }
-
   /** Carries out what the start, or a cancellation before it, has left to do. */
   go(): void {
     this.#work();
@@ -242,12 +247,6 @@ export class LiveRun implements CallingRun, TimedRun {
       ...(compensate ? { compensate } : {}),
       ...(code === undefined ? {} : { code }),
     });
-  }
-
-  timesUp(ids: readonly string[]): void {
-    const at = this.#clock.now();
-    for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
-    if (!this.#isPaused) this.#work();
   }
 
   /** What must not be shown of a call that is about to be made. */
@@ -299,7 +298,7 @@ export class LiveRun implements CallingRun, TimedRun {
           return;
         }
       }
-      if (this.#state.run.status === 'running') this.#rest();
+      if (this.#state.run.status === 'running') this.#timer.arm();
     } catch (fault) {
       this.#break(fault);
       return;
@@ -309,14 +308,6 @@ export class LiveRun implements CallingRun, TimedRun {
     if (this.#state.run.status !== 'running') this.#letGo();
     this.#keeper.changed();
     this.#callWaiting();
-  }
-
-  /** There is nothing to do until something comes in. */
-  #rest(): void {
-    this.#timer.arm();
-    if (this.#open.isHostBusy) return;
-    this.#open.trim();
-    this.#calls.trim();
   }
 
   get #hasWork(): boolean {
@@ -440,16 +431,12 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { journal, runId } = this.#options;
-    const keeper = this.#keeper;
-    if (keeper.receive === undefined || journal === undefined || this.#reader !== undefined) return;
+    const { receive, journal, runId } = this.#options;
+    if (receive === undefined || journal === undefined || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
       journal,
       runId,
-      (item) => {
-        const delivery = keeper.receive?.(item);
-        if (delivery !== undefined) this.deliver(delivery);
-      },
+      (item) => this.deliver(receive(item)),
       (fault) => this.#break(fault),
     );
   }
@@ -474,11 +461,20 @@ export class LiveRun implements CallingRun, TimedRun {
     const returned = new Set(this.#events.map((event) => ('command' in event ? event.command : '')));
     for (const command of commands) {
       if (!this.#calls.has(command.id) && !returned.has(command.id)) this.#register(command);
-      else this.#open.add(command);
+      else this.#expect(command);
     }
     this.#calls.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
     this.#readInbox();
+  }
+
+  /** Waits for the answer to a command, or for its time. */
+  #expect(command: Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>): void {
+    this.#open.add(command);
+    const { id, dueAt } = command;
+    if (dueAt === undefined) return;
+    if (awaited(command) === 'time') this.#timer.addTime(id, dueAt);
+    else this.#timer.addLimit(id, dueAt);
   }
 
   #register(command: Command): void {
@@ -486,16 +482,12 @@ export class LiveRun implements CallingRun, TimedRun {
       case 'callTool':
       case 'readResource':
       case 'evaluate':
-        this.#open.add(command);
+        this.#expect(command);
         this.#toDo.push(command);
         return;
       case 'requestAction':
-        this.#open.add(command);
-        return;
       case 'startTimer':
-        this.#open.add(command);
-        if (awaited(command) === 'limit') this.#timer.addLimit(command.id, command.dueAt);
-        else this.#timer.addTime(command.id, command.dueAt);
+        this.#expect(command);
         return;
       case 'cancelTimer':
         this.#open.settle(command.timer);

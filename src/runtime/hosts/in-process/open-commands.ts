@@ -1,5 +1,4 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import { delayId, timerId } from '../../engine/commands.js';
 import type { Command } from '../../engine/contract.js';
 
 /** A command that asks somebody outside. */
@@ -10,38 +9,37 @@ type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
 /** The commands of a run that want an answer, counted by what they wait for: nothing looks through all of them. */
 export class OpenCommands {
-  // Maps that are empty are left out: most runs wait for one thing at a time.
-  #byId: Map<string, Command> | undefined;
-  /** In the order in which they were given. They are not in the other map. */
-  #asks: Map<string, Ask> | undefined;
+  readonly #byId = new Map<string, Command>();
+  /** In the order in which they were given. */
+  readonly #asks = new Map<string, Ask>();
   #host = 0;
+  #times = 0;
 
   add(command: Command): void {
-    if (command.kind === 'requestAction') {
-      this.#asks ??= new Map();
-      this.#asks.set(command.id, command);
-      return;
-    }
-    this.#byId ??= new Map();
     this.#byId.set(command.id, command);
     this.#count(command, 1);
+    if (command.kind === 'requestAction') this.#asks.set(command.id, command);
   }
 
   /** Takes a command away that was answered or given up. One that is not open is left alone. */
   settle(id: string): void {
-    if (this.#asks?.delete(id) === true) return;
-    const command = this.#byId?.get(id);
+    const command = this.#byId.get(id);
     if (command === undefined) return;
-    this.#byId?.delete(id);
+    this.#byId.delete(id);
     this.#count(command, -1);
+    if (command.kind === 'requestAction') this.#asks.delete(id);
   }
 
   has(id: string): boolean {
-    return this.#byId?.has(id) === true || this.#asks?.has(id) === true;
+    return this.#byId.has(id);
+  }
+
+  get(id: string): Command | undefined {
+    return this.#byId.get(id);
   }
 
   get asks(): ReadonlyMap<string, Ask> {
-    return this.#asks ?? NO_ASKS;
+    return this.#asks;
   }
 
   /** Whether a call, a read, an evaluation or a delay before an attempt ends by itself. */
@@ -49,24 +47,23 @@ export class OpenCommands {
     return this.#host > 0;
   }
 
-  clear(): void {
-    this.#byId = undefined;
-    this.#asks = undefined;
-    this.#host = 0;
+  get hasTimes(): boolean {
+    return this.#times > 0;
   }
 
-  /** Lets go of what a run does not need while it waits. */
-  trim(): void {
-    if (this.#byId?.size === 0) this.#byId = undefined;
-    if (this.#asks?.size === 0) this.#asks = undefined;
+  clear(): void {
+    this.#byId.clear();
+    this.#asks.clear();
+    this.#host = 0;
+    this.#times = 0;
   }
 
   #count(command: Command, by: 1 | -1): void {
-    if (awaited(command) === 'host') this.#host += by;
+    const awaits = awaited(command);
+    if (awaits === 'host') this.#host += by;
+    else if (awaits === 'time') this.#times += by;
   }
 }
-
-const NO_ASKS: ReadonlyMap<string, Ask> = new Map();
 
 /** What a command waits for. */
 export function awaited(command: Command): Awaits {
@@ -78,8 +75,7 @@ export function awaited(command: Command): Awaits {
     case 'requestAction':
       return 'answer';
     case 'startTimer':
-      if (command.id.endsWith(timerId(''))) return 'limit';
-      return command.id.endsWith(delayId('')) ? 'host' : 'time';
+      return command.purpose === 'backoff' ? 'host' : command.purpose === 'wait' ? 'time' : 'limit';
     case 'cancelTimer':
     case 'cancelCall':
       return 'limit';

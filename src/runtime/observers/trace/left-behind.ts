@@ -1,5 +1,5 @@
+import type { UnknownCall } from '../../engine/remains.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import type { UnknownCall } from '../../hosts/unknown-outcomes.js';
 import { cleanUpCalls, cleanUpText } from './clean-up.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { Ledger } from './ledger.js';

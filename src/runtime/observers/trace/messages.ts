@@ -1,6 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { AskMode, RunStatus } from '../../engine/contract.js';
-import type { UnknownCall } from '../../hosts/unknown-outcomes.js';
+import type { UnknownCall } from '../../engine/remains.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;

@@ -94,9 +94,13 @@ export class StandingWork {
     }
     const keys = ownProperty(state.items, owner ?? '') ?? [];
     return keys.flatMap((key) => {
-      const step = this.#instances.find(String(key));
+      const effect = ownProperty(state.effects, String(key));
+      if (effect?.input === undefined) return [];
+      const step = this.#instances.find(effect.call);
       const { compensate } = step.planned.node;
-      return compensate === undefined ? [] : this.#standing(compensate, step.scope, state, step);
+      return compensate === undefined
+        ? []
+        : [{ compensation: compensate, input: effect.input, step, at: step.scope }];
     });
   }
 

@@ -7,8 +7,8 @@ import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import { remainsOf } from '../../engine/remains.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { maskedBlock, textBlock } from './block.js';
 import { handOff } from './hand-off.js';
 import { Ledger } from './ledger.js';
@@ -93,7 +93,6 @@ class ConversationTrace implements TraceObserver {
   readonly #secrets: RunMask;
   readonly #log: RunLog;
   readonly #standing: StandingWork;
-  readonly #unknown: UnknownOutcomes;
   readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
@@ -104,7 +103,6 @@ class ConversationTrace implements TraceObserver {
     this.#secrets = mask;
     this.#log = new RunLog(this.#ledger, this.#secrets);
     this.#standing = new StandingWork(this.#ledger.instances);
-    this.#unknown = new UnknownOutcomes((tool) => isHarmless(options.describeTool(tool)));
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', options.plan ?? planText(options));
@@ -113,8 +111,6 @@ class ConversationTrace implements TraceObserver {
   observe(fact: Fact, state: RunState): void {
     this.#ledger.observe(fact, state);
     this.#standing.observe(fact, state);
-    // What a compensation may have done is told with what it was to undo.
-    if (!this.#ledger.isCompensation(fact)) this.#unknown.note(fact);
     if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
     else if (fact.kind !== 'finished') this.#log.observe(fact, state);
     else if (fact.status === 'succeeded') {
@@ -135,7 +131,7 @@ class ConversationTrace implements TraceObserver {
         ledger: this.#ledger,
         secrets: this.#secrets,
         standing: this.#standing,
-        unknown: this.#unknown.all,
+        unknown: remainsOf(planOf(graph), state).unknown,
       });
       const { text, ...meta } = left ?? { calls: [] };
       const end = text === undefined ? [] : [textBlock('assistant', text, { 'stepwright/part': 'hand-off' })];
@@ -234,11 +230,6 @@ class ConversationTrace implements TraceObserver {
   ): void {
     this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
-}
-
-/** Whether it makes no difference that nobody knows how a call of a tool ended. */
-function isHarmless(tool: ToolDescription | undefined): boolean {
-  return tool?.safety === 'readOnly';
 }
 
 /** What `_meta` tells of the run's result. */

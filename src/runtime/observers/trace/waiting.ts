@@ -1,7 +1,5 @@
 import type { Json } from '../../../graph/json.js';
-import { ownProperty } from '../../../graph/json.js';
-import { timerId } from '../../engine/commands.js';
-import type { Action, RunState } from '../../engine/contract.js';
+import type { Action } from '../../engine/contract.js';
 import type { HandOff, HandOffContext } from './hand-off.js';
 import type { OpenAction } from './messages.js';
 import { isoTime } from './plain-log.js';
@@ -59,7 +57,7 @@ function openActions(
         type: 'prompt',
         parameters: { message, type: mode, ...(options === undefined ? {} : { options }) },
         schema,
-        ...expiry(state, command.id),
+        ...expiry(command.dueAt),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {
       actions.push({ ...head, type: 'wait', resume_at: isoTime(command.dueAt) });
@@ -68,9 +66,8 @@ function openActions(
   return actions;
 }
 
-function expiry({ commands }: RunState, action: string): { expires_at?: string } {
-  const limit = ownProperty(commands, timerId(action));
-  return limit?.kind === 'startTimer' ? { expires_at: isoTime(limit.dueAt) } : {};
+function expiry(dueAt: number | undefined): { expires_at?: string } {
+  return dueAt === undefined ? {} : { expires_at: isoTime(dueAt) };
 }
 
 function shown(action: OpenAction, kept: KeptRun | undefined): string {

@@ -85,8 +85,10 @@ export const texts = {
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
   undoneSteps: (steps: readonly string[]) =>
     `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
-  standingCall: (step: string, tool: string, input: unknown) =>
-    `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
+  standingCall: (step: string, tool: string | undefined, input: unknown) =>
+    tool === undefined
+      ? `step '${clip(step)}' (nothing says how to undo it)`
+      : `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
   /** `more` of either kind are not named. */
   notUndone: (standing: readonly string[], unsure: readonly string[], more: number) =>
     [

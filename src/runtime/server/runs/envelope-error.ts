@@ -3,10 +3,8 @@ import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import { maskedFailure } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import type { FailedItem } from '../../hosts/failed-items.js';
+import type { Remains, UnknownCall } from '../../engine/remains.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import type { StandingCall, Undone } from '../../hosts/undone.js';
-import type { UnknownCall, UnknownOutcome } from '../../hosts/unknown-outcomes.js';
 
 /** What somebody has to look after once a run is over, however it ended. */
 export interface LooseEnds {
@@ -36,7 +34,13 @@ export interface ShownItem {
 }
 
 /** A call that was to be undone. What it did still stands, for sure or perhaps. */
-export interface NotUndone extends StandingCall {
+export interface NotUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  /** The tool that undoes it. Missing where nothing says how it is undone. */
+  readonly tool?: string;
+  /** What that tool is called with. Missing where it could not be evaluated. */
+  readonly input?: JsonObject;
   /** Nothing came back of what was to undo it: it may be undone. */
   readonly outcome_unknown?: true;
 }
@@ -64,39 +68,17 @@ export const PARTIAL_LIMIT_BYTES = 16_384;
 /** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
 export const LISTED_CALLS = 50;
 
-/** What a run that is over leaves behind. */
-export interface Remains extends Undone {
-  readonly standing: readonly NotUndone[];
-  readonly unknown: readonly UnknownCall[];
-}
-
-/** Puts together what was undone and what is unknown: each call is told once, and its undoing with it. */
-export function remainsOf({ steps, standing }: Undone, outcomes: readonly UnknownOutcome[]): Remains {
-  const isOf = ({ step, tool }: StandingCall, { isUndo, ...call }: UnknownOutcome): boolean =>
-    isUndo && call.step === step && call.tool === tool;
-  return {
-    steps,
-    standing: standing.map((call) =>
-      outcomes.some((outcome) => isOf(call, outcome)) ? { ...call, outcome_unknown: true } : call,
-    ),
-    unknown: outcomes
-      .filter((outcome) => !standing.some((call) => isOf(call, outcome)))
-      .map(({ step, tool }) => ({ step, tool })),
-  };
-}
-
 /** What is told of a run that is over. */
 export interface EndedRun {
   readonly graph: Graph;
   readonly state: RunState;
   readonly mask: RunMask;
   readonly remains: Remains;
-  readonly failedItems: readonly FailedItem[];
 }
 
 /** What is to be looked after: nothing, as a rule. */
 export function looseEndsOf(run: EndedRun): LooseEnds {
-  return { ...standingOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
+  return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
 }
 
 export function errorOf(run: EndedRun): EnvelopeError {
@@ -106,7 +88,7 @@ export function errorOf(run: EndedRun): EnvelopeError {
   const isUnknown =
     outcomeUnknown === true ||
     remains.unknown.length > 0 ||
-    remains.standing.some(({ outcome_unknown }) => outcome_unknown);
+    remains.notUndone.some((call) => call.outcomeUnknown);
   return {
     code,
     message,
@@ -142,20 +124,28 @@ function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, re
   };
 }
 
-function standingOf({
+function notUndoneOf({
   mask,
-  remains: { standing },
+  remains: { notUndone },
 }: EndedRun): Pick<LooseEnds, 'not_undone' | 'not_undone_omitted'> {
-  if (standing.length === 0) return {};
-  const shown = standing.slice(0, LISTED_CALLS).map(({ input, ...call }): NotUndone => {
-    if (input === undefined || jsonSize(input, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) return call;
-    return { ...call, input: mask.compensationOf(call.step, call.tool, input) };
+  if (notUndone.length === 0) return {};
+  const shown = notUndone.slice(0, LISTED_CALLS).map(({ step, tool, input, outcomeUnknown }): NotUndone => {
+    const isShown = input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
+    return {
+      step,
+      ...(tool === undefined ? {} : { tool }),
+      ...(tool !== undefined && isShown ? { input: mask.compensationOf(step, tool, input) } : {}),
+      ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
+    };
   });
-  const omitted = standing.length - shown.length;
+  const omitted = notUndone.length - shown.length;
   return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
 }
 
-function itemsOf({ failedItems, mask }: EndedRun): Pick<LooseEnds, 'failed_items' | 'failed_items_omitted'> {
+function itemsOf({
+  remains: { failedItems },
+  mask,
+}: EndedRun): Pick<LooseEnds, 'failed_items' | 'failed_items_omitted'> {
   if (failedItems.length === 0) return {};
   const omitted = failedItems.length - LISTED_CALLS;
   const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {

@@ -1,10 +1,10 @@
-import { type Json, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { timerId } from '../../engine/commands.js';
-import type { AskMode, RunState } from '../../engine/contract.js';
+import type { AskMode, OwedCommand } from '../../engine/contract.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
 import { type EndedRun, type EnvelopeError, errorOf, type LooseEnds, looseEndsOf } from './envelope-error.js';
-import { isWait, type StepsUnderWay, stepsUnderWay } from './steps-under-way.js';
+import { type StepsUnderWay, stepsUnderWay } from './steps-under-way.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
@@ -70,7 +70,8 @@ export function envelopeOf(view: RunView): Envelope {
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
   switch (status) {
-    case 'running': {
+    case 'running':
+    case 'paused': {
       const actions = openActions(view);
       const [action] = actions;
       const isOne = actions.length === 1 && action !== undefined;
@@ -123,9 +124,9 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
           ...(options === undefined ? {} : { options }),
         },
         schema,
-        ...expiry(state, command.id, opened),
+        ...expiry(command.dueAt, opened),
       });
-    } else if (command.kind === 'startTimer' && isWait(command.id)) {
+    } else if (command.kind === 'startTimer' && isWait(command)) {
       const duration = Math.max(0, command.dueAt - opened) / 1_000;
       actions.push({
         ...head,
@@ -133,20 +134,21 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
         type: 'wait',
         parameters: { duration, message: texts.waitsUntil(time(command.dueAt)) },
         resume_at: time(command.dueAt),
-        ...expiry(state, command.id, opened),
+        ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
       });
     }
   }
   return actions;
 }
 
-function expiry({ commands }: RunState, action: string, openedAt: number) {
-  const limit = ownProperty(commands, timerId(action));
-  if (limit?.kind !== 'startTimer') return {};
-  return {
-    timeout_seconds: Math.max(0, limit.dueAt - openedAt) / 1_000,
-    expires_at: time(limit.dueAt),
-  };
+/** Whether a timer belongs to a step that waits for a time: the others bound a container, or a delay. */
+function isWait({ purpose, id }: Extract<OwedCommand, { kind: 'startTimer' }>): boolean {
+  return purpose !== 'backoff' && !id.endsWith(timerId(''));
+}
+
+function expiry(dueAt: number | undefined, openedAt: number) {
+  if (dueAt === undefined) return {};
+  return { timeout_seconds: Math.max(0, dueAt - openedAt) / 1_000, expires_at: time(dueAt) };
 }
 
 function time(at: number): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ToolOutcome } from '../../catalogue/port.js';
 import {
   ask,
   body,
@@ -154,19 +155,29 @@ describe('an undoing without an answer', () => {
     expect(error).not.toHaveProperty('unknown_outcomes');
   });
 
-  test('that is tried once more with success leaves nothing to be told', async () => {
+  test('goes on when the run is cancelled, and is told by how it ends', async () => {
     let tries = 0;
+    let give: (outcome: ToolOutcome) => void = () => {};
     const branches = { left: body([made('b')]), bad: body([call('bad')]) };
     const store = new Store({
       ...tools,
       'tool-bad': () => broken('no'),
-      'tool-undo': () => (++tries === 1 ? never() : ok('undone')),
+      'tool-undo': () => {
+        tries += 1;
+        return new Promise<ToolOutcome>((resolve) => {
+          give = resolve;
+        });
+      },
     });
     void store.start(graph([parallel('both', branches, { onPartialFailure: 'rollback' })]));
     await settle();
-    await cancel(store, true);
-    const { error } = await store.get('run-1');
-    expect(tries).toBe(2);
+    const cancelled = cancel(store, true);
+    await settle();
+    expect((await store.get('run-1')).status).toBe('running');
+    give(ok('undone'));
+    await cancelled;
+    const { status, error } = await store.get('run-1');
+    expect([tries, status]).toEqual([1, 'cancelled']);
     expect(error).not.toHaveProperty('not_undone');
     expect(error).not.toHaveProperty('unknown_outcomes');
   });
@@ -314,22 +325,23 @@ describe('calls without an answer', () => {
     });
   });
 
-  test('are none any more once a further attempt has succeeded; one that failed for sure changes nothing', async () => {
+  test('are none any more once a further attempt has succeeded, where the tool does no harm a second time', async () => {
     const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 0, jitter: 0 } as const;
-    const of = graph(chain(call('a', {}, { retry, timeoutMs: 10 }), call('bad')));
-    for (const [second, unknown] of [
-      [ok(1), undefined],
-      [broken('no'), [{ step: 'a', tool: 'tool-a' }]],
+    const of = (tool: string) => graph(chain(call('a', {}, { tool, retry, timeoutMs: 10 }), call('bad')));
+    for (const [tool, second, isUnknown] of [
+      ['tool-same', ok(1), false],
+      ['tool-a', ok(1), true],
+      ['tool-a', broken('no'), true],
     ] as const) {
       let attempts = 0;
       const store = new Store({
-        'tool-a': () => (++attempts === 1 ? never() : second),
+        [tool]: () => (++attempts === 1 ? never() : second),
         'tool-bad': () => broken('no'),
       });
-      const started = store.start(of);
+      const started = store.start(of(tool));
       await settle();
       store.clock.pass(10);
-      expect((await started).error?.unknown_outcomes).toEqual(unknown);
+      expect((await started).error?.unknown_outcomes).toEqual(isUnknown ? [{ step: 'a', tool }] : undefined);
     }
   });
 });

@@ -1,5 +1,4 @@
-import { delayId } from '../../engine/commands.js';
-import type { Command, RunState } from '../../engine/contract.js';
+import type { RunState } from '../../engine/contract.js';
 
 /** What a run is at now: steps by the keys of their nodes. */
 export interface StepsUnderWay {
@@ -33,28 +32,14 @@ export function stepsUnderWay({ commands }: Pick<RunState, 'commands'>): StepsUn
         waiting.push({ step_id: command.node, for: 'answer' });
         break;
       case 'startTimer': {
-        const what = awaited(command);
         const until = new Date(command.dueAt).toISOString();
-        if (what !== undefined) waiting.push({ step_id: command.node, for: what, until });
+        if (command.purpose === 'wait') waiting.push({ step_id: command.node, for: 'time', until });
+        if (command.purpose === 'backoff') waiting.push({ step_id: command.node, for: 'retry', until });
         break;
       }
-      case 'cancelTimer':
-      case 'cancelCall':
-        break;
       default:
         command satisfies never;
     }
   }
   return { running_steps: [...running], waiting_steps: waiting };
-}
-
-/** Whether a timer is that of a step which waits for a time; those of attempts say so behind a colon. */
-export function isWait(timer: string): boolean {
-  return !timer.includes(':');
-}
-
-/** Nothing for a timer that only bounds an attempt. */
-function awaited({ id }: Extract<Command, { kind: 'startTimer' }>): 'time' | 'retry' | undefined {
-  if (isWait(id)) return 'time';
-  return id.endsWith(delayId('')) ? 'retry' : undefined;
 }

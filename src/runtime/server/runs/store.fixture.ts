@@ -58,7 +58,8 @@ export class Store {
       schemas: new SchemaCompiler(),
       clock: this.clock,
       secretInputs: (tool) => (tool === 'tool-login' ? ['pin'] : []),
-      changesNothing: (tool) => tool.startsWith('tool-read'),
+      toolSafety: (tool) =>
+        tool.startsWith('tool-read') ? 'readOnly' : tool === 'tool-same' ? 'idempotent' : 'none',
       log: (text) => this.log.push(text),
       newRunId: () => `run-${++this.#ids}`,
       limits,

@@ -3,16 +3,18 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import type { JsonObject } from '../../../graph/json.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { unreachable } from '../../../graph/unreachable.js';
+import { planOf } from '../../../plan/plan.js';
 import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
 import type { CallPort } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
-import { FailedItems } from '../../hosts/failed-items.js';
+import { remainsOf } from '../../engine/remains.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import { type Delivery, LiveRun, type RunKeeper } from '../../hosts/in-process/live-run.js';
+import { type Delivery, LiveRun } from '../../hosts/in-process/live-run.js';
 import {
   type InboxItem,
   type Journal,
@@ -22,7 +24,6 @@ import {
 } from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
 import { runRef } from '../../hosts/run-ref.js';
-import { UnknownOutcomes } from '../../hosts/unknown-outcomes.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
 import { Attendance } from './attendance.js';
@@ -37,7 +38,6 @@ import {
   type Verdict,
 } from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
-import { remainsOf } from './envelope-error.js';
 import type { Question } from './interview.js';
 import { accessKey, ownerKey } from './owner.js';
 import type { Attendant, Cancellation, NewRun, RunAnswer, RunSummary, Submission } from './run-store.js';
@@ -53,8 +53,8 @@ export interface StoreParts {
   readonly journal?: Journal;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
-  /** Whether a tool only reads. */
-  readonly changesNothing: (tool: string) => boolean;
+  /** How calls of a tool may be repeated. */
+  readonly toolSafety: (tool: string) => ToolSafety;
   /** See `RunLimits`. */
   readonly idleMs: number;
   /** Told what clients must not see. */
@@ -65,7 +65,7 @@ export interface StoreParts {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements Addressed, RunKeeper, SharedContext {
+export class StoredRun implements Addressed {
   readonly id: string;
   readonly quota: string;
   /** Callers with an equal one may reach the run; see `accessKey`. */
@@ -75,15 +75,13 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   readonly #startedAt: number;
   readonly #actions = new ActionLedger();
   readonly #mask: RunMask;
-  readonly #unknown: UnknownOutcomes;
-  readonly #failedItems: FailedItems;
   readonly #arguments: ShownArguments;
-  /** Requests that attend the run, and whoever else waits for it to change: none while it only waits. */
-  #watching: readonly Watching[] = NONE;
+  readonly #attendants = new Set<Attendant>();
+  readonly #watchers = new Set<() => void>();
   /** Questions that are before a user. */
-  #claimed: Set<string> | undefined;
+  readonly #claimed = new Set<string>();
   /** Callers whose items are in the journal's inbox and not taken from there yet, by item. */
-  #senders: Map<string, Sender & { readonly item: InboxItem }> | undefined;
+  readonly #senders = new Map<string, Sender & { readonly item: InboxItem }>();
   readonly #owner: Owner;
   readonly #onEnd: (run: StoredRun) => void;
   /** Of the request that started the run. */
@@ -117,12 +115,11 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     this.#graph = graph;
     this.#startedAt = parts.clock.now();
     this.#mask = mask ?? new RunMask(graph, { input, secretInputs: parts.secretInputs });
-    this.#unknown = new UnknownOutcomes(parts.changesNothing);
-    this.#failedItems = new FailedItems(graph);
     this.#arguments = shownArguments(input, this.#mask);
     this.#auth = attendant.request.auth;
     this.#requestId = attendant.request.requestId;
     this.#onEnd = onEnd;
+    this.#attendants.add(attendant);
     this.#live = new LiveRun(
       {
         graph,
@@ -130,14 +127,20 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
         mask: this.#mask,
         runId: id,
         calls: parts.calls,
-        context: this,
+        context: this.#context(),
         clock: parts.clock,
+        toolSafety: parts.toolSafety,
         ...(parts.journal === undefined ? {} : { journal: parts.journal }),
+        receive: (item) => {
+          const sender = this.#senders.get(item.id);
+          this.#senders.delete(item.id);
+          return this.#receive(item, { item: item.id, sender });
+        },
         observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) =>
           parts.log(texts.brokeLog(graph.name, this.#ref, maskedThrown(error, this.#mask))),
       },
-      this,
+      { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
     );
   }
 
@@ -228,14 +231,13 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
       if (this.#live === undefined) resolve(this.#late(item));
       else if (journal === undefined) this.#live.deliver(this.#receive(item, { sender }));
       else {
-        this.#senders ??= new Map();
         this.#senders.set(item.id, { ...sender, item });
         sendSafely(journal, item).then(
           () => {
             if (this.#live === undefined) this.#answerLate(item.id);
           },
           (fault) => {
-            this.#senders?.delete(item.id);
+            this.#senders.delete(item.id);
             reject(fault);
           },
         );
@@ -277,9 +279,9 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
 
   /** The run was over before what was sent was taken from the inbox. */
   #answerLate(id: string): void {
-    const sender = this.#senders?.get(id);
+    const sender = this.#senders.get(id);
     if (sender === undefined) return;
-    this.#senders?.delete(id);
+    this.#senders.delete(id);
     sender.resolve(this.#late(sender.item));
   }
 
@@ -378,8 +380,7 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   /** A request has asked for the run: it is not idle. */
   touch(): void {
     this.#stopIdling();
-    const isAttended = this.#watching.some(({ attendant }) => attendant !== undefined);
-    if (isAttended || this.#live?.standing !== 'asking') return;
+    if (this.#attendants.size > 0 || this.#live?.standing !== 'asking') return;
     const { clock, idleMs } = this.#parts;
     const expire = (): void => this.giveUp(texts.idle(idleMs), { code: 'E_IDLE' });
     this.#stopIdling = clock.setTimer(expire, idleMs, { keepsProcess: false });
@@ -390,10 +391,10 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     return new Promise((resolve) => {
       const look = (): void => {
         if (this.#live?.standing === 'busy') return;
-        this.#unwatch(look);
+        this.#watchers.delete(look);
         resolve();
       };
-      this.#watching = [...this.#watching, { watcher: look }];
+      this.#watchers.add(look);
       look();
     });
   }
@@ -405,17 +406,15 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
 
   join(attendant: Attendant, watcher: () => void): void {
     this.#requestId = attendant.request.requestId;
-    this.#watching = [...this.#watching, { attendant, watcher }];
+    this.#attendants.add(attendant);
+    this.#watchers.add(watcher);
     this.#stopIdling();
   }
 
-  leave(watcher: () => void): void {
-    this.#unwatch(watcher);
+  leave(attendant: Attendant, watcher: () => void): void {
+    this.#attendants.delete(attendant);
+    this.#watchers.delete(watcher);
     this.touch();
-  }
-
-  #unwatch(watcher: () => void): void {
-    this.#watching = this.#watching.filter((each) => each.watcher !== watcher);
   }
 
   questions(): readonly Question[] {
@@ -428,14 +427,13 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   }
 
   claim({ id }: Question): boolean {
-    if (this.#claimed?.has(id)) return false;
-    this.#claimed ??= new Set();
+    if (this.#claimed.has(id)) return false;
     this.#claimed.add(id);
     return true;
   }
 
   letGo({ id }: Question): void {
-    this.#claimed?.delete(id);
+    this.#claimed.delete(id);
   }
 
   take(
@@ -462,24 +460,15 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
 
   #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
-    this.#unknown.note(fact);
-    this.#failedItems.note(fact);
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
-    for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
+    for (const attendant of this.#attendants) attendant.observe?.(fact, state);
   }
 
-  /** Something was sent to the inbox of the run in the journal. */
-  receive(item: InboxItem): Delivery {
-    const sender = this.#senders?.get(item.id);
-    this.#senders?.delete(item.id);
-    return this.#receive(item, { item: item.id, sender });
-  }
-
-  changed(): void {
+  #changed(): void {
     const { live } = this;
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
-    for (const { watcher } of this.#watching) watcher();
+    for (const watcher of [...this.#watchers]) watcher();
     this.touch();
   }
 
@@ -490,13 +479,11 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     this.#live = undefined;
     this.#auth = undefined;
     this.#stopIdling();
-    this.#unknown.clear();
-    this.#failedItems.clear();
     this.#onEnd(this);
-    for (const id of [...(this.#senders?.keys() ?? [])]) this.#answerLate(id);
+    for (const id of [...this.#senders.keys()]) this.#answerLate(id);
   }
 
-  broken(fault: unknown): void {
+  #broken(fault: unknown): void {
     const { name } = this.#graph;
     this.#parts.log(texts.brokeLog(name, this.#ref, maskedThrown(fault, this.#mask)));
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
@@ -511,16 +498,15 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     });
-    for (const { watcher } of this.#watching) watcher();
+    for (const watcher of [...this.#watchers]) watcher();
   }
 
   #envelopeOf(live: LiveRun): Envelope {
     const { state, standing } = live;
     const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
-    const remains = remainsOf(live.undone(), this.#unknown.all);
-    const failedItems = this.#failedItems.all;
+    const remains = remainsOf(planOf(this.#graph), state);
     const mask = this.#mask;
-    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, failedItems, mask });
+    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, mask });
   }
 
   /** Names the run where its id must not be shown. */
@@ -528,32 +514,25 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     return runRef(this.id);
   }
 
-  // What follows is for the calls of the run. They are made for its owner; of the request that moves it on they know the
-  // id alone.
-
-  get principal(): Owner {
-    return this.#owner;
-  }
-
-  get requestId(): string {
-    return this.#requestId;
-  }
-
-  get auth(): AuthInfo | undefined {
-    return this.#auth;
-  }
-
-  progress(...report: Parameters<SharedContext['progress']>): void {
-    for (const { attendant } of this.#watching) attendant?.progress?.(...report);
+  /** Calls are made for the owner of the run; of the request that moves it on they know the id alone. */
+  #context(): SharedContext {
+    const requestId = (): string => this.#requestId;
+    const auth = (): AuthInfo | undefined => this.#auth;
+    const attendants = this.#attendants;
+    return {
+      principal: this.#owner,
+      get requestId() {
+        return requestId();
+      },
+      get auth() {
+        return auth();
+      },
+      progress: (...report) => {
+        for (const attendant of attendants) attendant.progress?.(...report);
+      },
+    };
   }
 }
-
-interface Watching {
-  readonly attendant?: Attendant;
-  readonly watcher: () => void;
-}
-
-const NONE: readonly Watching[] = [];
 
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
