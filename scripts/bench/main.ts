@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { bench, GROUPS } from './bench.js';
 import { missingFrameworks } from './peers/frameworks.js';
 import { markdown, type Row, table } from './row.js';
-import { FULL } from './sizes.js';
+import { FULL, QUICK } from './sizes.js';
 
 /** `npm run bench`: prints what everything costs; see docs/benchmarks.md. */
 async function main(): Promise<void> {
@@ -12,6 +12,7 @@ async function main(): Promise<void> {
       json: { type: 'boolean' },
       markdown: { type: 'boolean' },
       strict: { type: 'boolean' },
+      quick: { type: 'boolean' },
       only: { type: 'string', multiple: true },
     },
   });
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
     return;
   }
   const loadBefore = load();
-  const rows = await bench(FULL, names);
+  const rows = await bench(values.quick ? QUICK : FULL, names);
   const machine = {
     node: process.version,
     cpu: cpus()[0]?.model ?? 'unknown',

@@ -68,6 +68,9 @@ export const FULL: Sizes = {
   secrets: [100, 800],
 };
 
+/** The same with fewer and shorter goes: for a look in between, not for figures to keep. */
+export const QUICK: Sizes = { ...FULL, warmUpMs: 300, rounds: 5, goMs: 50 };
+
 /** Enough to see that everything is measured, and nothing more. */
 export const TINY: Sizes = {
   warmUpMs: 0,
