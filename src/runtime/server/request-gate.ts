@@ -11,13 +11,17 @@ export interface DrainedRuns {
   endAll(reason: string): number;
 }
 
+/** Aborts a request. */
+export type Abort = (reason: unknown) => void;
+
 /** How long answers may still take once everything has been cancelled, in ms. */
 const HAND_OFF_MS = 1_000;
 
 /** Admits requests until the server is drained, and knows how many of them are under way. */
 export class RequestGate {
   readonly #inFlight = new InFlight();
-  readonly #stopped = new AbortController();
+  /** What aborts each request that is under way. */
+  readonly #aborts = new Set<Abort>();
   #drained: Promise<void> | undefined;
 
   get isDraining(): boolean {
@@ -27,22 +31,40 @@ export class RequestGate {
   /**
    * Does the work of one request. Its signal is aborted when the request's own one is, and by the end of a drain.
    *
+   * @param abort aborts the request's own signal. Without it the work gets another one, which follows that.
    * @throws {ProtocolFault} when the server is being drained.
    */
-  async admit<T>(request: RequestContext, work: (request: RequestContext) => Promise<T>): Promise<T> {
+  async admit<T>(
+    request: RequestContext,
+    work: (request: RequestContext) => Promise<T>,
+    abort?: Abort,
+  ): Promise<T> {
     if (this.isDraining) throw new ProtocolFault(faultCodes.shuttingDown, texts.shuttingDown());
-    const sources = [request.signal, this.#stopped.signal];
-    const controller = new AbortController();
-    const abort = (): void => controller.abort(sources.find(({ aborted }) => aborted)?.reason);
-    // Not `AbortSignal.any`: the signal of the drain outlives every request, and would keep what depends on it.
-    for (const signal of sources) signal.addEventListener('abort', abort, { once: true });
-    if (request.signal.aborted) abort();
+    if (abort === undefined) return this.#admitFollowing(request, work);
+    this.#aborts.add(abort);
     this.#inFlight.begin();
     try {
-      return await work({ ...request, signal: controller.signal });
+      return await work(request);
     } finally {
-      for (const signal of sources) signal.removeEventListener('abort', abort);
+      this.#aborts.delete(abort);
       this.#inFlight.end();
+    }
+  }
+
+  async #admitFollowing<T>(
+    { signal, ...request }: RequestContext,
+    work: (request: RequestContext) => Promise<T>,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const follow = (): void => controller.abort(signal.reason);
+    signal.addEventListener('abort', follow, { once: true });
+    if (signal.aborted) follow();
+    try {
+      return await this.admit({ ...request, signal: controller.signal }, work, (reason) =>
+        controller.abort(reason),
+      );
+    } finally {
+      signal.removeEventListener('abort', follow);
     }
   }
 
@@ -59,7 +81,7 @@ export class RequestGate {
     // First the runs: a request that waits for one is answered with what is left of it.
     const cut = inFlight.count;
     const ended = runs.endAll(texts.stopped());
-    this.#stopped.abort(new Error(texts.stopped()));
+    for (const abort of this.#aborts) abort(new Error(texts.stopped()));
     if (ended + cut > 0) log(texts.drained(cut, ended));
     await inFlight.none(HAND_OFF_MS);
     if (inFlight.count > 0) log(texts.unanswered(inFlight.count));

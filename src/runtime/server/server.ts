@@ -38,7 +38,7 @@ import type {
   ToolOutput,
 } from './registry-types.js';
 import type { IdentifiedRequest, RequestContext } from './request.js';
-import { RequestGate } from './request-gate.js';
+import { type Abort, RequestGate } from './request-gate.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
 import type { RunStore } from './runs/run-store.js';
@@ -111,9 +111,14 @@ export interface StepwrightServer {
    * Does the work of one request of a client, unless the server is being drained. Adapters call it around the methods
    * above, so that a drain knows what is under way; `work` gets the request with a signal that the drain aborts, too.
    *
+   * @param abort aborts the signal of the request, where the adapter can. Default: `work` gets a signal of its own.
    * @throws {ProtocolFault} -32004 when the server is being drained.
    */
-  admit<T>(request: RequestContext, work: (request: RequestContext) => Promise<T>): Promise<T>;
+  admit<T>(
+    request: RequestContext,
+    work: (request: RequestContext) => Promise<T>,
+    abort?: (reason: unknown) => void,
+  ): Promise<T>;
   /**
    * Ends the service in order, over all connections. Further requests are refused. What is under way may finish within
    * `drainTimeoutMs`; then it is cancelled, and each request is answered with what is left to do. A run that waits for an
@@ -390,8 +395,12 @@ class RegistryServer implements StepwrightServer {
     return this.#gate.isDraining;
   }
 
-  admit<T>(request: RequestContext, work: (request: RequestContext) => Promise<T>): Promise<T> {
-    return this.#gate.admit(request, work);
+  admit<T>(
+    request: RequestContext,
+    work: (request: RequestContext) => Promise<T>,
+    abort?: Abort,
+  ): Promise<T> {
+    return this.#gate.admit(request, work, abort);
   }
 
   drain(): Promise<void> {

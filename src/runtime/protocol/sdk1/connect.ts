@@ -75,9 +75,10 @@ export async function connect(
   protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
     inFlight.begin();
     const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
-    const { context, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
+    const { context, abort, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
     try {
-      return (await server.admit(context, (admitted) => answer(server, method, params, admitted))) as Result;
+      const work = (admitted: RequestContext) => answer(server, method, params, admitted);
+      return (await server.admit(context, work, abort)) as Result;
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;
@@ -185,8 +186,9 @@ function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenReque
   const progressToken = extra._meta?.progressToken;
   let open = progressToken !== undefined;
   const sent: Promise<void>[] = [];
+  const controller = withReason(extra.signal, hasEnded);
   const context: RequestContext = {
-    signal: withReason(extra.signal, hasEnded),
+    signal: controller.signal,
     requestId: String(extra.requestId),
     ...caller,
     ...(asks ? { elicit: elicitWith(extra) } : {}),
@@ -213,17 +215,17 @@ function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenReque
     // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
     await turn();
   };
-  return { context, end };
+  return { context, abort: (reason: unknown) => controller.abort(reason), end };
 }
 
-/** The signal of a request, which says whether it was cancelled or lost its connection. */
-function withReason(signal: AbortSignal, hasEnded: () => boolean): AbortSignal {
+/** Aborts with a request, and says whether that was cancelled or lost its connection. */
+function withReason(signal: AbortSignal, hasEnded: () => boolean): AbortController {
   const controller = new AbortController();
   const abort = (): void =>
     controller.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
-  return controller.signal;
+  return controller;
 }
 
 /** The token itself is left behind: tools need to know who calls, not how it was proved. */
