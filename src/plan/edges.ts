@@ -6,6 +6,9 @@ import { type MutableNode, type MutableScope, type MutableWorkflow, NONE } from 
 import type { RunnableNode } from './plan.js';
 import { visibilityOf } from './visibility.js';
 
+/** Lists of no more nodes are searched, longer ones sorted out at the end. */
+const FEW = 8;
+
 /** What naming a step means: the join looks at it, or it only orders. The input of a call that undoes names its own. */
 type Use = 'join' | 'order' | 'undo';
 
@@ -17,10 +20,11 @@ export function addEdges(workflow: MutableWorkflow, faults: PlanFault[]): void {
   addEdgesIn(workflow.root, faults);
   const lists = new Lists(workflow.nodes.length);
   for (const planned of workflow.nodes) {
-    planned.after = lists.distinct(planned.after, NONE);
-    planned.orders = lists.distinct(planned.orders, planned.after);
-    planned.joins = lists.distinct(planned.joins, planned.orders);
-    planned.sources = lists.distinct(planned.sources, planned.orders);
+    const { after, orders, joins, sources } = planned;
+    planned.after = lists.distinct(after, NONE);
+    planned.orders = orders === after ? planned.after : lists.distinct(orders, planned.after);
+    planned.joins = joins === after ? planned.after : lists.distinct(joins, planned.orders);
+    planned.sources = sources === after ? planned.after : lists.distinct(sources, planned.orders);
     if (collects(workflow)) planned.needs = lists.distinct([...planned.needs, ...presupposed(planned)], NONE);
   }
 }
@@ -61,7 +65,7 @@ class Lists {
 function addEdgesIn(scope: MutableScope, faults: PlanFault[]): void {
   for (const planned of scope.nodes) {
     const { node } = planned;
-    for (const id of node.after) addAfter(planned, id, faults);
+    addAfter(planned, faults);
     for (const expr of valueExpressions(node)) addReferences(planned, scope, expr, 'join', faults);
     for (const expr of sideExpressions(node)) addReferences(planned, scope, expr, 'order', faults);
     for (const { input } of compensationsOf(node)) addReferences(planned, scope, input, 'undo', faults);
@@ -73,16 +77,21 @@ function addEdgesIn(scope: MutableScope, faults: PlanFault[]): void {
   }
 }
 
-function addAfter(planned: MutableNode, id: string, faults: PlanFault[]): void {
-  const target = planned.scope.workflow.byId.get(id);
-  if (target === undefined || target.scope !== planned.scope) {
-    faults.push({ failure: planFailures.unknownNode(planned.node.id, id) });
-    return;
+function addAfter(planned: MutableNode, faults: PlanFault[]): void {
+  const { node, scope } = planned;
+  if (node.after.length === 0) return;
+  const targets: MutableNode[] = [];
+  for (const id of node.after) {
+    const target = scope.workflow.byId.get(id);
+    if (target === undefined || target.scope !== scope)
+      faults.push({ failure: planFailures.unknownNode(node.id, id) });
+    else targets.push(target);
   }
-  planned.after = added(planned.after, target);
-  planned.orders = added(planned.orders, target);
-  planned.joins = added(planned.joins, target);
-  planned.sources = added(planned.sources, target);
+  // Most nodes wait for nothing else: then one list serves for all.
+  planned.after = targets;
+  planned.orders = targets;
+  planned.joins = targets;
+  planned.sources = targets;
 }
 
 function addReferences(
@@ -117,16 +126,19 @@ function addReference(
   const source = found.source as MutableNode;
   const user = found.user as MutableNode;
   if (found.kind === 'inLoop' && source === user) return;
-  user.orders = added(user.orders, source);
-  if (found.kind === 'visible' && source.index <= user.index) user.sources = added(user.sources, source);
+  user.orders = added(user.orders, source, user);
+  if (found.kind === 'visible' && source.index <= user.index)
+    user.sources = added(user.sources, source, user);
   if (!isJoined) return;
-  user.joins = added(user.joins, source);
-  if (collects(scope.workflow)) user.needs = added(user.needs, source);
+  user.joins = added(user.joins, source, user);
+  if (collects(scope.workflow)) user.needs = added(user.needs, source, user);
 }
 
-function added(list: readonly MutableNode[], planned: MutableNode): readonly MutableNode[] {
-  if (list === NONE) return [planned];
-  (list as MutableNode[]).push(planned);
+/** A list of what a user waits for and one more. What is listed in a long list is found when all is known. */
+function added(list: readonly MutableNode[], source: MutableNode, user: MutableNode): readonly MutableNode[] {
+  if (list.length <= FEW && list.includes(source)) return list;
+  if (list === user.after || list.length === 0) return [...list, source];
+  (list as MutableNode[]).push(source);
   return list;
 }
 

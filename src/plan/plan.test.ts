@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hashGraph } from '../graph/canonical.js';
 import {
   back,
   body,
@@ -120,5 +121,106 @@ describe('a node runs again', () => {
     const { main, tasks } = planOf(withTasks(graph(nodes), task));
     expect(which(main, ({ mayStartOver }) => mayStartOver)).toEqual(['loop', 'in', 'run', 'again']);
     expect(tasks.get('task')?.nodes.map(({ mayStartOver }) => mayStartOver)).toEqual([true]);
+  });
+});
+
+describe('what a node waits for', () => {
+  const waits = (plan: WorkflowPlan, id: string) => {
+    const { after, sources, orders, joins } = plan.byId.get(id) as PlannedNode;
+    return { after: idsOf(after), sources: idsOf(sources), orders: idsOf(orders), joins: idsOf(joins) };
+  };
+
+  test('is what it names, each once; a guarded reference only orders', () => {
+    const values = { one: step('a'), two: step('a', 'x'), three: coalesce(step('b'), lit(1)) };
+    const { main } = planOf(graph([call('a'), call('b'), call('c', values, { after: ['a'] })]));
+    expect(waits(main, 'c')).toEqual({
+      after: ['a'],
+      sources: ['a', 'b'],
+      orders: ['a', 'b'],
+      joins: ['a'],
+    });
+  });
+
+  test('is what anything inside it reads around it, and nothing that is inside it as well', () => {
+    const inner = foreach('inner', lit([]), body([call('x', { v: step('a') }), call('y', { v: step('x') })]));
+    const { main } = planOf(graph([call('a'), foreach('outer', lit([]), body([inner], step('inner')))]));
+    expect(waits(main, 'outer').orders).toEqual(['a']);
+    expect(waits(main, 'inner').orders).toEqual([]);
+    expect(waits(main, 'y').orders).toEqual(['x']);
+  });
+
+  test('is listed once however many there are', () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    const all = list(...[...ids, ...ids].map((id) => step(id)));
+    const { main } = planOf(graph([...ids.map((id) => call(id)), compute('all', all, { after: ids })]));
+    expect(waits(main, 'all')).toEqual({ after: ids, sources: ids, orders: ids, joins: ids });
+  });
+
+  test('orders what is read before it is declared, which is no source', () => {
+    const { main } = planOf(graph([call('a', { v: step('b') }), call('b')]));
+    expect(waits(main, 'a')).toEqual({ after: [], sources: [], orders: ['b'], joins: ['b'] });
+  });
+
+  test('grows by a jump: what waits for a part of the loop waits for its end', () => {
+    const nodes = [...chain(call('a'), back('again', 'a', 2)), call('c', { v: step('a') })];
+    const { main } = planOf(graph(nodes));
+    expect(waits(main, 'c')).toEqual({ after: [], sources: ['a'], orders: ['a', 'again'], joins: ['a'] });
+  });
+});
+
+describe('the plan of a graph with faults', () => {
+  test.each([
+    ['a name that is not there', [call('a', { v: step('gone') }), call('b', { v: step('a') })]],
+    ['two nodes of one name', [call('a'), call('a'), call('b', { v: step('a') })]],
+    ['a route to itself', [call('a', {}, { onError: { fallbackNode: 'a' } }), call('b', { v: step('a') })]],
+  ])('is resolved as far as it goes: %s', (_, nodes) => {
+    const { main, fault } = planOf(graph(nodes));
+    expect(fault?.failure.code).toBe('E_GRAPH');
+    expect(idsOf(main.byId.get('b')?.orders ?? [])).toEqual(['a']);
+  });
+
+  test('names the first of two nodes with one id', () => {
+    const { main } = planOf(graph([call('a'), read('a')]));
+    expect(main.byId.get('a')?.node.kind).toBe('call');
+    expect([...main.duplicates]).toEqual(['a']);
+  });
+
+  test('tells what this version cannot run', () => {
+    const [a] = [call('a', {}, { executor: 'client' })];
+    expect(planOf(graph([a])).fault).toEqual({
+      failure: {
+        code: 'E_UNSUPPORTED',
+        message: "Node 'a' has the executor 'client', which this version cannot run.",
+      },
+      node: a,
+    });
+  });
+});
+
+describe('plans', () => {
+  const sample = () => graph([call('a')]);
+
+  test('are made once for each graph object', () => {
+    const one = sample();
+    expect(planOf(one)).toBe(planOf(one));
+    expect(planOf(one)).not.toBe(planOf(sample()));
+  });
+
+  test('are shared by graphs of one hash, where that is known', () => {
+    const [one, other] = [sample(), sample()];
+    const hash = hashGraph(one);
+    expect(planOf(other, hash)).toBe(planOf(one, hash));
+    expect(planOf(other)).toBe(planOf(one));
+    expect(planOf(one).hash).toBe(hash);
+  });
+
+  test('are not shared with a graph of another hash', () => {
+    const other = graph([call('b')]);
+    expect(planOf(other, hashGraph(other))).not.toBe(planOf(sample(), hashGraph(sample())));
+  });
+
+  test('hash a graph when the hash is asked for', () => {
+    const one = sample();
+    expect(planOf(one).hash).toBe(hashGraph(one));
   });
 });

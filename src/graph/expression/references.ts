@@ -24,6 +24,15 @@ export function unboundLocals(expr: Expr, known: ReadonlySet<string> = new Set()
 }
 
 function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
-  if (expr.kind === 'ref') found.push({ ref: expr, guarded });
+  if (expr.kind === 'literal') return;
+  if (expr.kind === 'ref') {
+    found.push({ ref: expr, guarded });
+    return;
+  }
+  if (expr.kind === 'dict') {
+    // The input of every call: its parts are gone through without a list of them.
+    for (const entry of expr.entries) collect('key' in entry ? entry.value : entry.spread, guarded, found);
+    return;
+  }
   for (const child of childrenOf(expr)) collect(child.expr, guarded || child.guarded, found);
 }
