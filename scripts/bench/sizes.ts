@@ -68,8 +68,8 @@ export const FULL: Sizes = {
   secrets: [100, 800],
 };
 
-/** The same with fewer and shorter goes: for a look in between, not for figures to keep. */
-export const QUICK: Sizes = { ...FULL, warmUpMs: 300, rounds: 5, goMs: 50 };
+/** The same with fewer and shorter goes of warm code: for a look in between, not for figures to keep. */
+export const QUICK: Sizes = { ...FULL, rounds: 3, goMs: 50 };
 
 /** Enough to see that everything is measured, and nothing more. */
 export const TINY: Sizes = {

@@ -1,5 +1,5 @@
-import { Transform, type TransformCallback } from 'node:stream';
-import { checkLine, type Refusal, refusal, refusalCodes } from './check-line.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { type Refusal, readLine, refusal, refusalCodes } from './read-line.js';
 import { texts } from './texts.js';
 
 /** The longest message a client may send, in bytes without its newline. */
@@ -10,39 +10,35 @@ const OVERLONG = Symbol('overlong');
 const NEWLINE = 0x0a;
 
 /**
- * Bytes in, well-formed protocol messages out, one line with its newline per chunk. Every other line is handed to
- * `refuse` and goes no further; blank lines are passed over. An overlong line is not held in memory.
+ * Bytes in, well-formed protocol messages out, each read once. Every other line is handed to `refuse` and goes no
+ * further; blank lines are passed over. An overlong line is not held in memory.
  */
-export class MessageLines extends Transform {
+export class MessageLines {
   #pieces: Buffer[] | typeof OVERLONG = [];
   #length = 0;
 
   constructor(
+    readonly take: (message: JSONRPCMessage) => void,
     readonly refuse: (answer: Refusal) => void,
     readonly limit: number = MESSAGE_LIMIT_BYTES,
-  ) {
-    // As objects, chunks are never joined or split on their way.
-    super({ readableObjectMode: true });
-  }
+  ) {}
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+  write(chunk: Buffer): void {
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE); to !== -1; to = chunk.indexOf(NEWLINE, from)) {
-      this.#take(chunk.subarray(from, to));
+      this.#add(chunk.subarray(from, to));
       this.#endLine();
       from = to + 1;
     }
-    this.#take(chunk.subarray(from));
-    done();
+    this.#add(chunk.subarray(from));
   }
 
-  /** A last line may lack its newline. */
-  override _flush(done: TransformCallback): void {
+  /** No more bytes will come. A last line may lack its newline. */
+  end(): void {
     this.#endLine();
-    done();
   }
 
-  #take(piece: Buffer): void {
+  #add(piece: Buffer): void {
     if (this.#pieces === OVERLONG || piece.length === 0) return;
     this.#length += piece.length;
     if (this.#length <= this.limit) {
@@ -58,10 +54,10 @@ export class MessageLines extends Transform {
     this.#pieces = [];
     this.#length = 0;
     if (pieces === OVERLONG) return;
-    const line = Buffer.concat(pieces).toString('utf8');
-    if (line.trim() === '') return;
-    const problem = checkLine(line);
-    if (problem === undefined) this.push(Buffer.from(`${line}\n`));
-    else this.refuse(problem);
+    const text = Buffer.concat(pieces).toString('utf8');
+    if (text.trim() === '') return;
+    const line = readLine(text);
+    if (line.ok) this.take(line.message);
+    else this.refuse(line.refusal);
   }
 }

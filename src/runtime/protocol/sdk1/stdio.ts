@@ -1,5 +1,5 @@
-import { Writable } from 'node:stream';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerTransport } from './connect.js';
 import { MessageLines } from './message-lines.js';
 import { texts } from './texts.js';
@@ -23,35 +23,82 @@ export interface Stdio {
 export function claimStdio(): Stdio {
   const { stdin, stdout, stderr } = process;
   const toClient = stdout.write;
-  const output = new Writable({
-    decodeStrings: false,
-    write: (chunk: string, encoding, done) => void toClient.call(stdout, chunk, encoding, done),
-  });
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  const input = new MessageLines((answer) => {
-    stderr.write(`${texts.refused(answer.error.message)}\n`);
-    output.write(`${JSON.stringify(answer)}\n`);
-  });
+  const transport = new StdioTransport((text) => toClient.call(stdout, text));
   const ended = new Promise<void>((resolve) => {
-    input.once('end', resolve);
+    // A broken stdin has ended as well.
+    for (const event of ['end', 'close', 'error'] as const) {
+      stdin.once(event, () => {
+        transport.inputEnded();
+        resolve();
+      });
+    }
   });
-  // A broken stdin has ended as well: `pipe` alone would leave the lines open.
-  for (const event of ['close', 'error'] as const) stdin.once(event, () => void input.end());
-  stdin.pipe(input);
   const broken = new Promise<void>((resolve) => {
     const gone = (): void => resolve();
     // These stay: a client that left makes every later write fail, which must not end the process by itself.
-    output.on('error', gone);
     stdout.on('error', gone);
     stderr.on('error', () => {});
   });
   return {
-    // The limit on what a client sends is that of the lines; the SDK gets whole ones only.
-    transport: new StdioServerTransport(input, output, { maxBufferSize: Number.POSITIVE_INFINITY }),
+    transport,
     ended,
     broken,
     release: () => {
       stdout.write = toClient;
     },
   };
+}
+
+/** Messages over stdin and stdout, a line each. Unlike that of the SDK it reads every line once. */
+class StdioTransport implements Transport, ServerTransport {
+  onclose: Transport['onclose'];
+  onerror: Transport['onerror'];
+  onmessage: Transport['onmessage'];
+  readonly #lines: MessageLines;
+  readonly #write: (text: string) => boolean;
+  readonly #onData = (chunk: Buffer): void => this.#lines.write(chunk);
+
+  /** @param write to the client; false where it is to be given time. */
+  constructor(write: (text: string) => boolean) {
+    this.#write = write;
+    this.#lines = new MessageLines(
+      (message) => this.#take(message),
+      (answer) => {
+        process.stderr.write(`${texts.refused(answer.error.message)}\n`);
+        write(`${JSON.stringify(answer)}\n`);
+      },
+    );
+  }
+
+  async start(): Promise<void> {
+    process.stdin.on('data', this.#onData);
+  }
+
+  send(message: object): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#write(`${JSON.stringify(message)}\n`)) resolve();
+      else process.stdout.once('drain', resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    const { stdin } = process;
+    stdin.off('data', this.#onData);
+    if (stdin.listenerCount('data') === 0) stdin.pause();
+    this.onclose?.();
+  }
+
+  /** The last line may lack its newline. */
+  inputEnded(): void {
+    this.#lines.end();
+  }
+
+  #take(message: JSONRPCMessage): void {
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
 }
