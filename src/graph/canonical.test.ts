@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalGraph, canonicalJson, hashGraph } from './canonical.js';
+import { anyGraph } from './any-graph.fixture.js';
+import { canonicalGraph, canonicalJson, hashGraph, withoutPlaces } from './canonical.js';
 import type { Json, Value } from './json.js';
 import type { Graph } from './model.js';
 
@@ -108,5 +109,31 @@ describe('canonicalGraph', () => {
   test('a graph that means something else has another hash', () => {
     expect(hashGraph({ ...graph, name: 'add-tasks' })).not.toBe(hashGraph(graph));
     expect(hashGraph(graph)).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('withoutPlaces', () => {
+  test('reads as the canonical JSON does', () => {
+    fc.assert(
+      fc.property(anyGraph, json, (any, initial) => {
+        const whole = { ...any, state: [{ name: 's', scope: 'run', schema: { at: -0 }, initial }] } as Graph;
+        expect(withoutPlaces(whole)).toEqual(JSON.parse(canonicalGraph(whole)));
+        expect(canonicalJson(withoutPlaces(whole) as unknown as Value)).toBe(canonicalGraph(whole));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('leaves places out, keeps the JSON of authors, and shares nothing', () => {
+    const copy = withoutPlaces(placed(graph) as Graph);
+    expect(copy).toEqual(graph);
+    expect(copy.inputs[0]?.schema).not.toBe(graph.inputs[0]?.schema);
+  });
+
+  test('refuses what JSON cannot hold', () => {
+    const odd = (initial: unknown) =>
+      ({ ...graph, state: [{ name: 's', scope: 'run', schema: {}, initial }] }) as Graph;
+    for (const value of [Number.NaN, 1n, () => 1, Symbol('s')])
+      expect(() => withoutPlaces(odd(value))).toThrow(TypeError);
   });
 });

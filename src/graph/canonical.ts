@@ -11,7 +11,7 @@ export { sha256Hex } from './sha256.js';
  * @throws TypeError for what JSON cannot hold (functions, symbols, big integers, non-finite numbers).
  */
 export function canonicalJson(value: Value): string {
-  return print(value) ?? 'null';
+  return print(value, false) ?? 'null';
 }
 
 /**
@@ -19,12 +19,12 @@ export function canonicalJson(value: Value): string {
  * that mean the same give the same text, wherever they were written.
  */
 export function canonicalGraph(graph: Graph): string {
-  return canonicalJson(withoutPlaces(graph) as Value);
+  return printObject(graph, true);
 }
 
 /** The canonical JSON of an expression without its places: expressions that say the same give the same text. */
 export function canonicalExpr(expr: Expr): string {
-  return canonicalJson(withoutPlaces(expr) as Value);
+  return printObject(expr, true);
 }
 
 /** Identity of a graph: sha256 of its canonical JSON, 64 hexadecimal digits. */
@@ -32,7 +32,16 @@ export function hashGraph(graph: Graph): string {
   return sha256Hex(canonicalGraph(graph));
 }
 
-function print(value: unknown): string | undefined {
+/**
+ * A copy of a graph without its places, which shares nothing with it: what its canonical JSON reads as.
+ * @throws TypeError for what JSON cannot hold.
+ */
+export function withoutPlaces(graph: Graph): Graph {
+  return copyObject(graph, true) as Graph;
+}
+
+/** @param isModel whether it is a part of the model, whose places are left out, and not an author's JSON. */
+function print(value: unknown, isModel: boolean): string | undefined {
   switch (typeof value) {
     case 'undefined':
       return undefined;
@@ -40,42 +49,79 @@ function print(value: unknown): string | undefined {
     case 'boolean':
       return JSON.stringify(value);
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-      return JSON.stringify(value);
+      return JSON.stringify(finite(value));
     case 'object':
       if (value === null) return 'null';
-      return Array.isArray(value) ? printList(value) : printObject(value);
+      return Array.isArray(value) ? printList(value, isModel) : printObject(value, isModel);
     default:
-      throw new TypeError(`a ${typeof value} has no JSON form`);
+      throw noJson(value);
   }
 }
 
-function printList(items: readonly unknown[]): string {
-  return `[${items.map((item) => print(item) ?? 'null').join(',')}]`;
+function printList(items: readonly unknown[], isModel: boolean): string {
+  return `[${items.map((item) => print(item, isModel) ?? 'null').join(',')}]`;
 }
 
-function printObject(object: object): string {
+function printObject(object: object, isModel: boolean): string {
   const members: string[] = [];
   // The default order of `sort` is by UTF-16 code units, as RFC 8785 wants it.
   for (const key of Object.keys(object).sort()) {
-    const text = print((object as Readonly<Record<string, unknown>>)[key]);
+    if (isModel && isPlace(key)) continue;
+    const value = (object as Readonly<Record<string, unknown>>)[key];
+    const text = print(value, isModel && !isData(object, key));
     if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
   }
   return `{${members.join(',')}}`;
 }
 
+function copy(value: unknown, isModel: boolean): unknown {
+  switch (typeof value) {
+    case 'undefined':
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      // JSON has no negative zero.
+      return finite(value) === 0 ? 0 : value;
+    case 'object':
+      if (value === null) return null;
+      if (Array.isArray(value)) return value.map((item) => copy(item, isModel) ?? null);
+      return copyObject(value, isModel);
+    default:
+      throw noJson(value);
+  }
+}
+
+function copyObject(object: object, isModel: boolean): object {
+  const copied: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    if (isModel && isPlace(key)) continue;
+    const value = copy((object as Readonly<Record<string, unknown>>)[key], isModel && !isData(object, key));
+    if (value === undefined) continue;
+    if (key === '__proto__') {
+      Object.defineProperty(copied, key, { value, enumerable: true, configurable: true, writable: true });
+    } else copied[key] = value;
+  }
+  return copied;
+}
+
+function isPlace(key: string): boolean {
+  return key === 'source' || key === 'at';
+}
+
 /** Properties of the model whose value is an author's JSON: a `source` in there is data. */
 const OPAQUE = new Set(['schema', 'default', 'initial', 'expects', 'responseSchema']);
 
-function withoutPlaces(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withoutPlaces);
-  if (typeof part !== 'object' || part === null) return part;
-  const isLiteral = (part as { readonly kind?: unknown }).kind === 'literal';
-  const kept: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(part)) {
-    if (key === 'source' || key === 'at') continue;
-    const isOpaque = OPAQUE.has(key) || (isLiteral && key === 'value');
-    kept.push([key, isOpaque ? value : withoutPlaces(value)]);
-  }
-  return Object.fromEntries(kept);
+function isData(object: object, key: string): boolean {
+  if (key === 'value') return (object as { readonly kind?: unknown }).kind === 'literal';
+  return OPAQUE.has(key);
+}
+
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
+  return value;
+}
+
+function noJson(value: unknown): TypeError {
+  return new TypeError(`a ${typeof value} has no JSON form`);
 }

@@ -22,7 +22,7 @@ export function valuesOf(
   report: (error: WorkflowError) => void,
 ): Pick<Input, 'schema' | 'default'> {
   const owner = `argument '${name}'`;
-  const found: string[] = schemaReasons(schema);
+  const found = schema === TEXT ? [] : schemaReasons(schema);
   const isUsable = found.length === 0;
   const misfits = standing === undefined || !isUsable ? [] : standingReasons(standing, schema);
   for (const reason of [...found, ...misfits]) report(new InvalidOptionError({ owner, reason }));

@@ -65,7 +65,12 @@ const environment: CheckEnvironment = {
 
 const echo = (given: JsonObject): JsonObject => ({ given, list: [{ c: 'deep' }, [1, 2]] });
 
-const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+const json = fc
+  .jsonValue({ maxDepth: 3 })
+  .map((value) => JSON.stringify(value))
+  // No constant may have this key.
+  .filter((text) => !text.includes('"__proto__"'))
+  .map((text) => JSON.parse(text) as Json);
 
 const source: fc.Arbitrary<Source> = fc.oneof(
   fc.record({ kind: fc.constant('argument' as const), name: fc.constantFrom(...ARGUMENTS) }),

@@ -1,8 +1,8 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
-import { canonicalGraph } from '../../graph/canonical.js';
+import { withoutPlaces } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Expr } from '../../graph/expression/tree.js';
-import type { Graph } from '../../graph/model.js';
+import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
+import type { Graph, Node } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
 import { signatureOf, UNKNOWN } from './class-signature.js';
 import type { WorkflowDefinition } from './definition.js';
@@ -40,7 +40,7 @@ function compiled(definition: WorkflowDefinition, registered?: Registered): Comp
   if (misshapen.length > 0) return { ok: false, problems: misshapen };
   const lowered = lower(definition, registered);
   const environment = withUnresolved(registered ?? assumed(definition, lowered.graph), lowered);
-  const parsed = parseGraph(lowered.graph);
+  const parsed = parseGraph(lowered.hasForeignParts ? lowered.graph : withoutExpressions(lowered.graph));
   const { problems, warnings } = toProblems(lowered, environment, [
     ...(parsed.ok ? [] : parsed.diagnostics),
     ...checkGraph(lowered.graph, environment),
@@ -48,8 +48,32 @@ function compiled(definition: WorkflowDefinition, registered?: Registered): Comp
   ]);
   if (problems.length > 0) return { ok: false, problems };
   // What stands for the places of a text is of no use to anyone but the checker.
-  const graph = JSON.parse(canonicalGraph(lowered.graph)) as Graph;
+  const graph = withoutPlaces(lowered.graph);
   return { ok: true, graph, functions: lowered.functions, warnings };
+}
+
+const NO_VALUE: Expr = { kind: 'literal' };
+const NO_INPUT: DictExpr = { kind: 'dict', entries: [] };
+const NO_ITEMS: ListExpr = { kind: 'list', items: [] };
+
+/** What a program has said itself: the expressions in a graph of the builder are well-formed, and they are most of it. */
+function withoutExpressions(graph: Graph): Graph {
+  const bare = (node: Node): Node => {
+    const { guidance: _guidance, summary: _summary, ...rest } = node;
+    switch (rest.kind) {
+      case 'call':
+        return { ...rest, input: NO_INPUT };
+      case 'resource':
+        return { ...rest, uri: NO_VALUE };
+      case 'compute':
+        return { ...rest, value: NO_ITEMS };
+      case 'return':
+        return { ...rest, value: NO_VALUE };
+      default:
+        return node;
+    }
+  };
+  return { ...graph, nodes: graph.nodes.map(bare) };
 }
 
 /** Every tool and resource is taken to be there. Of a tool as much is known as its class says. */

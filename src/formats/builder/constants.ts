@@ -1,5 +1,13 @@
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 
+/** The expressions made here. */
+const constants = new WeakSet<Expr>();
+
+/** Whether an expression was made by {@link constantExpr}: another one may be anything. */
+export function isConstantExpr(value: Expr): boolean {
+  return constants.has(value);
+}
+
 /** Deeper constants would exceed what the evaluator takes. */
 const MAX_DEPTH = 100;
 
@@ -9,7 +17,9 @@ const MAX_DEPTH = 100;
  */
 export function constantExpr(value: unknown): { readonly value: Expr } | { readonly fault: string } {
   try {
-    return { value: copy(value, 0) };
+    const made = copy(value, 0);
+    constants.add(made);
+    return { value: made };
   } catch (error) {
     if (error instanceof NotJson) return { fault: error.message };
     throw error;

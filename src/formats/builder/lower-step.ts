@@ -34,10 +34,14 @@ export class StepLowering {
     this.#values = new ValueLowering(context, this.functions);
   }
 
+  get hasForeignParts(): boolean {
+    return this.#values.hasForeignParts;
+  }
+
   /** @param id of the node whose value the binding stands for. */
   add(definition: StepDefinition, id: string): void {
     const { nodes, provenance, report, scope, workflow } = this.#context;
-    const origin: StepOrigin = { step: id, available: scope.available };
+    const origin: StepOrigin = { step: id, available: scope.available() };
     const source = provenance.place({ kind: 'step', ...origin });
     const { binding } = definition;
     this.#checkBinding(binding, source);
@@ -76,7 +80,7 @@ export class StepLowering {
   addResult({ value, id: given }: ResultDefinition): void {
     const { nodes, provenance, scope } = this.#context;
     const id = given ?? scope.derive('output');
-    const origin: StepOrigin = { step: id, available: scope.available };
+    const origin: StepOrigin = { step: id, available: scope.available() };
     const source = provenance.place({ kind: 'step', ...origin });
     const result: Expr = isDataSource(value)
       ? this.#values.value(value, origin)

@@ -3,6 +3,7 @@ import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
 import type { Place } from '../../graph/place.js';
 import { variableNames } from '../../graph/uri-template.js';
+import { isConstantExpr } from './constants.js';
 import {
   didYouMean,
   InvalidMappingError,
@@ -51,6 +52,12 @@ export function mappingError({ step }: StepOrigin, reason: string): WorkflowErro
 export class ValueLowering {
   readonly #context: StepContext;
   readonly #functions: Functions;
+  #hasForeignParts = false;
+
+  /** Whether a program has put in expressions, or texts of classes, that were not made and checked here. */
+  get hasForeignParts(): boolean {
+    return this.#hasForeignParts;
+  }
 
   constructor(context: StepContext, functions: Functions) {
     this.#context = context;
@@ -91,7 +98,7 @@ export class ValueLowering {
       const name = root ?? written;
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
-      const { available } = scope;
+      const available = scope.available()();
       const because = didYouMean(name, [...scope.args, ...available]) ?? reasons.literalBraces();
       const { step } = origin;
       report(place, new UnknownBindingError({ step, available, binding: name }, 'SW3006', because));
@@ -108,7 +115,10 @@ export class ValueLowering {
       case 'step':
         return this.#fromStep(source, origin, place);
       case 'constant':
-        if ('value' in source) return { ...source.value, at };
+        if ('value' in source) {
+          if (!isConstantExpr(source.value)) this.#hasForeignParts = true;
+          return { ...source.value, at };
+        }
         this.#context.report(place, mappingError(origin, reasons.constant(source.fault)));
         return ABSENT;
       case 'resource':
@@ -140,7 +150,8 @@ export class ValueLowering {
     // A step that comes later is the checker's to find. What goes by an id alone it would take for bound.
     if (scope.hasBinding(binding)) return readPath(nodeValue(binding), keys, place.span);
     const because = scope.isUnbound(binding) ? reasons.noBinding(binding) : undefined;
-    report(place, new UnknownBindingError({ ...origin, binding }, 'SW3001', because));
+    const available = origin.available();
+    report(place, new UnknownBindingError({ step: origin.step, available, binding }, 'SW3001', because));
     return ABSENT;
   }
 
@@ -162,6 +173,8 @@ export class ValueLowering {
     const at = place.span;
     const { title, description, mimeType } = addressed.about;
     const texts = Object.entries({ name: addressed.name, title, description, mimeType });
+    if (texts.some(([, text]) => text !== undefined && typeof text !== 'string'))
+      this.#hasForeignParts = true;
     return {
       kind: 'dict',
       at,

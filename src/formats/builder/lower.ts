@@ -28,6 +28,8 @@ export interface Lowered {
   readonly functions: ReadonlyMap<string, FunctionEntry>;
   /** Names that stand for tools which have been reported. */
   readonly unresolvedTools: readonly string[];
+  /** Whether a program has put in parts of expressions that were not made and checked by the builder. */
+  readonly hasForeignParts: boolean;
   /** What was found on the way. */
   readonly problems: readonly Problem[];
 }
@@ -81,8 +83,9 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
     ...(errorStrategy === undefined ? {} : { errorStrategy }),
     source,
   };
-  const { transforms, functions, unresolvedTools } = lowering;
-  return { graph, provenance, transforms, functions: functions.named, unresolvedTools, problems };
+  const { transforms, functions, unresolvedTools, hasForeignParts } = lowering;
+  const named = functions.named;
+  return { graph, provenance, transforms, functions: named, unresolvedTools, hasForeignParts, problems };
 }
 
 function inputOf(

@@ -56,7 +56,7 @@ export function graphErrors(
   return diagnostics.flatMap((found) => {
     const step = found.params?.step;
     const origin: Origin =
-      typeof step === 'string' ? { kind: 'step', step, available: [] } : { kind: 'workflow' };
+      typeof step === 'string' ? { kind: 'step', step, available: () => [] } : { kind: 'workflow' };
     const error = reader.read(found, origin);
     return error === undefined ? [] : [within(graph.name, error)];
   });
@@ -83,8 +83,8 @@ class DiagnosticReader {
     this.#environment = environment;
     const isBadRetry = ({ code }: Diagnostic): boolean => code === 'SW4015';
     this.#badRetries = new Set(diagnostics.filter(isBadRetry).map(({ place }) => lineOf(place)));
-    const ids = graph.nodes.map(({ id }) => id);
-    this.#duplicates = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
+    const ids = new Set<string>();
+    this.#duplicates = new Set(graph.nodes.flatMap(({ id }) => (ids.size < ids.add(id).size ? [] : [id])));
   }
 
   /** Nothing for what another diagnostic has said. */
@@ -185,7 +185,8 @@ class DiagnosticReader {
       return new CircularDependencyError({ workflow, cycle: `${binding} → ${binding}` });
     }
     const because = reasons.boundLater(binding, origin.step);
-    return new UnknownBindingError({ ...origin, binding }, found.code, because);
+    const { step } = origin;
+    return new UnknownBindingError({ step, available: origin.available(), binding }, found.code, because);
   }
 
   #missingResource(name: string): WorkflowError {

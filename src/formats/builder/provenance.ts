@@ -17,7 +17,7 @@ export interface StepOrigin {
   /** Id of the step. */
   readonly step: string;
   /** The bindings it may read, in order. */
-  readonly available: readonly string[];
+  readonly available: () => readonly string[];
 }
 
 /** The file of every place below: a program has no text of its own for the checker to point at. */

@@ -26,9 +26,10 @@ export class Scope {
     );
   }
 
-  /** Bindings of the steps so far, in order. */
-  get available(): readonly string[] {
-    return [...this.#bound.keys()];
+  /** The bindings of the steps so far, in order, listed when they are asked for. */
+  available(): () => readonly string[] {
+    const count = this.#bound.size;
+    return () => [...this.#bound.keys()].slice(0, count);
   }
 
   /** An id that nothing else has. */

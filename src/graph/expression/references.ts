@@ -16,11 +16,26 @@ export function references(expr: Expr): Reference[] {
 }
 
 /** The references of a tree to local names that nothing around them binds. */
-export function unboundLocals(expr: Expr, known: ReadonlySet<string> = new Set()): RefExpr[] {
-  if (expr.kind === 'ref') return expr.root === 'local' && !known.has(String(expr.path[0])) ? [expr] : [];
-  return childrenOf(expr).flatMap((child) =>
-    unboundLocals(child.expr, child.binds === undefined ? known : new Set([...known, ...child.binds])),
-  );
+export function unboundLocals(expr: Expr): RefExpr[] {
+  const found: RefExpr[] = [];
+  collectUnbound(expr, NONE, found);
+  return found;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function collectUnbound(expr: Expr, known: ReadonlySet<string>, found: RefExpr[]): void {
+  switch (expr.kind) {
+    case 'literal':
+      return;
+    case 'ref':
+      if (expr.root === 'local' && !known.has(String(expr.path[0]))) found.push(expr);
+      return;
+    default:
+      for (const { expr: child, binds } of childrenOf(expr)) {
+        collectUnbound(child, binds === undefined ? known : new Set([...known, ...binds]), found);
+      }
+  }
 }
 
 function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
