@@ -42,7 +42,9 @@ export function attemptsInside(turn: Turn, { scope }: NodeInstance, attempt: num
 
 /** Text of the idempotency key of a node's call in a generation. Canonical JSON. */
 export function callKeyText({ recorder }: Turn, node: string, generation: number, ...more: number[]): string {
-  return JSON.stringify(['call', recorder.run.id, node, generation, ...more]);
+  let text = `["call",${JSON.stringify(recorder.run.id)},${JSON.stringify(node)},${generation}`;
+  for (const each of more) text += `,${each}`;
+  return `${text}]`;
 }
 
 /** Text of the idempotency key of a compensation. Canonical JSON. */

@@ -60,7 +60,13 @@ function handOver(turn: Turn, node: NodeInstance, failed: Failed, fallbackNode: 
   const { failure, reached } = failed;
   turn.recorder.report({ kind: 'handled', ...named(node), failure, attempts: reached, fallbackNode });
   select(turn, node, fallbackNode, 'fallback');
-  settle(turn, node, { status: 'handled', failure, reached });
+  // What takes over may pass the failure on, with its finality.
+  settle(turn, node, {
+    status: 'handled',
+    failure,
+    reached,
+    ...(failed.final ? { final: true as const } : {}),
+  });
 }
 
 function hasNothingToGive({ status }: NodeRow): boolean {

@@ -9,7 +9,7 @@ import type { Turn } from './turn.js';
  */
 export function generationOf({ recorder: { tables } }: Turn, { key, scope }: NodeInstance): number {
   const { restarts: around = 0 } = tables.scopes.need(scope.key);
-  const row = tables.generations.get(key);
+  const row = tables.generations.isEmpty ? undefined : tables.generations.get(key);
   return row === undefined ? 1 + around : 1 + around + (row.restarts ?? 0) + (row.reissues ?? 0);
 }
 

@@ -212,7 +212,7 @@ export interface NodeRow {
   readonly failure?: Failure;
   /** Of a failed node: its place in the order of its scope's failures, from 1. */
   readonly failedAs?: number;
-  /** Of a failed node: no retry around it can change the failure. */
+  /** Of a failed or handled node: no retry around it can change the failure. */
   readonly final?: true;
   /** Of a handled node: how often its tool or resource was reached. */
   readonly reached?: number;

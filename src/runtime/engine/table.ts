@@ -75,6 +75,12 @@ export class Table<T> {
     return draft;
   }
 
+  /** Whether it has no row at all. */
+  get isEmpty(): boolean {
+    for (const _key in this.#rows) return false;
+    return true;
+  }
+
   /** False where there is no such row. */
   delete(key: string): boolean {
     if (this.get(key) === undefined) return false;

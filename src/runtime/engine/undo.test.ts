@@ -56,6 +56,19 @@ describe('E9: a compensate node', () => {
     });
   });
 
+  test('passes on whether another attempt could change the failure that led to it', () => {
+    const inside = body([
+      call('b', { x: step('a', 'deep', 'deeper') }, { onError: { fallbackNode: 'cleanup' } }),
+      compensate('cleanup', [undo('note')]),
+    ]);
+    const nodes = [call('a'), branch('try', [[undefined, inside]], { after: ['a'], retry: again(3) })];
+    const run = new Run(graph(nodes)).returns('a', { deep: null }).returns('cleanup');
+    expect([run.state.run.status, run.kinds().filter((kind) => kind === 'retrying try')]).toEqual([
+      'failed',
+      [],
+    ]);
+  });
+
   test('selected by a fallback it fails its scope, when it is done, with what led to it', () => {
     const nodes = [
       call('a'),

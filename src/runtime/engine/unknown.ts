@@ -31,6 +31,7 @@ export function noteUnknown(turn: Turn, call: ToolCall, failure: Failure): void 
  */
 export function resolveUnknown(turn: Turn, call: ToolCall): void {
   const { unknown } = turn.recorder.tables;
+  if (unknown.isEmpty) return;
   const key = unknownKey(call);
   if (unknown.get(key) === undefined) return;
   const safety = safetyOf(turn, call.tool);

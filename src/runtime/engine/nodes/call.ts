@@ -23,10 +23,27 @@ export function beginCall(turn: Turn, node: NodeInstance, { tool, input }: CallN
   if (sent === undefined && node.planned.retry !== undefined) keep(turn, node, value);
   const attempt = nextAttempt(turn, node);
   const { id, number } = attempt;
-  const call = { node: node.key, tool, input: value, attempt: number };
   const key = callKeyText(turn, node.key, generation);
-  issue(turn, node, attempt, { kind: 'callTool', id, ...call, generation, key, dueAt: limitOf(turn, node) });
-  turn.recorder.report({ kind: 'callIssued', command: id, ...call });
+  // Written out: this is the most frequent command there is.
+  issue(turn, node, attempt, {
+    kind: 'callTool',
+    id,
+    node: node.key,
+    tool,
+    input: value,
+    attempt: number,
+    generation,
+    key,
+    dueAt: limitOf(turn, node),
+  });
+  turn.recorder.report({
+    kind: 'callIssued',
+    node: node.key,
+    command: id,
+    tool,
+    input: value,
+    attempt: number,
+  });
 }
 
 function keep({ recorder }: Turn, { key }: NodeInstance, input: JsonObject): void {

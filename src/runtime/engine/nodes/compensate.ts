@@ -1,4 +1,5 @@
 import type { CompensationReport } from '../contract.js';
+import { closeRollback } from '../effects.js';
 import { fail, failForGood } from '../ending.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { NodeInstance } from '../instances.js';
@@ -39,8 +40,9 @@ function causeOf(turn: Turn, node: NodeInstance, report?: CompensationReport) {
   if (selection === undefined) return undefined;
   const by = turn.instances.find(selection.by);
   if (selection.why === 'rollback') {
-    return { failure: partialFailure(turn, by, report), final: isFinal(turn, by) };
+    const isUnsafe = report !== undefined && closeRollback(turn, by);
+    return { failure: partialFailure(turn, by, report), final: isUnsafe || isFinal(turn, by) };
   }
-  const { failure } = nodes.need(selection.by);
-  return selection.why === 'fallback' && failure !== undefined ? { failure, final: false } : undefined;
+  const { failure, final = false } = nodes.need(selection.by);
+  return selection.why === 'fallback' && failure !== undefined ? { failure, final } : undefined;
 }
