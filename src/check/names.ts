@@ -2,6 +2,7 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { ForeachNode, Node } from '../graph/model.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
 import type { Place } from '../graph/place.js';
+import { armIdsOf } from '../plan/faults.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { placeOfNode, relatedPlace } from './places.js';
 
@@ -71,15 +72,9 @@ function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnosti
 }
 
 function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
-  const arms = armsOf(node);
+  const arms = armIdsOf(node);
   const twice = new Set(arms.filter((arm, index) => arms.indexOf(arm) < index));
   return [...twice].map((arm) => diagnostic('SW4016', placeOfNode(node, graph), { step: node.id, arm }));
-}
-
-function armsOf(node: Node): string[] {
-  if (node.kind === 'parallel') return node.branches.map(({ id }) => id);
-  if (node.kind !== 'branch') return [];
-  return [...node.cases, ...(node.else === undefined ? [] : [node.else])].map(({ id }) => id);
 }
 
 function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {

@@ -1,15 +1,10 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { references } from '../graph/expression/references.js';
-import type { Expr, RefRoot } from '../graph/expression/tree.js';
 import type { Node } from '../graph/model.js';
-import {
-  compensationsOf,
-  expressionsOf,
-  sideExpressions,
-  valueExpressions,
-} from '../graph/node-expressions.js';
+import { expressionsOf } from '../graph/node-expressions.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
-import type { WorkflowPlan } from '../plan/plan.js';
+import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { readersOf } from '../plan/readers.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
 
@@ -19,32 +14,28 @@ import { placeOfNode } from './places.js';
  * returns, or where the step has guidance: then its result is there to be read in the conversation.
  */
 export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
-  const { graph, nodes, scopes } = plan;
+  const { graph, nodes, scopes, byId } = plan;
   if (nodes.length === 0) return [];
   const values = scopes.flatMap(({ value }) => value ?? []);
-  const used = nodes.flatMap(({ node }) => [
-    ...valueExpressions(node),
-    ...sideExpressions(node),
-    ...compensationsOf(node).map(({ input }) => input),
-  ]);
-  const steps = namesIn([...used, ...values], 'steps');
   const returns = graph.returns !== undefined || nodes.some(({ node }) => node.kind === 'return');
   const idle = nodes.flatMap(({ node }) => {
-    const what = steps.has(node.id) ? undefined : purposeOf(node, returns, environment);
+    const what = isRead(byId.get(node.id)) ? undefined : purposeOf(node, returns, environment);
     if (what === undefined) return [];
     return [diagnostic('SW3010', placeOfNode(node, graph), { step: node.id, what })];
   });
   const everything = [...nodes.flatMap(({ node }) => expressionsOf(node)), ...values];
-  const inputs = namesIn(everything, 'inputs');
+  const refs = everything.flatMap(references).filter(({ ref }) => ref.root === 'inputs');
+  const inputs = new Set(refs.map(({ ref }) => String(ref.path[0])));
   const unread = graph.inputs
     .filter(({ name }) => !inputs.has(name))
     .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));
   return [...unread, ...idle];
 }
 
-function namesIn(exprs: readonly Expr[], root: RefRoot): ReadonlySet<string> {
-  const refs = exprs.flatMap(references).filter(({ ref }) => ref.root === root);
-  return new Set(refs.map(({ ref }) => String(ref.path[0])));
+/** Of two steps with one id, which is SW4009, the first one counts. */
+function isRead(planned: PlannedNode | undefined): boolean {
+  const readers = planned && readersOf(planned);
+  return readers !== undefined && (readers.isHandedOut || readers.nodes.size > 0);
 }
 
 /** What a step is for, where that is its value alone. */

@@ -12,12 +12,14 @@ export function faultOf(node: Node, { names }: Surroundings): PlanFailure | unde
   if (kind === 'workflow' && !names.has(node.workflow))
     return planFailures.unknownWorkflow(id, node.workflow);
   if (kind !== 'parallel' && kind !== 'branch') return undefined;
-  const arms = armsOf(node);
+  const arms = armIdsOf(node);
   const twice = arms.find((arm, index) => arms.indexOf(arm) !== index);
   return twice === undefined ? undefined : planFailures.duplicateArm(id, twice);
 }
 
-function armsOf(node: Extract<Node, { kind: 'parallel' | 'branch' }>): string[] {
+/** The names of a node's arms or branches. */
+export function armIdsOf(node: Node): string[] {
   if (node.kind === 'parallel') return node.branches.map(({ id }) => id);
+  if (node.kind !== 'branch') return [];
   return [...node.cases, ...(node.else === undefined ? [] : [node.else])].map(({ id }) => id);
 }
