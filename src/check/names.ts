@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { ForeachNode, Node } from '../graph/model.js';
+import type { ForeachNode } from '../graph/model.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
 import type { Place } from '../graph/place.js';
 import { armIdsOf } from '../plan/faults.js';
