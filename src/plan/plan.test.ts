@@ -214,6 +214,14 @@ describe('plans', () => {
     expect(planOf(one).hash).toBe(hash);
   });
 
+  test('are shared from when the hash is known', () => {
+    const [one, other] = [graph([call('shared')]), graph([call('shared')])];
+    expect(planOf(one)).not.toBe(planOf(other));
+    const hash = hashGraph(one);
+    const shared = planOf(one, hash);
+    for (const plan of [planOf(other, hash), planOf(other), planOf(one)]) expect(plan).toBe(shared);
+  });
+
   test('are not shared with a graph of another hash', () => {
     const other = graph([call('b')]);
     expect(planOf(other, hashGraph(other))).not.toBe(planOf(sample(), hashGraph(sample())));

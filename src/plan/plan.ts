@@ -122,13 +122,14 @@ const byHash = new Map<string, Plan>();
 /**
  * The plan of a graph, made once per graph object. A graph must not change afterwards.
  *
- * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan, whose `graph` is the
- *   first of them: they differ in the places they were written at, if at all.
+ * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan from now on, whose
+ *   `graph` is the first of them: they differ in the places they were written at, if at all. To be given before a run
+ *   of the graph begins.
  */
 export function planOf(graph: Graph, hash?: string): Plan {
-  const known = byGraph.get(graph) ?? (hash === undefined ? undefined : byHash.get(hash));
-  const plan = known ?? new CompiledPlan(graph, hash);
-  if (known === undefined || hash !== undefined) byGraph.set(graph, plan);
+  const shared = hash === undefined ? undefined : byHash.get(hash);
+  const plan = shared ?? byGraph.get(graph) ?? new CompiledPlan(graph, hash);
+  byGraph.set(graph, plan);
   if (hash !== undefined) share(plan, hash);
   return plan;
 }

@@ -11,6 +11,7 @@ import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
+import { planOf } from '../../plan/plan.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
 import { kindOf } from './kind-of.js';
 import type { RunnableWorkflow } from './offers.js';
@@ -116,7 +117,10 @@ export function register(
       continue;
     }
     warnings.push(...checked.warnings.map((finding) => texts.workflowFault(name, finding)));
-    runnable.push({ graph: checked.graph, hash: hashGraph(checked.graph) });
+    const hash = hashGraph(checked.graph);
+    // A program may build its workflows anew for each server: servers share the plans of equal graphs.
+    planOf(checked.graph, hash);
+    runnable.push({ graph: checked.graph, hash });
     for (const [functionName, entry] of checked.functions) {
       if (!functions.has(functionName)) functions.set(functionName, entry);
     }
