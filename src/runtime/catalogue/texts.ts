@@ -123,7 +123,6 @@ export const texts = {
     `${kind} ${quoted(name)}: the decorators of ${className} changed after codegen ran`,
   undecoratedEntry: (kind: string, name: string, className: string) =>
     `${kind} ${quoted(name)}: ${className} no longer has its decorator`,
-  staleGraph: (name: string) => `workflow ${quoted(name)}: its graph does not match its recorded hash`,
 } as const;
 
 function subject(pointer: string): string {

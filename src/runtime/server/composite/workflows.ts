@@ -1,9 +1,9 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { bundle } from '../../../graph/bundle.js';
-import { hashGraph } from '../../../graph/canonical.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
+import { planOf } from '../../../plan/plan.js';
 import type { Registry } from '../../catalogue/registry.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { RunnableWorkflow } from '../offers.js';
@@ -15,6 +15,7 @@ import { inputSchemaOf, type OutputShape, outputShapeOf } from './schemas.js';
 export interface ServedWorkflow {
   /** With all workflows it runs among its tasks. */
   readonly graph: Graph;
+  /** Identity of the graph: from the registry, or else worked out when it is first read. */
   readonly hash: string;
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
@@ -65,6 +66,8 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
     resources: new Map(Object.entries(registry.resources)),
     workflows: byName,
   };
+  // A workflow that runs others is bundled into another graph, whose hash is worked out when it is first read.
+  for (const { graph, hash } of Object.values(registry.workflows)) planOf(graph, hash);
   const workflows = new Map(
     bundled.map((graph) => {
       const name = named.names.get(graph.name);
@@ -72,7 +75,7 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
         name === undefined
           ? {}
           : { tool: { name, inputSchema: inputSchemaOf(graph), output: outputShapeOf(graph, environment) } };
-      return [graph.name, { graph, hash: hashGraph(graph), canWait: canWait(graph), ...tool }];
+      return [graph.name, servedOf(graph, tool)];
     }),
   );
   const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
@@ -83,6 +86,17 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
       ...named.problems,
       ...clashes.map((tool) => new ToolNameError({ tool, reason: 'reserved' })),
     ],
+  };
+}
+
+function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>): ServedWorkflow {
+  return {
+    graph,
+    get hash() {
+      return planOf(graph).hash;
+    },
+    canWait: canWait(graph),
+    ...tool,
   };
 }
 
