@@ -24,7 +24,7 @@ export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evalu
 /** What every call of one run has in common. */
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
-  readonly progress: (progress: number, total?: number, message?: string, node?: string) => void;
+  progress(progress: number, total?: number, message?: string, node?: string): void;
   readonly auth?: CallContext['auth'] | undefined;
 }
 
@@ -45,7 +45,8 @@ export class CallsInFlight {
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
-  readonly #inFlight = new Map<string, CallInFlight>();
+  /** Missing while a run that waits has none. */
+  #inFlight: Map<string, CallInFlight> | undefined;
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
@@ -60,10 +61,12 @@ export class CallsInFlight {
    * @param mask what must not be shown of it. Default: made when the port asks for it.
    */
   make(call: Call, mask?: CallMask): void {
-    const context = new CallInFlight(call, this.#run, this.#shared, this.#inFlight, mask);
+    const context = new CallInFlight(call, this.#run, this.#shared, mask);
+    this.#inFlight ??= new Map();
     this.#inFlight.set(call.id, context);
     const back = (event: Event): void => {
-      if (this.#inFlight.get(call.id) === context) this.#inFlight.delete(call.id);
+      if (!context.isOver) this.#inFlight?.delete(call.id);
+      context.isOver = true;
       this.#run.returned(event, call, context.askedMask);
     };
     this.#send(call, context).then(
@@ -73,19 +76,24 @@ export class CallsInFlight {
   }
 
   has(id: string): boolean {
-    return this.#inFlight.has(id);
+    return this.#inFlight?.has(id) === true;
   }
 
   /** Aborts a call and forgets it; one that has come back is left alone. */
   abort(id: string): void {
-    const context = this.#inFlight.get(id);
-    this.#inFlight.delete(id);
+    const context = this.#inFlight?.get(id);
+    this.#inFlight?.delete(id);
     context?.abort();
   }
 
   /** Aborts whatever has not come back. @param isKept calls that go on. */
   abortAll(isKept: (id: string) => boolean = () => false): void {
-    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
+    for (const id of [...(this.#inFlight?.keys() ?? [])]) if (!isKept(id)) this.abort(id);
+  }
+
+  /** Lets go of what a run does not need while it waits. */
+  trim(): void {
+    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
   }
 
   #send(call: Call, context: CallContext): Promise<Outcome> {
@@ -198,6 +206,8 @@ function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, 
 class CallInFlight implements CallContext {
   readonly requestId: string;
   readonly progress: CallContext['progress'];
+  /** It has come back, or was aborted. */
+  isOver = false;
   declare readonly auth?: AuthInfo;
   declare readonly principal?: Owner;
   readonly #call: Call;
@@ -206,13 +216,8 @@ class CallInFlight implements CallContext {
   #idempotencyKey: string | undefined;
   #mask: CallMask | undefined;
 
-  constructor(
-    call: Call,
-    run: CallingRun,
-    { requestId, auth, principal, progress }: SharedContext,
-    inFlight: ReadonlyMap<string, CallInFlight>,
-    mask: CallMask | undefined,
-  ) {
+  constructor(call: Call, run: CallingRun, shared: SharedContext, mask: CallMask | undefined) {
+    const { requestId, auth, principal } = shared;
     this.#call = call;
     this.#run = run;
     this.#mask = mask;
@@ -221,7 +226,7 @@ class CallInFlight implements CallContext {
     if (principal !== undefined) this.principal = principal;
     this.progress = (value, total, message) => {
       // A call that is over reports nothing more.
-      if (inFlight.get(call.id) === this) progress(value, total, message, call.node);
+      if (!this.isOver) shared.progress(value, total, message, call.node);
     };
   }
 
@@ -255,6 +260,7 @@ class CallInFlight implements CallContext {
   }
 
   abort(): void {
+    this.isOver = true;
     this.#controller ??= new AbortController();
     this.#controller.abort();
   }

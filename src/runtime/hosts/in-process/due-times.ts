@@ -5,6 +5,12 @@ interface Due {
   readonly dueAt: number;
 }
 
+/** What waits for the times. */
+export interface Waiting {
+  /** Whether the time of an id is still waited for. Once it is not, it never is again. */
+  isOpen(id: string): boolean;
+}
+
 /** So many entries are kept before those that are not wanted any more are looked for. */
 const FEW = 32;
 
@@ -13,13 +19,12 @@ const FEW = 32;
  * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
  */
 export class DueTimes {
-  readonly #isWanted: (id: string) => boolean;
+  readonly #waiting: Waiting;
   #heap: Due[] = [];
   #limit = FEW;
 
-  /** @param isWanted whether the time of this id is still waited for. Once it is not, it never is again. */
-  constructor(isWanted: (id: string) => boolean) {
-    this.#isWanted = isWanted;
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
   }
 
   add(id: string, dueAt: number): void {
@@ -31,7 +36,7 @@ export class DueTimes {
   /** The earliest time that is wanted. */
   get first(): Due | undefined {
     for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
-      if (this.#isWanted(first.id)) return first;
+      if (this.#waiting.isOpen(first.id)) return first;
       this.#dropFirst();
     }
     return undefined;
@@ -45,13 +50,8 @@ export class DueTimes {
     return first;
   }
 
-  clear(): void {
-    this.#heap = [];
-    this.#limit = FEW;
-  }
-
   #sweep(): void {
-    const wanted = this.#heap.filter(({ id }) => this.#isWanted(id));
+    const wanted = this.#heap.filter(({ id }) => this.#waiting.isOpen(id));
     // A sorted list is a heap.
     this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
     this.#limit = Math.max(FEW, wanted.length * 2);

@@ -18,7 +18,7 @@ import { JournalWriter, type Reloaded } from './journal-writer.js';
 import { begin, isOpen, owed, proceed, type Transition } from './machine.js';
 import { type Ask, awaited, OpenCommands } from './open-commands.js';
 import { Queue } from './queue.js';
-import { RunTimer } from './run-timer.js';
+import { RunTimer, type TimedRun } from './run-timer.js';
 import type { Turns } from './turns.js';
 
 /** What a run in this process needs. */
@@ -102,7 +102,7 @@ interface Pending {
  *
  * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted.
  */
-export class LiveRun implements CallingRun {
+export class LiveRun implements CallingRun, TimedRun {
   readonly #options: LiveRunOptions;
   readonly #keeper: RunKeeper;
   readonly #clock: Clock;
@@ -143,15 +143,7 @@ export class LiveRun implements CallingRun {
     this.#input = copyOf(options.input);
     this.#mask = options.mask ?? new RunMask(graph, { input: this.#input });
     this.#calls = new CallsInFlight(options.calls, this, options.context, this.#clock);
-    this.#timer = new RunTimer(
-      this.#clock,
-      (id) => this.#open.has(id),
-      (ids) => {
-        const at = this.#clock.now();
-        for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
-        if (!this.#isPaused) this.#work();
-      },
-    );
+    this.#timer = new RunTimer(this.#clock, this);
     const at = this.#clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
     const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
@@ -249,6 +241,12 @@ export class LiveRun implements CallingRun {
     });
   }
 
+  timesUp(ids: readonly string[]): void {
+    const at = this.#clock.now();
+    for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
+    if (!this.#isPaused) this.#work();
+  }
+
   /** What must not be shown of a call that is about to be made. */
   maskOf(call: Call): CallMask {
     return this.#mask.ofCall(call, this.#state);
@@ -298,7 +296,7 @@ export class LiveRun implements CallingRun {
           return;
         }
       }
-      if (this.#state.run.status === 'running') this.#timer.arm();
+      if (this.#state.run.status === 'running') this.#rest();
     } catch (fault) {
       this.#break(fault);
       return;
@@ -308,6 +306,14 @@ export class LiveRun implements CallingRun {
     if (this.#state.run.status !== 'running') this.#letGo();
     this.#keeper.changed();
     this.#callWaiting();
+  }
+
+  /** There is nothing to do until something comes in. */
+  #rest(): void {
+    this.#timer.arm();
+    if (this.#open.isHostBusy) return;
+    this.#open.trim();
+    this.#calls.trim();
   }
 
   get #hasWork(): boolean {

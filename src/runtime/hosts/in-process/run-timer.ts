@@ -1,34 +1,34 @@
 import { type Clock, callAt } from './clock.js';
-import { DueTimes } from './due-times.js';
+import { DueTimes, type Waiting } from './due-times.js';
+
+/** A run as its timer sees it. */
+export interface TimedRun extends Waiting {
+  /** Times have come. @param ids what they are of, in the order in which they were due. */
+  timesUp(ids: readonly string[]): void;
+}
 
 /** Keeps the time for one run, however much it waits for: one timer of the clock, for the earliest time. */
 export class RunTimer {
   readonly #clock: Clock;
-  readonly #isWanted: (id: string) => boolean;
-  readonly #onDue: (ids: readonly string[]) => void;
+  readonly #run: TimedRun;
   /** What moves the run on. */
   #times: DueTimes | undefined;
   /** What only bounds something else. */
   #limits: DueTimes | undefined;
   #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
 
-  /**
-   * @param isWanted whether the time of an id is still waited for.
-   * @param onDue told the ids whose times have come, in the order in which they were due.
-   */
-  constructor(clock: Clock, isWanted: (id: string) => boolean, onDue: (ids: readonly string[]) => void) {
+  constructor(clock: Clock, run: TimedRun) {
     this.#clock = clock;
-    this.#isWanted = isWanted;
-    this.#onDue = onDue;
+    this.#run = run;
   }
 
   addTime(id: string, dueAt: number): void {
-    this.#times ??= new DueTimes(this.#isWanted);
+    this.#times ??= new DueTimes(this.#run);
     this.#times.add(id, dueAt);
   }
 
   addLimit(id: string, dueAt: number): void {
-    this.#limits ??= new DueTimes(this.#isWanted);
+    this.#limits ??= new DueTimes(this.#run);
     this.#limits.add(id, dueAt);
   }
 
@@ -40,7 +40,7 @@ export class RunTimer {
   /** Sets the clock's timer for the earliest time. One that comes too early is set again when it comes. */
   arm(): void {
     const dueAt = Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
-    if (dueAt === Number.POSITIVE_INFINITY) this.#disarm();
+    if (dueAt === Number.POSITIVE_INFINITY) this.clear();
     else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
       this.#disarm();
       this.#armed = { dueAt, cancel: callAt(this.#clock, dueAt, () => this.#fire()) };
@@ -67,6 +67,6 @@ export class RunTimer {
       for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);
     }
     if (due.length === 0) this.arm();
-    else this.#onDue(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
+    else this.#run.timesUp(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
   }
 }
