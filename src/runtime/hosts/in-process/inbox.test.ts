@@ -38,9 +38,8 @@ describe('the inbox of a run in a journal', () => {
         context: { requestId: '1', progress() {} },
         clock: setup.clock,
         journal,
-        receive,
       };
-      const run = new LiveRun(options, { changed: () => resolve(run), broken: reject });
+      const run = new LiveRun(options, { changed: () => resolve(run), broken: reject, receive });
       run.go();
     });
   }
@@ -95,9 +94,9 @@ describe('the inbox of a run in a journal', () => {
           context: { requestId: '1', progress() {} },
           clock: new Setup().clock,
           journal: broken,
-          receive: () => expect.unreachable(),
         };
-        new LiveRun(options, { changed() {}, broken: reject }).go();
+        const receive = () => expect.unreachable();
+        new LiveRun(options, { changed() {}, broken: reject, receive }).go();
       }),
     ).rejects.toThrow(/failed to read what was sent to the run: busy/);
   });

@@ -47,8 +47,6 @@ export interface LiveRunOptions {
   readonly clock?: Clock;
   /** Where its transitions are written. Default: nowhere. */
   readonly journal?: Journal;
-  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
-  readonly receive?: (item: InboxItem) => Delivery;
 }
 
 /** What holds a run. */
@@ -57,6 +55,8 @@ export interface RunKeeper {
   changed(): void;
   /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
   broken(fault: unknown): void;
+  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
+  receive?(item: InboxItem): Delivery;
 }
 
 /** Something sent to a run from outside, which the run takes in when its turn comes. */
@@ -437,12 +437,16 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { receive, journal, runId } = this.#options;
-    if (receive === undefined || journal === undefined || this.#reader !== undefined) return;
+    const { journal, runId } = this.#options;
+    const keeper = this.#keeper;
+    if (keeper.receive === undefined || journal === undefined || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
       journal,
       runId,
-      (item) => this.deliver(receive(item)),
+      (item) => {
+        const delivery = keeper.receive?.(item);
+        if (delivery !== undefined) this.deliver(delivery);
+      },
       (fault) => this.#break(fault),
     );
   }

@@ -33,7 +33,7 @@ export class ActionLedger {
   /** The latest action of a node. */
   readonly #latest = new Map<string, string>();
   /** The action whose answer was accepted last, by the key of the caller that submitted it. */
-  readonly #lastOf = new Map<string, OpenedAction>();
+  #lastOf: Map<string, OpenedAction> | undefined;
 
   /**
    * Takes the run's facts, each once and in order.
@@ -73,12 +73,14 @@ export class ActionLedger {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
     opened.answer = answer;
-    if (by !== undefined) this.#lastOf.set(by, opened);
+    if (by === undefined) return;
+    this.#lastOf ??= new Map();
+    this.#lastOf.set(by, opened);
   }
 
   /** The action whose answer by this caller was accepted last. */
   lastOf(by: string): OpenedAction | undefined {
-    return this.#lastOf.get(by);
+    return this.#lastOf?.get(by);
   }
 
   /** The questions that are open, oldest first. */

@@ -17,7 +17,7 @@ export interface Attended {
   readonly envelope: Envelope;
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
   join(attendant: Attendant, watcher: () => void): void;
-  leave(attendant: Attendant, watcher: () => void): void;
+  leave(watcher: () => void): void;
   giveUp(reason: string): void;
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
@@ -94,7 +94,7 @@ export class Attendance {
     this.#isOver = true;
     this.#stopTimer();
     this.#attendant.request.signal.removeEventListener('abort', this.#onAbort);
-    this.#run.leave(this.#attendant, this.#look);
+    this.#run.leave(this.#look);
     this.#interview?.end();
   }
 

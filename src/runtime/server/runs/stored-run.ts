@@ -14,7 +14,7 @@ import type { Action, Event, Fact, Failure, RunState } from '../../engine/contra
 import { remainsOf } from '../../engine/remains.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import { type Delivery, LiveRun } from '../../hosts/in-process/live-run.js';
+import { type Delivery, LiveRun, type RunKeeper } from '../../hosts/in-process/live-run.js';
 import {
   type InboxItem,
   type Journal,
@@ -65,7 +65,7 @@ export interface StoreParts {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements Addressed {
+export class StoredRun implements Addressed, RunKeeper, SharedContext {
   readonly id: string;
   readonly quota: string;
   /** Callers with an equal one may reach the run; see `accessKey`. */
@@ -76,12 +76,12 @@ export class StoredRun implements Addressed {
   readonly #actions = new ActionLedger();
   readonly #mask: RunMask;
   readonly #arguments: ShownArguments;
-  readonly #attendants = new Set<Attendant>();
-  readonly #watchers = new Set<() => void>();
+  /** Requests that attend the run, and whoever else waits for it to change: none while it only waits. */
+  #watching: readonly Watching[] = NONE;
   /** Questions that are before a user. */
-  readonly #claimed = new Set<string>();
+  #claimed: Set<string> | undefined;
   /** Callers whose items are in the journal's inbox and not taken from there yet, by item. */
-  readonly #senders = new Map<string, Sender & { readonly item: InboxItem }>();
+  #senders: Map<string, Sender & { readonly item: InboxItem }> | undefined;
   readonly #owner: Owner;
   readonly #onEnd: (run: StoredRun) => void;
   /** Of the request that started the run. */
@@ -119,7 +119,6 @@ export class StoredRun implements Addressed {
     this.#auth = attendant.request.auth;
     this.#requestId = attendant.request.requestId;
     this.#onEnd = onEnd;
-    this.#attendants.add(attendant);
     this.#live = new LiveRun(
       {
         graph,
@@ -127,20 +126,15 @@ export class StoredRun implements Addressed {
         mask: this.#mask,
         runId: id,
         calls: parts.calls,
-        context: this.#context(),
+        context: this,
         clock: parts.clock,
         toolSafety: parts.toolSafety,
         ...(parts.journal === undefined ? {} : { journal: parts.journal }),
-        receive: (item) => {
-          const sender = this.#senders.get(item.id);
-          this.#senders.delete(item.id);
-          return this.#receive(item, { item: item.id, sender });
-        },
         observe: (fact, state) => this.#observe(fact, state),
         onObserverError: (error) =>
           parts.log(texts.brokeLog(graph.name, this.#ref, maskedThrown(error, this.#mask))),
       },
-      { changed: () => this.#changed(), broken: (fault) => this.#broken(fault) },
+      this,
     );
   }
 
@@ -231,13 +225,14 @@ export class StoredRun implements Addressed {
       if (this.#live === undefined) resolve(this.#late(item));
       else if (journal === undefined) this.#live.deliver(this.#receive(item, { sender }));
       else {
+        this.#senders ??= new Map();
         this.#senders.set(item.id, { ...sender, item });
         sendSafely(journal, item).then(
           () => {
             if (this.#live === undefined) this.#answerLate(item.id);
           },
           (fault) => {
-            this.#senders.delete(item.id);
+            this.#senders?.delete(item.id);
             reject(fault);
           },
         );
@@ -279,9 +274,9 @@ export class StoredRun implements Addressed {
 
   /** The run was over before what was sent was taken from the inbox. */
   #answerLate(id: string): void {
-    const sender = this.#senders.get(id);
+    const sender = this.#senders?.get(id);
     if (sender === undefined) return;
-    this.#senders.delete(id);
+    this.#senders?.delete(id);
     sender.resolve(this.#late(sender.item));
   }
 
@@ -380,7 +375,8 @@ export class StoredRun implements Addressed {
   /** A request has asked for the run: it is not idle. */
   touch(): void {
     this.#stopIdling();
-    if (this.#attendants.size > 0 || this.#live?.standing !== 'asking') return;
+    const isAttended = this.#watching.some(({ attendant }) => attendant !== undefined);
+    if (isAttended || this.#live?.standing !== 'asking') return;
     const { clock, idleMs } = this.#parts;
     const expire = (): void => this.giveUp(texts.idle(idleMs), { code: 'E_IDLE' });
     this.#stopIdling = clock.setTimer(expire, idleMs, { keepsProcess: false });
@@ -391,10 +387,10 @@ export class StoredRun implements Addressed {
     return new Promise((resolve) => {
       const look = (): void => {
         if (this.#live?.standing === 'busy') return;
-        this.#watchers.delete(look);
+        this.#unwatch(look);
         resolve();
       };
-      this.#watchers.add(look);
+      this.#watching = [...this.#watching, { watcher: look }];
       look();
     });
   }
@@ -406,15 +402,17 @@ export class StoredRun implements Addressed {
 
   join(attendant: Attendant, watcher: () => void): void {
     this.#requestId = attendant.request.requestId;
-    this.#attendants.add(attendant);
-    this.#watchers.add(watcher);
+    this.#watching = [...this.#watching, { attendant, watcher }];
     this.#stopIdling();
   }
 
-  leave(attendant: Attendant, watcher: () => void): void {
-    this.#attendants.delete(attendant);
-    this.#watchers.delete(watcher);
+  leave(watcher: () => void): void {
+    this.#unwatch(watcher);
     this.touch();
+  }
+
+  #unwatch(watcher: () => void): void {
+    this.#watching = this.#watching.filter((each) => each.watcher !== watcher);
   }
 
   questions(): readonly Question[] {
@@ -427,13 +425,14 @@ export class StoredRun implements Addressed {
   }
 
   claim({ id }: Question): boolean {
-    if (this.#claimed.has(id)) return false;
+    if (this.#claimed?.has(id)) return false;
+    this.#claimed ??= new Set();
     this.#claimed.add(id);
     return true;
   }
 
   letGo({ id }: Question): void {
-    this.#claimed.delete(id);
+    this.#claimed?.delete(id);
   }
 
   take(
@@ -461,14 +460,21 @@ export class StoredRun implements Addressed {
   #observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
-    for (const attendant of this.#attendants) attendant.observe?.(fact, state);
+    for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
   }
 
-  #changed(): void {
+  /** Something was sent to the inbox of the run in the journal. */
+  receive(item: InboxItem): Delivery {
+    const sender = this.#senders?.get(item.id);
+    this.#senders?.delete(item.id);
+    return this.#receive(item, { item: item.id, sender });
+  }
+
+  changed(): void {
     const { live } = this;
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
-    for (const watcher of [...this.#watchers]) watcher();
+    for (const { watcher } of this.#watching) watcher();
     this.touch();
   }
 
@@ -480,10 +486,10 @@ export class StoredRun implements Addressed {
     this.#auth = undefined;
     this.#stopIdling();
     this.#onEnd(this);
-    for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+    for (const id of [...(this.#senders?.keys() ?? [])]) this.#answerLate(id);
   }
 
-  #broken(fault: unknown): void {
+  broken(fault: unknown): void {
     const { name } = this.#graph;
     this.#parts.log(texts.brokeLog(name, this.#ref, maskedThrown(fault, this.#mask)));
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
@@ -498,7 +504,7 @@ export class StoredRun implements Addressed {
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     });
-    for (const watcher of [...this.#watchers]) watcher();
+    for (const { watcher } of this.#watching) watcher();
   }
 
   #envelopeOf(live: LiveRun): Envelope {
@@ -514,25 +520,32 @@ export class StoredRun implements Addressed {
     return runRef(this.id);
   }
 
-  /** Calls are made for the owner of the run; of the request that moves it on they know the id alone. */
-  #context(): SharedContext {
-    const requestId = (): string => this.#requestId;
-    const auth = (): AuthInfo | undefined => this.#auth;
-    const attendants = this.#attendants;
-    return {
-      principal: this.#owner,
-      get requestId() {
-        return requestId();
-      },
-      get auth() {
-        return auth();
-      },
-      progress: (...report) => {
-        for (const attendant of attendants) attendant.progress?.(...report);
-      },
-    };
+  // What follows is for the calls of the run. They are made for its owner; of the request that moves it on they know the
+  // id alone.
+
+  get principal(): Owner {
+    return this.#owner;
+  }
+
+  get requestId(): string {
+    return this.#requestId;
+  }
+
+  get auth(): AuthInfo | undefined {
+    return this.#auth;
+  }
+
+  progress(...report: Parameters<SharedContext['progress']>): void {
+    for (const { attendant } of this.#watching) attendant?.progress?.(...report);
   }
 }
+
+interface Watching {
+  readonly attendant?: Attendant;
+  readonly watcher: () => void;
+}
+
+const NONE: readonly Watching[] = [];
 
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
