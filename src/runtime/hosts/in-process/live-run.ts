@@ -59,6 +59,15 @@ export interface RunKeeper {
   receive?(item: InboxItem): Delivery;
 }
 
+/** How a run is given up. */
+export interface CancelOptions {
+  readonly compensate?: boolean;
+  /** The code of the run's failure. Default: `E_CANCELLED`. */
+  readonly code?: string;
+  /** Who gives it up. */
+  readonly by?: JsonObject;
+}
+
 /** Something sent to a run from outside, which the run takes in when its turn comes. */
 export interface Delivery {
   /** Id of its item in the journal's inbox, where it came from there. */
@@ -231,13 +240,14 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   /** Gives the run up; see the `cancelled` event of the engine. */
-  cancel(reason: string, { compensate = false, code }: { compensate?: boolean; code?: string } = {}): void {
+  cancel(reason: string, { compensate = false, code, by }: CancelOptions = {}): void {
     this.#feedAtOnce({
       kind: 'cancelled',
       at: this.#clock.now(),
       reason,
       ...(compensate ? { compensate } : {}),
       ...(code === undefined ? {} : { code }),
+      ...(by === undefined ? {} : { by }),
     });
   }
 

@@ -6,6 +6,7 @@ import { texts } from './texts.js';
 
 /** What became of an action that was opened once. */
 export interface OpenedAction {
+  readonly id: string;
   /** When it was opened, in ms since the epoch. */
   readonly at: number;
   /** Missing for a time the run waits for. */
@@ -45,6 +46,7 @@ export class ActionLedger {
         const { node, command, action, until } = fact;
         this.#latest.set(node, command);
         this.#opened.set(command, {
+          id: command,
           at,
           ...(action === undefined ? {} : { action }),
           ...(until === undefined ? {} : { until }),

@@ -43,7 +43,9 @@ export interface Addressed extends Attended {
   /** Why an answer was not taken although it fits the schema. */
   notTaken(question: Question): Failure;
   /** Notes a cancellation. */
-  cancelling(how: Cancellation): Event;
+  cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
+  /** The owner of the run. */
+  readonly principal: Owner;
 }
 
 interface Sent {
@@ -86,7 +88,12 @@ export class AnswerDelivery implements Delivery {
     if (this.#verdict.kind !== 'fits') return undefined;
     if (this.#sender !== undefined) this.#attendance ??= new Attendance(this.#run, this.#sender.attendant);
     const { question, answer } = this.#verdict;
-    const head = { at: this.#run.clock.now(), command: question.id };
+    const head = {
+      at: this.#run.clock.now(),
+      command: question.id,
+      ...(this.item === undefined ? {} : { id: this.item }),
+      by: { ...(this.#by ?? this.#run.principal) },
+    };
     return answer.kind === 'failure'
       ? { kind: 'actionFailed', ...head, failure: answer.failure }
       : { kind: 'actionSubmitted', ...head, value: answer.value };
@@ -136,19 +143,22 @@ export class CancelDelivery implements Delivery {
   declare readonly item?: string;
   readonly #run: Addressed;
   readonly #how: Cancellation;
+  readonly #by: Owner;
   readonly #sender: Sender | undefined;
   #attendance: Attendance | undefined;
 
-  constructor(run: Addressed, how: Cancellation, { item, sender }: Sent) {
+  constructor(run: Addressed, how: Cancellation, { item, sender, by }: Sent & { by: Owner }) {
     this.#run = run;
     this.#how = how;
+    this.#by = by;
     this.#sender = sender;
     if (item !== undefined) this.item = item;
   }
 
   open(): Event {
     if (this.#sender !== undefined) this.#attendance ??= new Attendance(this.#run, this.#sender.attendant);
-    return this.#run.cancelling(this.#how);
+    const id = this.item === undefined ? {} : { id: this.item };
+    return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
   }
 
   respond(): Json {

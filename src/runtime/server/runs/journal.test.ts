@@ -77,6 +77,27 @@ describe('a store with a journal', () => {
     expect(await journal.inbox('run-1')).toEqual([]);
   });
 
+  test('an answer is kept with who gave it, and so is who cancels', async () => {
+    const journal = new MemoryJournal();
+    const store = new Store({ 'tool-a': never }, {}, journal);
+    await store.start(sure);
+    void store.submit('run-1', { actionId: 'sure#1', result: true });
+    await settle();
+    await settle();
+    const { state, entries } = journal.read('run-1') ?? {};
+    expect(state?.submissions).toEqual({
+      'sure#1': { at: expect.any(Number), by: ada, value: { confirmed: true } },
+    });
+    expect(entries?.at(-1)?.events).toMatchObject([
+      { kind: 'actionSubmitted', by: ada, id: expect.any(String) },
+    ]);
+    store.store.endAll('the process ends');
+    await settle();
+    expect(journal.read('run-1')?.entries.at(-1)?.events).toMatchObject([
+      { kind: 'cancelled', by: { kind: 'system' } },
+    ]);
+  });
+
   test('what another process sends is applied, and that process told', async () => {
     const journal = new MemoryJournal();
     const store = new Store(tools, {}, journal);

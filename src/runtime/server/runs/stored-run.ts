@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson } from '../../../graph/canonical.js';
-import type { JsonObject } from '../../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import { planOf } from '../../../plan/plan.js';
@@ -245,14 +245,14 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     item: InboxItem,
     sent: { readonly item?: string; readonly sender?: Sender | undefined },
   ): Delivery {
+    const by = item.by === undefined ? this.#owner : (item.by as unknown as Owner);
     switch (item.kind) {
       case 'answer': {
         const submission = submissionIn(item.content);
-        const by = item.by as unknown as Owner;
         return new AnswerDelivery(this, () => this.judge(submission, by), { ...sent, by });
       }
       case 'cancel':
-        return new CancelDelivery(this, cancellationIn(item.content), sent);
+        return new CancelDelivery(this, cancellationIn(item.content), { ...sent, by });
       case 'operator':
         return new RefusedDelivery(item.id, { code: 'E_UNSUPPORTED', message: texts.noOperators });
       default:
@@ -324,10 +324,14 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   #repeated(submission: Submission, by: Owner): Verdict | undefined {
     const { actionId } = submission;
     const before = actionId === undefined ? this.#actions.lastOf(ownerKey(by)) : this.#actions.get(actionId);
-    if (before?.action === undefined || before.answer === undefined) return undefined;
+    if (before?.action === undefined) return undefined;
+    // The row of the answer is part of the state; the note of it is for errors, which have none, and for runs that are over.
+    const row = this.#live && ownProperty(this.#live.state.submissions, before.id);
+    const content = row === undefined ? before.answer?.content : canonicalJson(row.value);
     const again = readAnswer(before.action, submission, this.#parts.schemas);
-    if (!again.ok || contentOf(again.answer) !== before.answer.content) return undefined;
-    const response = before.answer.response ?? this.safeEnvelope.then((envelope) => ({ ok: true, envelope }));
+    if (!again.ok || contentOf(again.answer) !== content) return undefined;
+    const response =
+      before.answer?.response ?? this.safeEnvelope.then((envelope) => ({ ok: true, envelope }));
     if (actionId !== undefined) return told(response);
     if (this.#cancelled) return undefined;
     const open = this.questions().map(({ id }) => id);
@@ -353,7 +357,10 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     };
   }
 
-  cancelling({ reason = texts.cancelledByCaller, compensate = false }: Cancellation): Event {
+  cancelling({
+    reason = texts.cancelledByCaller,
+    compensate = false,
+  }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
     this.#note(compensate);
     const at = this.clock.now();
     return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
@@ -369,7 +376,7 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
 
   giveUp(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
     this.#note(how.compensate === true);
-    this.#live?.cancel(reason, how);
+    this.#live?.cancel(reason, { ...how, by: SYSTEM });
   }
 
   /** A request has asked for the run: it is not idle. */
@@ -546,6 +553,9 @@ interface Watching {
 }
 
 const NONE: readonly Watching[] = [];
+
+/** Who cancels a run that nobody asks for, or whose process ends. */
+const SYSTEM = { kind: 'system' } as const;
 
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
