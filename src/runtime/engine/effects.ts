@@ -51,12 +51,10 @@ export function recordEffect(turn: Turn, node: NodeInstance, success: Success): 
   const safety = safetyOf(turn, model.tool);
   const { compensate } = model;
   const isRepeatable = safety === 'idempotent' || safety === 'key';
-  const { effects, nodes } = turn.recorder.tables;
+  const { effects } = turn.recorder.tables;
   if (compensate === undefined) {
     if (safety === 'readOnly') return;
-    const row = nodes.get(node.key);
-    const isKnown = isLate && isRepeatable && row?.status === 'succeeded' && row.standIn === undefined;
-    if (isKnown || !(isLate || isInRollback(node))) {
+    if (!(isLate || isInRollback(node))) {
       // Here the success tells of the effect: its late record is the same one.
       if (isRepeatable && !isLate) effects.delete(effectKey(node.key, generation, 0));
       return;

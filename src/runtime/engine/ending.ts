@@ -26,7 +26,6 @@ export function fail(turn: Turn, node: NodeInstance, failed: Failed): void {
 }
 
 function standIn(turn: Turn, node: NodeInstance, failed: Failed, value: Expr): void {
-  const { nodes } = turn.recorder.tables;
   const { failure, reached: attempts } = failed;
   const { code, message } = failure;
   const error = { code, message, attempts, node: node.planned.node.id };
@@ -37,8 +36,6 @@ function standIn(turn: Turn, node: NodeInstance, failed: Failed, value: Expr): v
   }
   const given = fallback.value === undefined ? {} : { value: fallback.value };
   turn.recorder.report({ kind: 'handled', ...named(node), failure, attempts, ...given });
-  // Its call has not succeeded: a late success of it is news.
-  nodes.put(node.key, { ...nodes.need(node.key), standIn: true });
   succeed(turn, node, fallback.value);
 }
 

@@ -201,8 +201,6 @@ export interface NodeRow {
   readonly attempt: number;
   /** How often this `goto` has jumped. */
   readonly jumps?: number;
-  /** Of a succeeded node: with the value of its fallback. */
-  readonly standIn?: true;
   /** What the call sends, kept for its next attempt. */
   readonly input?: JsonObject;
   /** The nodes around this one in the line for a free place. */

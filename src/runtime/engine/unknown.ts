@@ -33,9 +33,14 @@ export function resolveUnknown(turn: Turn, call: ToolCall): void {
   const { unknown } = turn.recorder.tables;
   if (unknown.isEmpty) return;
   const key = unknownKey(call);
-  if (unknown.get(key) === undefined) return;
+  const row = unknown.get(key);
+  if (row === undefined) return;
   const safety = safetyOf(turn, call.tool);
-  if (safety === 'idempotent' || safety === 'key') unknown.delete(key);
+  if (safety !== 'idempotent' && safety !== 'key') return;
+  unknown.delete(key);
+  if (turn.instances.find(call.node).planned.node.compensate !== undefined) return;
+  // Their late successes are this one, and nothing undoes it.
+  for (const id of row.attempts) turn.recorder.tables.abandoned.delete(id);
 }
 
 /** Remembers a call that was given up, so that its success is recorded when it comes. */
