@@ -177,6 +177,26 @@ describe('parseGraph', () => {
     ]);
   });
 
+  test('tells options of later versions from unknown ones', () => {
+    const tool = { kind: 'call', id: 'c', ...base, tool: 't', input: { kind: 'dict', entries: [] } };
+    const loop = { kind: 'foreach', id: 'l', ...base, items: literal([]), as: 'x', body: { nodes: [] } };
+    const limits = { concurrency: 1, max: 1, onItemError: 'fail' };
+    expect(
+      faults(
+        graphOf([
+          { ...tool, executor: 'client' },
+          { ...loop, ...limits, agent: 'reviewer' },
+          { ...tool, executor: 'robot', agent: 'reviewer' },
+        ]),
+      ),
+    ).toEqual([
+      "SW4010 step `c` has `executor: 'client'`, which this version cannot run",
+      "SW4010 step `l` has `agent: 'reviewer'`, which this version cannot run",
+      'SW4011 `/nodes/2/executor`: invalid input: expected "server"',
+      'SW4011 `/nodes/2/agent`: this version knows no such property',
+    ]);
+  });
+
   test('refuses what this version would ignore', () => {
     const node = { kind: 'return', id: 'r', ...base, value: literal(1) };
     expect(faults(graphOf([{ ...node, onError: { value: literal(1) } }]))).toEqual([

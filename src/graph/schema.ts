@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Diagnostic, diagnostic } from './diagnostics/diagnostic.js';
+import type { DiagnosticParams } from './diagnostics/table.js';
 import type { Graph } from './model.js';
 import type { Place } from './place.js';
 import { graphSchema } from './schema/graph.js';
@@ -10,8 +11,9 @@ import { placeSchema } from './schema/parts.js';
 const MAX_DEPTH = 400;
 
 /**
- * Reads a graph from data of any origin. All faults are collected: `SW4010` for steps of kinds this version knows and
- * cannot run, `SW4011` with a JSON pointer for everything else. What the graph means is checked by `checkGraph`.
+ * Reads a graph from data of any origin. All faults are collected: `SW4010` for kinds and options of steps that the
+ * model knows and this version cannot run, `SW4011` with a JSON pointer for everything else. What the graph means is
+ * checked by `checkGraph`.
  */
 export function parseGraph(
   data: unknown,
@@ -53,19 +55,27 @@ function reach(issues: readonly Issue[]): number {
 
 function report(issue: Issue, data: unknown): Diagnostic {
   const place = placeOf(issue.path, data);
-  if (issue.path.at(-1) === 'kind' && issue.path.at(-3) === 'nodes') {
-    const node = at(data, issue.path.slice(0, -1));
-    const kind = at(node, ['kind']);
-    const id = at(node, ['id']);
-    if (typeof kind === 'string' && Object.hasOwn(nodeKinds, kind) && typeof id === 'string') {
-      return diagnostic('SW4010', place, { kind, id });
-    }
+  if (issue.path.at(-3) === 'nodes') {
+    const later = laterPart(at(data, issue.path.slice(0, -1)), issue.path.at(-1));
+    if (later !== undefined) return diagnostic('SW4010', place, later);
   }
   const pointer = issue.path.map((key) => `/${escapePointer(String(key))}`).join('');
   return diagnostic('SW4011', place, {
     problem: pointer === '' ? issue.message : `\`${pointer}\`: ${issue.message}`,
   });
 }
+
+/** What a node has that the model knows and only later versions run. */
+function laterPart(node: unknown, option: PropertyKey | undefined): LaterPart | undefined {
+  const [id, kind] = [at(node, ['id']), at(node, ['kind'])];
+  const value = option === undefined ? undefined : at(node, [option]);
+  if (typeof id !== 'string' || typeof value !== 'string') return undefined;
+  if (option === 'kind') return Object.hasOwn(nodeKinds, value) ? { id, option, value } : undefined;
+  const isLater = (option === 'executor' && value === 'client') || (option === 'agent' && kind === 'foreach');
+  return isLater ? { id, option, value } : undefined;
+}
+
+type LaterPart = DiagnosticParams<'SW4010'>;
 
 /** The place of the innermost part on the way to the fault that has one. */
 function placeOf(path: readonly PropertyKey[], data: unknown): Place | undefined {

@@ -47,8 +47,8 @@ export const graphFaults = {
     () => 'give one of them another id',
   ),
   SW4010: error(
-    (p: { kind: string; id: string }) =>
-      `step \`${p.id}\` is of the kind \`${p.kind}\`, which this version cannot run`,
+    (p: { id: string; option: 'kind' | 'executor' | 'agent'; value: string }) =>
+      `step \`${p.id}\` ${p.option === 'kind' ? `is of the kind \`${p.value}\`` : `has \`${p.option}: '${p.value}'\``}, which this version cannot run`,
   ),
   SW4011: error((p: { problem: string }) => `the graph is malformed: ${p.problem}`),
   SW4012: error(
