@@ -5,11 +5,22 @@ export default defineConfig({
   resolve: { conditions: ['@stepwright/source'] },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/fixtures/**'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      { extends: true, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'reload',
+          include: ['src/runtime/engine/*.test.ts'],
+          exclude: ['**/*.property.test.ts'],
+          setupFiles: ['test/engine/reload.setup.ts'],
+        },
+      },
+    ],
   },
 });

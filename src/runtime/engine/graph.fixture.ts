@@ -12,7 +12,8 @@ import type {
 } from '../../graph/model.js';
 import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
-import type { Advance, Command, Event, Fact, Failure, RunState, StartIds } from './contract.js';
+import type { Advance, Change, Command, Event, Fact, Failure, RunState, StartIds } from './contract.js';
+import { fold } from './fold.js';
 import { type Remains, remainsOf } from './remains.js';
 import { start } from './start.js';
 
@@ -119,12 +120,19 @@ export function chain(...nodes: readonly Node[]): Node[] {
   });
 }
 
+/** How runs are driven. A setup file may change it for all tests of a project. */
+export const driving = {
+  /** Every event finds a state that was put together from rows that were written down as text. */
+  reloads: false,
+};
+
 /** A run a test drives by hand. Time stands at 1 000 unless the test moves it. */
 export class Run {
   readonly facts: Fact[] = [];
   /** Every call that was commanded, compensations among them. */
   readonly calls: Extract<Command, { kind: 'callTool' }>[] = [];
   readonly plan: Plan;
+  readonly #rows = new Map<string, Change>();
   at = 1_000;
   last!: Advance;
 
@@ -161,7 +169,18 @@ export class Run {
   }
 
   send(event: Event): this {
-    return this.#follow(advance(this.plan, this.state, [event]));
+    return this.#follow(advance(this.plan, this.#loaded(), [event]));
+  }
+
+  /** The state as the next event finds it. */
+  #loaded(): RunState {
+    if (!driving.reloads) return this.state;
+    for (const change of JSON.parse(JSON.stringify(this.last.changes)) as Change[]) {
+      const key = `${change.table} ${change.key}`;
+      if (change.op === 'delete') this.#rows.delete(key);
+      else this.#rows.set(key, change);
+    }
+    return fold(this.#rows.values());
   }
 
   /** Takes a transition, and those that it left to do, as one. */

@@ -1,0 +1,3 @@
+import { driving } from '../../src/runtime/engine/graph.fixture.js';
+
+driving.reloads = true;
