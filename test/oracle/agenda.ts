@@ -26,6 +26,11 @@ export class Agenda<T> {
     this.#due = this.#due.filter((each) => each !== due);
   }
 
+  /** Nothing of this happens. */
+  clear(isOver: (due: Due<T>) => boolean): void {
+    this.#due = this.#due.filter((each) => !isOver(each));
+  }
+
   /** Takes the next thing out, and time stands at its moment. */
   next(): Due<T> | undefined {
     const [first] = this.#due.sort(

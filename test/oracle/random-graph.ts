@@ -5,7 +5,8 @@ import { again, coalesce, dict, lit, ref, step } from './build.js';
 import { addRoutes } from './random-routes.js';
 import { anyCondition, anyItems, anyValue, type Names } from './random-values.js';
 import { Tape } from './tape.js';
-import type { World } from './world.js';
+import { undoneBy, withInner } from './walk.js';
+import type { Safety, World } from './world.js';
 
 /** The inputs every run begins with. */
 export const INPUT: JsonObject = { x: { ok: true, n: 2 }, list: ['p', 'q', 'r'] };
@@ -22,9 +23,23 @@ export interface Case {
 export function caseOf(numbersOfGraph: readonly number[], luck: readonly number[]): Case {
   const tape = new Tape(numbersOfGraph);
   const graph = anyGraph(tape);
-  if (!tape.chance(12)) return { graph, world: { luck } };
-  return { graph, world: { luck, cancel: { at: tape.below(120), compensate: tape.chance(60) } } };
+  const world = { luck, tools: anySafety(tape, graph) };
+  if (!tape.chance(12)) return { graph, world };
+  return { graph, world: { ...world, cancel: { at: tape.below(120), compensate: tape.chance(60) } } };
 }
+
+/** What is known of the tools of the steps. Nothing is known of most of those that undo. */
+function anySafety(tape: Tape, graph: Graph): Record<string, Safety> {
+  const nodes = [graph, ...(graph.tasks ?? [])].flatMap((each) => each.nodes.flatMap(withInner));
+  const known: Record<string, Safety> = {};
+  for (const node of nodes) {
+    if (node.kind === 'call') known[node.tool] = tape.of(SAFETIES);
+    for (const { tool } of undoneBy(node)) if (tape.chance(20)) known[tool] = tape.of(SAFETIES);
+  }
+  return known;
+}
+
+const SAFETIES = ['none', 'none', 'none', 'key', 'key', 'idempotent', 'readOnly'] as const;
 
 /** Where nodes are made. */
 export interface Maker {
@@ -121,7 +136,7 @@ const SIMPLE = {
   set: 4,
   return: 1,
   error: 1,
-  goto: 2,
+  goto: 4,
 };
 const CONTAINERS = { branch: 7, choice: 4, parallel: 8, foreach: 6 };
 const NO_CONTAINERS = { branch: 0, choice: 0, parallel: 0, foreach: 0 };
@@ -157,7 +172,7 @@ function anyNode(
       const input = dict(
         Object.fromEntries(['a', 'b'].slice(0, tape.below(3)).map((key) => [key, anyValue(tape, names)])),
       );
-      const compensate = tape.chance(35) ? { compensate: anyUndo(tape, id, names) } : {};
+      const compensate = tape.chance(45) ? { compensate: anyUndo(tape, id, names) } : {};
       return make({ kind: 'call', tool: `t_${id}`, input, ...effort(tape), ...compensate }, id);
     }
     case 'resource':
@@ -217,7 +232,7 @@ function anyNode(
         .map((id) => ({ id, body: body() }));
       const onPartialFailure = tape.of(['abort', 'continue', 'rollback', 'rollback'] as const);
       const concurrency = tape.chance(30) ? { concurrency: 1 + tape.below(2) } : {};
-      return make({ kind: 'parallel', branches, onPartialFailure, ...concurrency, ...effort(tape, 15) });
+      return make({ kind: 'parallel', branches, onPartialFailure, ...concurrency, ...effort(tape, 30) });
     }
     case 'foreach': {
       const as = maker.name('i');
@@ -290,8 +305,10 @@ function anyRetry(tape: Tape): Retry {
 
 function anyUndo(tape: Tape, id: string, names: Names): object {
   const other = names.steps.length > 0 && tape.chance(20) ? { other: step(tape.of(names.steps)) } : {};
+  const state = tape.chance(8) ? { state: ref('state', 'count') } : {};
+  const isShared = tape.chance(15);
   return {
-    ...{ tool: `undo_${id}`, input: dict({ of: step(id), ...other }) },
+    ...{ tool: isShared ? 'undo' : `undo_${id}`, input: dict({ of: step(id), ...other, ...state }) },
     ...(tape.chance(30) ? { ignoreError: true } : {}),
   };
 }

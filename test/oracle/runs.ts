@@ -23,15 +23,26 @@ const numbers = (maxLength: number) =>
 
 const anyTapes: fc.Arbitrary<Tapes> = fc.record({ tape: numbers(260), luck: numbers(60) });
 
+const caseOn = ({ tape, luck }: Tapes): Case => caseOf(tape, luck);
+
 /** So many random cases, always the same ones. */
 export function sample(count: number): Case[] {
-  return fc.sample(anyTapes, { numRuns: count, seed: 4 }).map(({ tape, luck }) => caseOf(tape, luck));
+  return samplesOf(caseOn, count);
 }
 
-/** Tries a property on random graphs. Where it fails it says how to try it again, and shows the simplest such graph. */
+export function samplesOf<T>(make: (tapes: Tapes) => T, count: number): T[] {
+  return fc.sample(anyTapes, { numRuns: count, seed: 4 }).map(make);
+}
+
+/** Tries a property on random graphs. */
 export function hold(runs: number, property: (each: Case) => void): void {
+  holdOn(caseOn, runs, property);
+}
+
+/** Tries a property. Where it fails it says how to try it again, and shows the simplest case that was found. */
+export function holdOn<T>(make: (tapes: Tapes) => T, runs: number, property: (each: T) => void): void {
   const details = fc.check(
-    fc.property(anyTapes, ({ tape, luck }) => property(caseOf(tape, luck))),
+    fc.property(anyTapes, (tapes) => property(make(tapes))),
     {
       ...{ numRuns: path === undefined ? runs : 1, endOnFailure: true },
       ...(seed === undefined ? {} : { seed: Number(seed) }),
@@ -39,11 +50,12 @@ export function hold(runs: number, property: (each: Case) => void): void {
     },
   );
   if (!details.failed || details.counterexample === null) return;
-  const simplest = simplify(details.counterexample[0], property);
+  const onTapes = (tapes: Tapes): void => property(make(tapes));
+  const simplest = simplify(details.counterexample[0], onTapes);
   const replay = `STEPWRIGHT_SEED=${details.seed} STEPWRIGHT_PATH=${details.counterexamplePath}`;
-  const shown = JSON.stringify(caseOf(simplest.tape, simplest.luck));
+  const shown = JSON.stringify(make(simplest));
   throw new Error(`graph ${details.numRuns} of ${runs}; again with ${replay}\n${shown}`, {
-    cause: faultOf(simplest, property),
+    cause: faultOf(simplest, onTapes),
   });
 }
 
@@ -51,7 +63,7 @@ export function hold(runs: number, property: (each: Case) => void): void {
 const MOST_TRIES = 1_500;
 
 /** Leaves out and zeroes numbers as long as the property fails with them. */
-function simplify(tapes: Tapes, property: (each: Case) => void): Tapes {
+function simplify(tapes: Tapes, property: (tapes: Tapes) => void): Tapes {
   let best = tapes;
   let tries = 0;
   const size = ({ tape, luck }: Tapes): number => JSON.stringify(caseOf(tape, luck)).length;
@@ -76,9 +88,9 @@ function simplify(tapes: Tapes, property: (each: Case) => void): Tapes {
   return best;
 }
 
-function faultOf({ tape, luck }: Tapes, property: (each: Case) => void): unknown {
+function faultOf(tapes: Tapes, property: (tapes: Tapes) => void): unknown {
   try {
-    property(caseOf(tape, luck));
+    property(tapes);
     return undefined;
   } catch (fault) {
     return fault;

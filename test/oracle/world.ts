@@ -1,5 +1,7 @@
+import { canonicalJson } from '../../src/graph/canonical.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { AskNode } from '../../src/graph/model.js';
+import { plain } from './plain.js';
 
 /**
  * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
@@ -13,12 +15,19 @@ export interface World {
   /** What is said, by node key, each time it is asked. */
   readonly says?: Readonly<Record<string, readonly Said[]>>;
   readonly cancel?: { readonly at: number; readonly compensate: boolean };
+  /** What the run is told of its tools. Nothing is known of those that are not listed. */
+  readonly tools?: Readonly<Record<string, Safety>>;
 }
+
+/** What is known of a tool that is called again with the same key. */
+export type Safety = 'readOnly' | 'idempotent' | 'key' | 'none';
 
 /** Why something outside failed. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
+  /** It may have taken effect all the same. */
+  readonly outcomeUnknown?: true;
 }
 
 /** What becomes of one call, read or evaluation, so many ms after it was begun. */
@@ -43,12 +52,17 @@ export type Said =
 /** Who asks the world for something. */
 export interface Asker {
   readonly kind: 'tool' | 'undo' | 'resource' | 'function';
-  /** The node's key; for what undoes the tool. */
+  /** The node's key; for what undoes the tool and its input. */
   readonly who: string;
   readonly tool: string;
   readonly input: Json;
   /** How often it has asked before. */
   readonly before: number;
+}
+
+/** Who undoes something: the tool with its input, whatever sentences of the machine are in it. */
+export function undoer(tool: string, input: Json): string {
+  return `${tool} ${canonicalJson(plain(input))}`;
 }
 
 /** A number from 0 to `below - 1` that depends on the words alone. */
@@ -65,10 +79,14 @@ export function reply(world: World, { kind, who, tool, input, before }: Asker): 
   if (scripted !== undefined) return scripted;
   const after = pick(world, 30, 'after', who, before);
   const fate = pick(world, 100, 'fate', kind, who, before);
-  if (kind === 'undo') return fate >= 88 ? failure(after, who, tool, true) : success(after, { undone: tool });
+  if (kind === 'undo') {
+    if (fate >= 97) return { kind: 'hang' };
+    if (fate >= 94) return failure(after, tool, tool, true, true);
+    return fate >= 86 ? failure(after, tool, tool, fate !== 86) : success(after, { undone: tool });
+  }
   if (fate >= 98) return { kind: 'hang' };
   if (fate >= 96) return failure(after, who, tool, kind !== 'tool');
-  if (fate >= 84) return failure(after, who, tool, true);
+  if (fate >= 84) return failure(after, who, tool, true, kind === 'tool' && fate >= 93);
   if (kind === 'resource') return success(after, { uri: String(input), text: tool });
   if (fate >= 66) return success(after, input);
   const values: readonly Json[] = [{ ok: true, n: 2 }, { ok: false, n: 1 }, [1, 2, 3], 'text', true, null, 4];
@@ -135,7 +153,13 @@ function success(after: number, value: Json): Reply {
   return { kind: 'value', after, value };
 }
 
-function failure(after: number, who: string, tool: string, attempted: boolean): Reply {
+function failure(after: number, who: string, tool: string, attempted: boolean, isUnknown = false): Reply {
   const code = attempted ? 'X_BROKE' : 'X_REFUSED';
-  return { kind: 'failure', after, failure: { code, message: `${tool} of ${who}` }, attempted };
+  const how = isUnknown ? { outcomeUnknown: true as const } : {};
+  return { kind: 'failure', after, failure: { code, message: `${tool} of ${who}`, ...how }, attempted };
+}
+
+/** Whether what was given up is answered all the same, when it would have been. */
+export function answersLate(world: World, who: string, before: number): boolean {
+  return pick(world, 3, 'late', who, before) > 0;
 }
