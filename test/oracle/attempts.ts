@@ -1,8 +1,18 @@
 import type { AskNode, WaitNode } from '../../src/graph/model.js';
 import { alarm, failAttempt, giveUp, later, succeed } from './endings.js';
+import {
+  callKey,
+  issue,
+  noteKnown,
+  noteLate,
+  noteSuccess,
+  noteUnknown,
+  type Undo,
+  undoOf,
+} from './records.js';
 import { countOf, type Instance, type Run } from './run.js';
 import { attempt, NoValue, read, readText } from './values.js';
-import { type Asker, reply, said } from './world.js';
+import { type Asker, answersLate, reply, said } from './world.js';
 
 const ATTEMPT_MS = 60_000;
 const LONGEST_WAIT_MS = 366 * 24 * 3_600_000;
@@ -18,37 +28,52 @@ export function standInLine(run: Run, instance: Instance): void {
   run.line.push({ who: instance, begin });
 }
 
-/** One attempt of a call, a read or a function. Its input is evaluated anew. @throws NoValue */
+/** One attempt of a call, a read or a function. @throws NoValue */
 function launch(run: Run, instance: Instance): void {
   const { key, node } = instance;
   const asked = askedBy(run, instance);
-  const answer = reply(run.world, { ...asked, who: key, before: countOf(run.asked, key) });
+  const before = countOf(run.asked, key);
+  const answer = reply(run.world, { ...asked, who: key, before });
   instance.placed = true;
   run.running += 1;
   started(run, instance, 'running', node.timeoutMs ?? ATTEMPT_MS);
-  if (node.kind === 'call') {
-    const { tool, input } = asked;
-    run.calls.push({
-      ...{ at: run.agenda.now, node: key, tool, input },
-      ...{ identity: identityOf(instance), compensation: false },
-    });
-  }
+  const at = run.agenda.now + (answer.kind === 'hang' ? 0 : answer.after);
+  const call = node.kind === 'call' ? sendCall(run, instance, asked) : undefined;
+  instance.flight = {
+    giveUp: () => {
+      if (call === undefined) return;
+      call.isUnknown();
+      const undo = undoOf(run, instance);
+      if (answer.kind === 'hang' || !run.rules.lateCounts || !answersLate(run.world, key, before)) return;
+      const what = (): void => {
+        if (answer.kind === 'value') call.comesLate(undo(answer.value));
+        else if (!answer.attempted) call.isRefused();
+      };
+      run.agenda.add({ at, rank: 'answer', key, what });
+    },
+  };
   if (answer.kind === 'hang') return;
-  later(run, instance, { at: run.agenda.now + answer.after, rank: 'answer', key }, () => {
+  later(run, instance, { at, rank: 'answer', key }, () => {
+    instance.flight = undefined;
     if (answer.kind === 'value') {
       succeed(run, instance, answer.value);
-      instance.called = true;
+      call?.succeeds(undoOf(run, instance)(answer.value));
       return;
     }
+    if (answer.attempted && answer.failure.outcomeUnknown) call?.isUnknown();
     if (!answer.attempted) instance.reached -= 1;
     failAttempt(run, instance, { ...answer.failure, again: answer.attempted || run.rules.refusedAgain });
   });
 }
 
-function askedBy(run: Run, { node, part }: Instance): Pick<Asker, 'kind' | 'tool' | 'input'> {
+/** What is asked for. All attempts of a call send the input of the first one; everything else is evaluated anew. */
+function askedBy(run: Run, instance: Instance): Pick<Asker, 'kind' | 'tool' | 'input'> {
+  const { node, part } = instance;
   switch (node.kind) {
     case 'call':
-      return { kind: 'tool', tool: node.tool, input: read(run, part, node.input) ?? null };
+      if (!run.rules.frozenInput) instance.input = undefined;
+      instance.input ??= read(run, part, node.input) ?? null;
+      return { kind: 'tool', tool: node.tool, input: instance.input };
     case 'resource':
       return { kind: 'resource', tool: node.resource, input: readText(run, part, node.uri) };
     case 'compute':
@@ -58,9 +83,25 @@ function askedBy(run: Run, { node, part }: Instance): Pick<Asker, 'kind' | 'tool
   }
 }
 
-/** The same for every attempt of a call, also of those of a container around it. */
-export function identityOf({ key, part, visits }: Instance): string {
-  return `${key} ${part.visits}${visits}`;
+/** Makes a call, and keeps account of what becomes of it. */
+function sendCall(run: Run, instance: Instance, { tool, input }: Pick<Asker, 'tool' | 'input'>) {
+  const { key } = instance;
+  const generation = issue(run, instance, input);
+  const row = `${key}@${generation}`;
+  const call = {};
+  run.calls.push({
+    ...{ at: run.agenda.now, node: key, tool, input },
+    ...{ identity: callKey(instance, generation), compensation: false },
+  });
+  return {
+    isUnknown: () => noteUnknown(run, row, key, tool, call),
+    succeeds: (undo: Undo) => noteSuccess(run, instance, generation, undo),
+    isRefused: () => noteKnown(run, row, call),
+    comesLate: (undo: Undo) => {
+      const wasUnknown = noteKnown(run, row, call);
+      noteLate(run, instance, generation, undo, wasUnknown);
+    },
+  };
 }
 
 /** @throws NoValue */

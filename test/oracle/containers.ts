@@ -8,6 +8,7 @@ import type {
   WorkflowNode,
 } from '../../src/graph/model.js';
 import { alarm, cancel, failAttempt, select, succeed } from './endings.js';
+import { closeRollback, effectsIn, forgetFailedItems, mayRepeat, noteFailedItem, want } from './records.js';
 import {
   type Fault,
   type Frame,
@@ -33,9 +34,12 @@ export function beginContainer(run: Run, instance: Instance): void {
   instance.open = [];
   instance.verdict = undefined;
   instance.rollback = undefined;
+  forgetFailedItems(run, instance);
   if (node.timeoutMs !== undefined) {
     alarm(run, instance, node.timeoutMs, () => {
       for (const part of instance.parts) abort(run, part, 'upstream_failed');
+      // What it did is not undone any more.
+      if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') want(effectsIn(run, instance));
       failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true });
     });
   }
@@ -63,12 +67,11 @@ export function beginContainer(run: Run, instance: Instance): void {
 }
 
 function inside(owner: Instance, body: Scope, names?: ReadonlyMap<string, Json>, index?: number): Part {
-  const { frame, indices, visits, ...outer } = owner.part;
+  const { frame, indices, ...outer } = owner.part;
   return partOf(body, {
     ...{ frame, owner, outer: owner.part },
     names: names ?? outer.names,
     indices: index === undefined ? indices : [...indices, index],
-    visits: `${visits}${owner.visits}.`,
   });
 }
 
@@ -97,7 +100,7 @@ function beginLoop(run: Run, instance: Instance, node: ForeachNode): void {
 }
 
 function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
-  const { frame, visits } = instance.part;
+  const { frame } = instance.part;
   const graph = run.graph.tasks?.find(({ name }) => name === node.workflow);
   if (graph === undefined) throw new Error(`${node.workflow} is not there`);
   const given = read(run, instance.part, node.input) as JsonObject;
@@ -112,7 +115,6 @@ function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
     owner: instance,
     names: new Map(),
     indices: [],
-    visits: `${visits}${instance.visits}/`,
   };
   instance.open = [() => partOf({ nodes: graph.nodes, value: graph.returns }, at)];
 }
@@ -204,6 +206,7 @@ function partFailed(run: Run, instance: Instance, part: Part, fault: Fault): voi
     for (const other of instance.parts) stop(run, other, 'upstream_failed');
     instance.verdict = { ...fault, details: { index, ...before(fault) } };
   }
+  if (node.kind === 'foreach' && node.onItemError === 'continue') noteFailedItem(run, instance, index, fault);
 }
 
 /** What the failure told before stands inside of what is told now. */
@@ -247,7 +250,9 @@ export function finish(run: Run, instance: Instance, isAborted = false): boolean
   if (rollback !== undefined) {
     const { failed, again, report, target } = rollback;
     if (target === undefined ? report === undefined : !isSettled(target)) return false;
-    instance.verdict = target?.fault ?? partialFailure(failed, again, report ?? null);
+    closeRollback(run, instance);
+    instance.verdict =
+      target?.fault ?? partialFailure(failed, again && mayRepeat(run, instance), report ?? null);
     return true;
   }
   const outcomes = instance.open.map(
@@ -257,8 +262,10 @@ export function finish(run: Run, instance: Instance, isAborted = false): boolean
   if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') {
     if (faults.length > 0 || run.rules.happyUndoes) {
       const again = faults[0]?.again ?? false;
-      if (isAborted) failAttempt(run, instance, partialFailure({}, again, null));
-      else undoParts(run, instance, node, failedBranches(node, outcomes), again);
+      if (isAborted) {
+        want(effectsIn(run, instance));
+        failAttempt(run, instance, partialFailure({}, again, null));
+      } else undoParts(run, instance, node, failedBranches(node, outcomes), again);
       return true;
     }
   }

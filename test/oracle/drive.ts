@@ -1,29 +1,39 @@
-import type { JsonObject } from '../../src/graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
-import { planOf } from '../../src/plan/plan.js';
+import { type Plan, planOf } from '../../src/plan/plan.js';
 import { advance } from '../../src/runtime/engine/advance.js';
-import type { Advance, Command, Event, RunState, StartIds } from '../../src/runtime/engine/contract.js';
+import type {
+  Advance,
+  Command,
+  Event,
+  Outstanding,
+  RunState,
+  StartIds,
+} from '../../src/runtime/engine/contract.js';
 import { outstanding } from '../../src/runtime/engine/outstanding.js';
+import { nodeRow, outputOf } from '../../src/runtime/engine/read.js';
+import { remainsOf } from '../../src/runtime/engine/remains.js';
 import { start } from '../../src/runtime/engine/start.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';
-import { type CallRecord, countOf, type End } from './run.js';
-import { type Asker, reply, said, type World } from './world.js';
+import { type CallRecord, countOf, type End, type Remains } from './run.js';
+import { type Asker, answersLate, reply, said, undoer, type World } from './world.js';
 
 /** The machine that is tested. */
 export interface Engine {
-  start(graph: Graph, input: JsonObject, ids: StartIds): Advance;
-  advance(graph: Graph, state: RunState, event: Event): Advance;
-  outstanding(state: RunState): readonly Command[];
+  start(plan: Plan, input: JsonObject, ids: StartIds): Advance;
+  advance(plan: Plan, state: RunState, events: readonly Event[]): Advance;
+  outstanding(state: RunState): Outstanding;
 }
 
-export const ENGINE: Engine = {
-  start: (graph, input, ids) => start(planOf(graph), input, ids),
-  advance: (graph, state, event) => advance(planOf(graph), state, [event]),
-  outstanding: (state) => outstanding(state).commands,
-};
+export const ENGINE: Engine = { start, advance, outstanding };
 
 export const IDS: StartIds = { runId: 'run', at: 0 };
+
+/** What a run in this world is started with. */
+export function idsIn({ tools }: World): StartIds {
+  return tools === undefined ? IDS : { ...IDS, tools };
+}
 
 /** One step of a run: the event that caused it, missing at the start, and what it led to. */
 export interface Step {
@@ -56,17 +66,18 @@ export function drive(
     const what: Happening = { kind: 'cancelled', reason: 'enough', ...(compensate ? { compensate } : {}) };
     host.agenda.add({ at, rank: 'cancellation', key: '', what });
   }
-  let current = engine.start(graph, input, IDS);
+  const plan = planOf(graph);
+  let current = engine.start(plan, input, idsIn(world));
   follow({ advance: current });
   for (let steps = 0; current.state.run.status === 'running'; steps += 1) {
     const next = host.agenda.next();
     if (next === undefined) throw new Error('the run does not end: nothing is owed');
     if (steps > MOST_STEPS) throw new Error('the run does not end: it goes on and on');
     const event = { ...next.what, at: host.agenda.now } as Event;
-    current = engine.advance(graph, current.state, event);
+    current = engine.advance(plan, current.state, [event]);
     follow({ event, advance: current });
   }
-  return storyOf(current.state, ends, host);
+  return storyOf(plan, current.state, ends, host);
 }
 
 /** The hands of a run: does what it is told and knows nothing of the graph. */
@@ -76,23 +87,15 @@ class Host {
   readonly #world: World;
   readonly #asked = new Map<string, number>();
   readonly #owed = new Map<string, Due<Happening>[]>();
+  /** Calls that are answered even if they are given up. */
+  readonly #late = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
   take(commands: readonly Command[]): void {
-    for (const command of commands) {
-      this.#carryOut(command);
-      if (command.kind !== 'startTimer' && 'dueAt' in command) this.#limit(command);
-    }
-  }
-
-  #limit({ id, node, dueAt }: { readonly id: string; readonly node: string; readonly dueAt?: number }): void {
-    if (dueAt === undefined) return;
-    const what: Happening = { kind: 'timerFired', command: id };
-    const due = this.agenda.add({ at: dueAt, rank: 'timer', key: node, what });
-    this.#owed.set(id, [...(this.#owed.get(id) ?? []), due]);
+    for (const command of commands) this.#carryOut(command);
   }
 
   #carryOut(command: Command): void {
@@ -103,24 +106,22 @@ class Host {
           ...{ at: this.agenda.now, node, tool, input },
           ...{ identity: key, compensation: isCompensation },
         });
-        const who = isCompensation ? tool : node;
-        this.#call(command.id, { kind: isCompensation ? 'undo' : 'tool', who, tool, input });
+        const who = isCompensation ? undoer(tool, input) : node;
+        this.#call(command, { kind: isCompensation ? 'undo' : 'tool', who, tool, input });
         break;
       }
-      case 'readResource':
-        this.#call(command.id, {
-          kind: 'resource',
-          who: command.node,
-          tool: command.resource,
-          input: command.uri,
-        });
+      case 'readResource': {
+        const { node, resource, uri } = command;
+        this.#call(command, { kind: 'resource', who: node, tool: resource, input: uri });
         break;
+      }
       case 'evaluate':
-        this.#call(command.id, { kind: 'function', who: command.node, tool: 'f', input: command.args });
+        this.#call(command, { kind: 'function', who: command.node, tool: 'f', input: command.args });
         break;
       case 'requestAction': {
         const { node, action } = command;
         const before = countOf(this.#asked, node);
+        if (command.dueAt !== undefined) this.#alarm(command.id, command.dueAt, node);
         for (const word of said(this.#world, action.mode, action.options ?? [], node, before)) {
           const what: Happening =
             word.kind === 'failure'
@@ -130,12 +131,9 @@ class Host {
         }
         break;
       }
-      case 'startTimer': {
-        const what: Happening = { kind: 'timerFired', command: command.id };
-        const due = { at: command.dueAt, rank: 'timer', key: command.node, what } as const;
-        this.#owed.set(command.id, [this.agenda.add(due)]);
+      case 'startTimer':
+        this.#alarm(command.id, command.dueAt, command.node);
         break;
-      }
       case 'cancelTimer':
         this.#drop(command.timer);
         break;
@@ -145,19 +143,33 @@ class Host {
     }
   }
 
-  #call(id: string, asker: Omit<Asker, 'before'>): void {
-    const answer = reply(this.#world, { ...asker, before: countOf(this.#asked, asker.who) });
+  #call({ id, dueAt }: { readonly id: string; readonly dueAt: number }, asker: Omit<Asker, 'before'>): void {
+    const before = countOf(this.#asked, asker.who);
+    const answer = reply(this.#world, { ...asker, before });
+    this.#alarm(id, dueAt, asker.who);
+    if (asker.kind === 'undo' || (asker.kind === 'tool' && answersLate(this.#world, asker.who, before)))
+      this.#late.add(id);
     if (answer.kind === 'hang') return;
     this.#expect(id, this.agenda.now + answer.after, asker.who, happening(id, asker.kind, answer));
   }
 
   #expect(id: string, at: number, key: string, what: Happening): void {
-    const due = this.agenda.add({ at, rank: 'answer', key, what });
+    this.#note(id, this.agenda.add({ at, rank: 'answer', key, what }));
+  }
+
+  /** The limit of a call, or a timer. */
+  #alarm(id: string, at: number, key: string): void {
+    this.#note(id, this.agenda.add({ at, rank: 'timer', key, what: { kind: 'timerFired', command: id } }));
+  }
+
+  #note(id: string, due: Due<Happening>): void {
     this.#owed.set(id, [...(this.#owed.get(id) ?? []), due]);
   }
 
+  /** Nobody waits for it any more. Some calls are answered all the same. */
   #drop(id: string): void {
-    for (const due of this.#owed.get(id) ?? []) this.agenda.drop(due);
+    for (const due of this.#owed.get(id) ?? [])
+      if (due.rank === 'timer' || !this.#late.has(id)) this.agenda.drop(due);
   }
 }
 
@@ -187,9 +199,9 @@ function endsIn({ facts, state }: Advance, at: number): End[] {
     switch (fact.kind) {
       case 'nodeSucceeded': {
         const { node } = fact;
-        if (last.get(`nodeSucceeded ${node}`) !== index || state.nodes[node]?.status !== 'succeeded')
+        if (last.get(`nodeSucceeded ${node}`) !== index || nodeRow(state, node)?.status !== 'succeeded')
           return [{ at, node, status: 'succeeded', isUnknown: true }];
-        return [{ at, node, status: 'succeeded', value: state.outputs[node] }];
+        return [{ at, node, status: 'succeeded', value: outputOf(state, node) }];
       }
       case 'nodeFailed':
         return [{ at, node: fact.node, status: 'failed' }];
@@ -205,7 +217,8 @@ function endsIn({ facts, state }: Advance, at: number): End[] {
   });
 }
 
-function storyOf({ run, nodes }: RunState, ends: readonly End[], host: Host): Story {
+function storyOf(plan: Plan, state: RunState, ends: readonly End[], host: Host): Story {
+  const { run, nodes } = state;
   const left = Object.entries(nodes).map(([key, { status, reason }]): [string, string] => [
     key,
     reason === undefined ? status : `${status}(${reason})`,
@@ -218,5 +231,26 @@ function storyOf({ run, nodes }: RunState, ends: readonly End[], host: Host): St
     ...(status === 'failed' && failure !== undefined ? { failure } : {}),
     ...(status === 'failed' && failedNode !== undefined ? { failedNode } : {}),
     ...{ ends, left: Object.fromEntries(left), calls: host.calls, at: host.agenda.now },
+    ...{
+      remains: remainsIn(plan, state),
+      undone: status === 'cancelled' ? reportIn(failure?.details) : undefined,
+    },
+  };
+}
+
+function reportIn(details: Json | undefined): Json | undefined {
+  return isJsonObject(details) ? details.compensation : undefined;
+}
+
+function remainsIn(plan: Plan, state: RunState): Remains {
+  const { steps, notUndone, unknown, failedItems } = remainsOf(plan, state);
+  return {
+    steps: [...steps].sort(),
+    notUndone: notUndone.map(({ failure, ...what }) => ({
+      ...what,
+      ...(failure === undefined ? {} : { failure: failure.code }),
+    })),
+    unknown: unknown.map(({ step, tool }) => `${step} ${tool}`).sort(),
+    failedItems: failedItems.map(({ step, index, failure }) => `${step}[${index}] ${failure.code}`).sort(),
   };
 }

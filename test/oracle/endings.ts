@@ -1,5 +1,6 @@
 import type { Value } from '../../src/graph/json.js';
 import { standInLine } from './attempts.js';
+import { forgetPlain } from './records.js';
 import {
   type Fault,
   type Instance,
@@ -139,6 +140,9 @@ export function later(
 
 /** What was under way for a node is over: its timers, the reply it waits for, the place it took. */
 export function release(run: Run, instance: Instance): void {
+  const { flight } = instance;
+  instance.flight = undefined;
+  flight?.giveUp();
   for (const due of instance.pending) run.agenda.drop(due);
   instance.pending = [];
   if (instance.placed) run.running -= 1;
@@ -159,6 +163,7 @@ function settle(run: Run, instance: Instance, status: NodeStatus): void {
   if (status === 'cancelled' && instance.part.stopped) instance.part.cut = true;
   run.settlements += 1;
   instance.settledAt = run.settlements;
+  if (instance.node.kind === 'parallel') forgetPlain(run, instance);
   const { key: node, value } = instance;
   const end = { at: run.agenda.now, node, status: toldStatus(instance) };
   run.ends.push(status === 'succeeded' ? { ...end, value } : end);

@@ -1,5 +1,6 @@
 import type { GotoNode } from '../../src/graph/model.js';
 import { release, succeed } from './endings.js';
+import { forgetFailedItems, noteRestart } from './records.js';
 import type { Instance, Run } from './run.js';
 import { NoValue } from './values.js';
 
@@ -23,7 +24,12 @@ export function goBack(run: Run, instance: Instance, { target, max, onLimit }: G
 
 function startOver(run: Run, instance: Instance): void {
   release(run, instance);
-  instance.visits += 1;
+  noteRestart(run, instance);
+  forgetFailedItems(run, instance);
+  if (run.rules.jumpForgetsEffects)
+    run.effects = run.effects.filter(
+      ({ call, around }) => call !== instance.key && !around.includes(instance.key),
+    );
   instance.status = 'pending';
   instance.reason = undefined;
   if (run.rules.jumpForgets) instance.value = undefined;
@@ -34,6 +40,5 @@ function startOver(run: Run, instance: Instance): void {
   instance.open = [];
   instance.verdict = undefined;
   instance.rollback = undefined;
-  instance.called = false;
-  instance.undone = false;
+  instance.input = undefined;
 }

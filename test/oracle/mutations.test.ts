@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Advance, Event } from '../../src/runtime/engine/contract.js';
-import { call, coalesce, equals, graph, lit, node, ref, step } from './build.js';
+import type { Advance, Event, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
+import { again, call, coalesce, equals, graph, lit, node, ref, scope, step, undoing } from './build.js';
 import { drive, ENGINE, type Engine } from './drive.js';
 import { tell } from './oracle.js';
 import { type Case, INPUT } from './random-graph.js';
@@ -9,6 +9,7 @@ import { RULES, type Rules } from './rules.js';
 import { sample, timeoutFor } from './runs.js';
 import { compared } from './same.js';
 import { both, watchCopies, watchOrder, watchOwed, watchStale, watchUndoing } from './watch.js';
+import type { Reply } from './world.js';
 
 /** Far fewer graphs than every build tries. */
 const GRAPHS = 2_500;
@@ -27,7 +28,55 @@ const forgetful: Case = {
   ),
 };
 
-const cases = [forgetful, ...sample(GRAPHS)];
+const value = (after: number): Reply => ({ kind: 'value', after, value: { id: 1 } });
+const broken = (after: number): Reply => {
+  return { kind: 'failure', after, attempted: true, failure: { code: 'X_BROKE', message: 'broke' } };
+};
+
+/** Between the attempts of a call the state changes that its input reads. */
+const changing: Case = {
+  world: { luck: [], replies: { slow: [broken(10), value(1)], quick: [value(2)] } },
+  graph: graph(
+    [
+      call('slow', { at: ref('state', 'round') }, { retry: again(1) }),
+      call('quick'),
+      node('set', 'count', { updates: [{ field: 'round', value: lit(1) }] }, { after: ['quick'] }),
+    ],
+    { state: [{ name: 'round', scope: 'run', schema: {}, initial: 0 }] },
+  ),
+};
+
+const trip = graph([
+  node(
+    'parallel',
+    'book',
+    {
+      onPartialFailure: 'rollback',
+      branches: [
+        { id: 'pay', body: scope([call('pay', {}, { compensate: undoing('pay') })]) },
+        { id: 'hotel', body: scope([call('hotel')]) },
+      ],
+    },
+    { retry: again(1) },
+  ),
+]);
+
+/** What was paid cannot be given back, and would be paid twice. */
+const unsafe: Case = {
+  graph: trip,
+  world: { luck: [], replies: { pay: [value(1)], hotel: [broken(2)], undo_pay: [broken(3)] } },
+};
+
+/** Cancelled while it gives back what was paid. */
+const cancelled: Case = {
+  graph: trip,
+  world: {
+    ...{ luck: [], replies: { pay: [value(1)], hotel: [broken(2)], undo_pay: [value(20)] } },
+    cancel: { at: 9, compensate: false },
+  },
+};
+
+const cases = [forgetful, changing, unsafe, cancelled, ...sample(GRAPHS)];
 
 const wrongRules: readonly [string, Partial<Rules>][] = [
   ['joins by `none_failed` as by `all_success`', joinAs('none_failed', 'all_success')],
@@ -46,6 +95,15 @@ const wrongRules: readonly [string, Partial<Rules>][] = [
   ['says of who was not selected that its condition was false', { notSelected: 'condition_false' }],
   ['says of a false condition that nobody selected the node', { conditionFalse: 'not_selected' }],
   ['ignores fallbacks', { fallbacks: false }],
+  ['repeats the key of a call whose effect was undone', { undoneRises: false }],
+  ['repeats the keys of what a jump starts over', { restartsCount: false }],
+  ['forgets how to undo what a jump starts over', { jumpForgetsEffects: true }],
+  ['evaluates the input of each attempt', { frozenInput: false }],
+  ['forgets a call that succeeds after it was given up', { lateCounts: false }],
+  ['does not name what a call did that succeeds after it was given up', { lateNamed: false }],
+  ['does again what a roll-back left', { finalRollback: false }],
+  ['gives up what it undoes when it is cancelled', { undoingGoesOn: false }],
+  ['undoes in a `compensate` node what was undone before', { stepsJoin: false }],
   ['ignores `else`', { elseTaken: false }],
   ['tries once too often', { extraTries: (extra) => extra + 1 }],
   ['tries once too few', { extraTries: (extra) => extra - 1 }],
@@ -85,8 +143,16 @@ function changed(change: (advance: Advance, event?: Event) => Advance): Engine {
   return {
     ...ENGINE,
     start: (...given) => change(ENGINE.start(...given)),
-    advance: (graph, state, event) => change(ENGINE.advance(graph, state, event), event),
+    advance: (plan, state, events) => change(ENGINE.advance(plan, state, events), events[0]),
   };
+}
+
+function ofCommands(
+  state: RunState,
+  change: (all: Outstanding['commands']) => Outstanding['commands'],
+): Outstanding {
+  const { commands, more } = ENGINE.outstanding(state);
+  return { commands: change(commands), more };
 }
 
 let steps = 0;
@@ -103,8 +169,11 @@ const wrongEngines: readonly [string, Engine][] = [
     'gives a command twice',
     changed((given) => ({ ...given, commands: [...given.commands, ...given.commands.slice(0, 1)] })),
   ],
-  ['owes more than it says', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).slice(1) }],
-  ['owes in another order', { ...ENGINE, outstanding: (state) => ENGINE.outstanding(state).toReversed() }],
+  ['owes more than it says', { ...ENGINE, outstanding: (state) => ofCommands(state, (all) => all.slice(1)) }],
+  [
+    'owes in another order',
+    { ...ENGINE, outstanding: (state) => ofCommands(state, (all) => [...all].reverse()) },
+  ],
   [
     'gives other bytes each time',
     changed((given) => ({ ...given, facts: given.facts.slice(0, turn() ? 9 : 99) })),
@@ -124,8 +193,8 @@ const wrongEngines: readonly [string, Engine][] = [
     'takes late answers',
     {
       ...ENGINE,
-      advance(graph, state, event) {
-        const next = ENGINE.advance(graph, state, event);
+      advance(plan, state, events) {
+        const next = ENGINE.advance(plan, state, events);
         return next.changes.length > 0
           ? next
           : { ...next, state: { ...state, run: { ...state.run, started: 0 } } };
@@ -146,7 +215,7 @@ describe('its steps would give an engine away that', () => {
 
 function isCaught(engine: Engine, { graph, world }: Case): boolean {
   const watch = both(
-    ...[watchOwed(engine), watchCopies(engine, graph, INPUT), watchStale(engine, graph)],
+    ...[watchOwed(engine), watchCopies(engine, graph, INPUT, world), watchStale(engine, graph)],
     ...[watchOrder(graph), watchUndoing()],
   );
   try {

@@ -4,6 +4,7 @@ import { Agenda } from './agenda.js';
 import { admit, begin } from './begin.js';
 import { beginParts, defaultsOf, endPart, finish, outcomeOf } from './containers.js';
 import { decide } from './decide.js';
+import { remainsIn } from './records.js';
 import { RULES, type Rules } from './rules.js';
 import {
   type CallRecord,
@@ -13,6 +14,7 @@ import {
   isSettled,
   type Part,
   partOf,
+  type Remains,
   type Run,
   toldStatus,
 } from './run.js';
@@ -33,6 +35,9 @@ export interface Story {
   readonly left: Readonly<Record<string, string>>;
   /** In the order in which they were made. */
   readonly calls: readonly CallRecord[];
+  readonly remains: Remains;
+  /** How the undoing of a cancelled run went. */
+  readonly undone?: Json | undefined;
   /** When it ended. */
   readonly at: number;
 }
@@ -65,10 +70,7 @@ export function tell(graph: Graph, input: JsonObject, world: World, rules: Rules
 function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run {
   const inputs = { ...defaultsOf(graph.inputs), ...input };
   const frame = { graph, prefix: '', inputs, depth: 0 };
-  const root = partOf(
-    { nodes: graph.nodes, value: graph.returns },
-    { frame, names: new Map(), indices: [], visits: '' },
-  );
+  const root = partOf({ nodes: graph.nodes, value: graph.returns }, { frame, names: new Map(), indices: [] });
   return {
     ...{
       graph,
@@ -80,6 +82,8 @@ function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run 
       line: [],
       asked: new Map(),
     },
+    ...{ restarts: new Map(), reissues: new Map(), issued: new Map() },
+    ...{ unknown: new Map(), failedItems: new Map(), effects: [], effectOrder: 0, detached: 0 },
     ...{ calls: [], ends: [], running: 0, settlements: 0 },
   };
 }
@@ -90,6 +94,7 @@ function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run 
  */
 function settle(run: Run): void {
   while (run.end === undefined && (close(run, run.root) || admit(run) || decideNext(run, run.root)));
+  if (run.cancelling && run.isUndone && run.detached === 0) run.end = { status: 'cancelled' };
   if (run.end !== undefined || run.cancelling || !run.root.nodes.every(isSettled)) return;
   run.end = outcomeOf(run, run.root);
 }
@@ -118,11 +123,12 @@ function decideNext(run: Run, part: Part): boolean {
 function cancelRun(run: Run, compensate: boolean): void {
   run.cancelling = true;
   abort(run, run.root);
-  const over = (): void => {
-    run.end = { status: 'cancelled' };
-  };
-  if (compensate) undoAll(run, over);
-  else over();
+  if (!compensate) run.isUndone = true;
+  else
+    undoAll(run, (report) => {
+      run.isUndone = true;
+      run.undone = report;
+    });
 }
 
 function story(run: Run): Story {
@@ -141,6 +147,7 @@ function story(run: Run): Story {
     ...(end.status === 'succeeded' && end.value !== undefined ? { result: end.value } : {}),
     ...(end.status === 'failed' ? told(end.fault) : {}),
     ...{ ends: run.ends, left, calls: run.calls, at: run.agenda.now },
+    ...{ remains: remainsIn(run), undone: run.undone },
   };
 }
 

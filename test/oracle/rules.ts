@@ -35,6 +35,24 @@ export interface Rules {
   readonly errorWins: boolean;
   readonly loopLimit: (max: number) => number;
   readonly elseTaken: boolean;
+  /** Whether a call whose effect was undone is another one from then on. */
+  readonly undoneRises: boolean;
+  /** Whether a jump makes other calls of those it starts over. */
+  readonly restartsCount: boolean;
+  /** Whether a jump forgets how to undo what it starts over. */
+  readonly jumpForgetsEffects: boolean;
+  /** Whether all attempts of a call send the input of the first one. */
+  readonly frozenInput: boolean;
+  /** Whether a late success is recorded. */
+  readonly lateCounts: boolean;
+  /** Whether it is named where nobody undoes it. */
+  readonly lateNamed: boolean;
+  /** Whether a roll-back that left something makes the failure final. */
+  readonly finalRollback: boolean;
+  /** Whether a compensation goes on that is in flight when the run is cancelled. */
+  readonly undoingGoesOn: boolean;
+  /** Whether a step of a `compensate` node finds what has the same tool and input. */
+  readonly stepsJoin: boolean;
 }
 
 /** What `docs/semantics.md` says. */
@@ -69,4 +87,13 @@ export const RULES: Rules = {
   errorWins: true,
   loopLimit: (max) => max,
   elseTaken: true,
+  undoneRises: true,
+  restartsCount: true,
+  jumpForgetsEffects: false,
+  frozenInput: true,
+  lateCounts: true,
+  lateNamed: true,
+  finalRollback: true,
+  undoingGoesOn: true,
+  stepsJoin: true,
 };

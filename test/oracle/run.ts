@@ -46,8 +46,6 @@ export interface Part {
   /** Items and places of the loop it is the body of. */
   readonly names: ReadonlyMap<string, Json>;
   readonly indices: readonly number[];
-  /** Visits of all that it stands in. */
-  readonly visits: string;
   /** Nothing new starts here, because of something in here. */
   ended?: 'failure' | 'error' | 'return';
   /** What the nodes are skipped with that can no longer start. */
@@ -94,7 +92,6 @@ export interface Instance {
   /** Attempts of this visit, and how many of them got to the other side. */
   attempts: number;
   reached: number;
-  visits: number;
   jumps: number;
   /** Another attempt may begin now. */
   again?: boolean;
@@ -119,9 +116,51 @@ export interface Instance {
         readonly target?: Instance;
       }
     | undefined;
-  /** The tool really gave this value. */
-  called?: boolean;
-  undone?: boolean;
+  /** What all attempts of a call send. */
+  input?: Json | undefined;
+  /** The call that has not been answered. */
+  flight?: Flight | undefined;
+}
+
+/** A call that is under way. */
+export interface Flight {
+  /** The node it was made for ends without its answer. */
+  readonly giveUp: () => void;
+}
+
+/** What a call did, and how it is undone. */
+export interface Effect {
+  /** The key of the call's node, those of the containers around it, and the id of the outermost. */
+  readonly call: string;
+  readonly around: readonly string[];
+  readonly top: string;
+  readonly generation: number;
+  /** Counts those of one generation. */
+  readonly further: number;
+  /** Missing where nothing says how it is undone. */
+  readonly tool?: string;
+  readonly input?: Json;
+  readonly ignoreError?: boolean;
+  /** A repeated call of the tool that brought it about has no second effect. */
+  readonly isSafe: boolean;
+  /** The step of a `compensate` node whose own call it is. */
+  readonly own?: { readonly node: string; readonly step: number };
+  status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';
+  failure?: Pick<Fault, 'code' | 'message'> | undefined;
+  order: number;
+  /** It was to be undone. */
+  wanted: boolean;
+  /** Who waits for the compensation that is under way. */
+  joined: ((failure?: Pick<Fault, 'code' | 'message'>) => void)[];
+}
+
+/** What a run left behind, with failures by code. */
+export interface Remains {
+  /** Nodes at the top of which something was undone. */
+  readonly steps: readonly string[];
+  readonly notUndone: readonly { readonly step: string; readonly input?: Json }[];
+  readonly unknown: readonly string[];
+  readonly failedItems: readonly string[];
 }
 
 /** An end that a node came to. */
@@ -141,7 +180,7 @@ export interface CallRecord {
   readonly node: string;
   readonly tool: string;
   readonly input: Json;
-  /** Calls with one identity are the same call, made again. */
+  /** Calls with one key are the same call, made again. */
   readonly identity: string;
   readonly compensation: boolean;
 }
@@ -158,11 +197,28 @@ export interface Run {
   readonly asked: Map<string, number>;
   readonly calls: CallRecord[];
   readonly ends: End[];
+  /** By node key: how often a `goto` started it over, and how often it became another call for other reasons. */
+  readonly restarts: Map<string, number>;
+  readonly reissues: Map<string, number>;
+  /** By node key and generation: the input that was sent. */
+  readonly issued: Map<string, string>;
+  readonly unknown: Map<
+    string,
+    { readonly step: string; readonly tool: string; readonly calls: Set<object> }
+  >;
+  readonly failedItems: Map<string, { readonly around: readonly string[]; readonly fault: Fault }>;
+  effects: Effect[];
+  effectOrder: number;
   running: number;
   settlements: number;
   root: Part;
   end?: Outcome;
   cancelling?: true;
+  /** Compensations that were in flight when the run was cancelled. */
+  detached: number;
+  /** Nothing is undone any more in a cancelled run, and how it went. */
+  isUndone?: true;
+  undone?: Json;
 }
 
 export const SETTLED: ReadonlySet<NodeStatus> = new Set([
@@ -194,7 +250,7 @@ export function partOf(
   for (const node of nodes) {
     const key = part.frame.prefix + node.id + suffix;
     part.nodes.push({
-      ...{ node, part, key, status: 'pending', attempts: 0, reached: 0, visits: 0, jumps: 0 },
+      ...{ node, part, key, status: 'pending', attempts: 0, reached: 0, jumps: 0 },
       ...{ selections: [], pending: [], parts: [], open: [] },
     });
   }

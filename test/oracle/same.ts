@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../src/graph/canonical.js';
-import type { Json, Value } from '../../src/graph/json.js';
+import type { Json } from '../../src/graph/json.js';
 import type { Story } from './oracle.js';
+import { plain } from './plain.js';
 import type { CallRecord, End } from './run.js';
 
 /** Two tellings of one run, in a form in which they are equal if they tell the same. */
@@ -13,18 +14,15 @@ export function compared(
 }
 
 /**
- * Sentences of the machine's own are left out, identities numbered; what happens at one moment stands in one order. Only
+ * Sentences of the machine's own are left out; what happens at one moment stands in one order. Only
  * what is undone keeps the order in which it was. Of the nodes that are left those count that the machine has kept.
  */
 function form(story: Story, unknown: ReadonlySet<string>, kept: Story['left']): object {
   const calls = story.calls.filter(({ compensation }) => !compensation);
   const undone = story.calls.filter(({ compensation }) => compensation);
-  const numbers = new Map<string, number>();
-  const told = ({ at, node, tool, input, identity }: CallRecord): string => {
-    if (!numbers.has(identity)) numbers.set(identity, numbers.size);
-    return `${at} ms: ${node} ${tool} ${canonicalJson(plain(input))} as ${numbers.get(identity)}`;
-  };
-  const { failure, result, ends, left, ...rest } = story;
+  const told = ({ at, node, tool, input, identity }: CallRecord): string =>
+    `${at} ms: ${node} ${tool} ${canonicalJson(plain(input))} as ${identity}`;
+  const { failure, result, ends, left, undone: report, remains, ...rest } = story;
   const isTop = (key: string): boolean => !/[/[]/.test(key);
   return {
     ...rest,
@@ -33,8 +31,19 @@ function form(story: Story, unknown: ReadonlySet<string>, kept: Story['left']): 
     ends: ends.map((end) => endOf(end, unknown)).sort(),
     left: Object.fromEntries(Object.entries(left).filter(([key]) => isTop(key) || Object.hasOwn(kept, key))),
     calls: [...calls].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1)).map(told),
-    undone: undone.map(({ at, tool, input }) => `${at} ms: ${tool} ${canonicalJson(plain(input))}`),
+    undone: undone.map((call) => told({ ...call, node: '' })),
+    remains: { ...remains, notUndone: remains.notUndone.map(withPlainInput) },
+    report: isEmpty(report) ? undefined : plain(report),
   };
+}
+
+function withPlainInput(left: { readonly input?: Json }): object {
+  return 'input' in left ? { ...left, input: plain(left.input) } : left;
+}
+
+/** Where nothing was to be undone there may be a report or none. */
+function isEmpty(report: Json | undefined): boolean {
+  return canonicalJson(report) === '{"done":[],"failed":[],"not_run":[]}';
 }
 
 function orderOf({ at, node, input }: CallRecord): string {
@@ -53,18 +62,4 @@ function endOf(end: End, unknown: ReadonlySet<string>): string {
 
 function unknownIn(ends: readonly End[]): ReadonlySet<string> {
   return new Set(ends.filter(({ isUnknown }) => isUnknown).map(placeOf));
-}
-
-/** Without the sentences that only the machine makes: those of codes that begin with `E_`. */
-function plain(value: Json | undefined): Value {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => plain(item) ?? null);
-  const entries = Object.entries(value);
-  const isInput = entries.some(([key, code]) => key === 'code' && code === 'E_INPUT');
-  const isOurs = entries.some(
-    ([key, code]) => key === 'code' && typeof code === 'string' && code.startsWith('E_'),
-  );
-  const ours = ['message', ...(isInput ? ['details'] : [])];
-  const kept = entries.filter(([key]) => key !== 'outcomeUnknown' && !(isOurs && ours.includes(key)));
-  return Object.fromEntries(kept.map(([key, each]) => [key, plain(each) ?? null]));
 }

@@ -1,6 +1,6 @@
 import type { Expr } from '../../src/graph/expression/tree.js';
 import type { JsonObject, Value } from '../../src/graph/json.js';
-import { ExpressionFault, evaluateTree } from './expressions.js';
+import { ExpressionFault, evaluateTree, type Lookup } from './expressions.js';
 import type { Fault, Instance, Part, Run } from './run.js';
 
 /** Thrown where something a node needs has no value, or one that does not do. */
@@ -16,7 +16,12 @@ export class NoValue extends Error {
 
 /** What an expression means where it stands. @throws NoValue */
 export function read(run: Run, part: Part, expr: Expr, error: JsonObject = {}): Value {
-  const lookup = (root: string, name: string): Value => {
+  return readWith(expr, lookupIn(run, part, error));
+}
+
+/** What names mean in a scope at the moment they are looked up. */
+export function lookupIn(run: Run, part: Part, error: JsonObject = {}): Lookup {
+  return (root, name) => {
     switch (root) {
       case 'inputs':
         return own(part.frame.inputs, name);
@@ -34,6 +39,10 @@ export function read(run: Run, part: Part, expr: Expr, error: JsonObject = {}): 
         return part.names.get(name);
     }
   };
+}
+
+/** @throws NoValue */
+export function readWith(expr: Expr, lookup: Lookup): Value {
   try {
     return evaluateTree(expr, lookup);
   } catch (thrown) {

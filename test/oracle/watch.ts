@@ -3,10 +3,13 @@ import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
 import { parseNodeKey } from '../../src/plan/node-key.js';
+import { planOf } from '../../src/plan/plan.js';
 import type { Change, Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
 import { fold } from '../../src/runtime/engine/fold.js';
-import { type Engine, IDS, type Step } from './drive.js';
+import { commandOf } from '../../src/runtime/engine/read.js';
+import { type Engine, idsIn, type Step } from './drive.js';
 import { waitsIn } from './order.js';
+import type { World } from './world.js';
 
 /** Looks at each step of a run, and throws where one breaks a promise. */
 export type Watcher = (step: Step) => void;
@@ -34,10 +37,10 @@ export function watchOwed(engine: Engine): Watcher {
       else if (command.kind === 'cancelCall') owed.delete(command.call);
       else {
         demand(!owed.has(command.id), `${command.id} is commanded twice`);
-        owed.set(command.id, command);
+        owed.set(command.id, unnumbered(command));
       }
     }
-    const found = engine.outstanding(advance.state);
+    const found = engine.outstanding(advance.state).commands.map(unnumbered);
     demand(
       bytes(found) === bytes([...owed.values()]),
       `outstanding is ${bytes(found)}, not ${bytes([...owed.values()])}`,
@@ -49,20 +52,25 @@ export function watchOwed(engine: Engine): Watcher {
   };
 }
 
+/** Without its place in the order of issue. */
+function unnumbered({ seq: _, ...command }: Command & { readonly seq?: number }): Command {
+  return command as Command;
+}
+
 /** An answer that did not fit leaves its question open. */
 function isOpenStill(event: Event, state: RunState): boolean {
-  return event.kind === 'actionSubmitted' && Object.hasOwn(state.commands, event.command);
+  return event.kind === 'actionSubmitted' && commandOf(state, event.command) !== undefined;
 }
 
 /** A state that was written down and read again goes on byte for byte as the one that was not, for an equal graph too. */
-export function watchCopies(engine: Engine, graph: Graph, input: JsonObject): Watcher {
-  const copy = JSON.parse(bytes(graph)) as Graph;
+export function watchCopies(engine: Engine, graph: Graph, input: JsonObject, world: World): Watcher {
+  const copy = planOf(JSON.parse(bytes(graph)) as Graph);
   let stored = '';
   return ({ event, advance }) => {
     const again =
       event === undefined
-        ? engine.start(copy, input, IDS)
-        : engine.advance(copy, JSON.parse(stored) as RunState, event);
+        ? engine.start(copy, input, idsIn(world))
+        : engine.advance(copy, JSON.parse(stored) as RunState, [event]);
     demand(bytes(again) === bytes(advance), `${bytes(event)} gives other bytes when the state was stored`);
     stored = bytes(advance.state);
     demand(isPlain(advance.state), 'the state is no plain JSON');
@@ -86,6 +94,7 @@ function isPlain(value: unknown): boolean {
 
 /** Events that are late, come twice, or answer what nobody asked, change nothing. */
 export function watchStale(engine: Engine, graph: Graph): Watcher {
+  const plan = planOf(graph);
   let past: Event[] = [];
   return ({ event, advance: { state } }) => {
     if (event !== undefined && 'command' in event && !isOpenStill(event, state))
@@ -93,15 +102,15 @@ export function watchStale(engine: Engine, graph: Graph): Watcher {
     const at = event?.at ?? 0;
     const wrong = engine
       .outstanding(state)
-      .slice(0, 2)
+      .commands.slice(0, 2)
       .map(({ id, kind }): Event => {
-        if (kind === 'startTimer') return { kind: 'toolReturned', at, command: id, value: 1 };
-        return { kind: 'timerFired', at, command: id };
+        if (kind === 'callTool') return { kind: 'actionSubmitted', at, command: id, value: 1 };
+        return { kind: 'toolReturned', at, command: id, value: 1 };
       });
     const unknown: Event = { kind: 'toolReturned', at, command: 'constructor', value: 1 };
     const before = bytes(state);
     for (const stale of [...past, ...wrong, unknown]) {
-      const { changes, commands, facts, state: after } = engine.advance(graph, state, stale);
+      const { changes, commands, facts, state: after } = engine.advance(plan, state, [stale]);
       const isIdle = changes.length + commands.length + facts.length === 0;
       demand(isIdle && bytes(after) === before, `${bytes(stale)} changes something`);
     }
@@ -216,26 +225,36 @@ function sibling(key: string, id: string): string {
   return key.slice(0, start) + id + (bracket < 0 ? '' : key.slice(bracket));
 }
 
-/** Whatever is undone has succeeded, and is undone once, unless the call that was to do it failed or was given up. */
-export function watchUndoing(): Watcher {
-  const succeeded = new Set<string>();
-  const undoing = new Map<string, string>();
+/** No command has an id that another one had, and no idempotency key goes with two inputs. */
+export function watchIdentity(): Watcher {
+  const ids = new Set<string>();
+  const inputs = new Map<string, string>();
   return ({ advance }) => {
-    for (const fact of advance.facts) {
-      if (fact.kind === 'nodeSucceeded') succeeded.add(fact.node);
-      if (fact.kind === 'callReturned' && !fact.outcome.ok) {
-        const undoes = undoing.get(fact.command);
-        if (undoes !== undefined) succeeded.add(undoes);
-      }
-      if (fact.kind !== 'callIssued' || fact.isCompensation !== true || fact.undoes === undefined) continue;
-      demand(succeeded.has(fact.undoes), `${fact.undoes} is undone and has not succeeded`);
-      if (!placeIsImplicit(fact)) continue;
-      succeeded.delete(fact.undoes);
-      undoing.set(fact.command, fact.undoes);
+    for (const command of advance.commands) {
+      demand(!ids.has(command.id), `the id ${command.id} is used twice`);
+      ids.add(command.id);
+      if (command.kind !== 'callTool') continue;
+      const sent = bytes([command.tool, command.input]);
+      demand((inputs.get(command.key) ?? sent) === sent, `${command.key} goes with two inputs`);
+      inputs.set(command.key, sent);
     }
   };
 }
 
-function placeIsImplicit({ tool }: { readonly tool: string }): boolean {
-  return tool.startsWith('undo_');
+/** What was undone is not undone once more: a compensation that succeeded is not made again. */
+export function watchUndoing(): Watcher {
+  const undone = new Set<string>();
+  const issued = new Map<string, string>();
+  return ({ advance }) => {
+    for (const command of advance.commands) {
+      if (command.kind !== 'callTool' || command.isCompensation !== true) continue;
+      demand(!undone.has(command.key), `${command.key} is undone twice`);
+      if (command.key.startsWith('["undo"')) issued.set(command.id, command.key);
+    }
+    for (const fact of advance.facts) {
+      if (fact.kind !== 'callReturned' || !fact.outcome.ok) continue;
+      const key = issued.get(fact.command);
+      if (key !== undefined) undone.add(key);
+    }
+  };
 }

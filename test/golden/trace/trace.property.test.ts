@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
+import { planOf } from '../../../src/plan/plan.js';
 import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
 import { createTrace, type TraceObserver } from '../../../src/runtime/observers/trace/trace.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
@@ -73,7 +74,7 @@ describe('the trace of any run', () => {
 });
 
 function lastOf(graph: Graph, world: Case['world'], trace: TraceObserver) {
-  let last = ENGINE.start(graph, INPUT, { runId: 'none', at: 0 });
+  let last = ENGINE.start(planOf(graph), INPUT, { runId: 'none', at: 0 });
   drive(ENGINE, graph, INPUT, world, ({ advance }) => {
     for (const fact of advance.facts) trace.observe(fact, advance.state);
     last = advance;
