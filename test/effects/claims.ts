@@ -1,0 +1,102 @@
+import type { Json } from '../../src/graph/json.js';
+import { isJsonObject } from '../../src/graph/json.js';
+import { type Placed, place } from './calls.js';
+import type { Outcome } from './host.js';
+import { effectIn } from './tool-world.js';
+
+/** What the facts of a run tell of one effect. Places are those in the list of facts; later ones replace earlier ones. */
+interface Told {
+  readonly id: string;
+  /** The call that gave it. */
+  readonly node: string;
+  readonly given: number;
+  /** A compensation took it away again. */
+  readonly taken?: number;
+}
+
+/**
+ * Compares what a run says it did with the effects that are there. Gives what is wrong, as sentences.
+ *
+ * An effect that is there is that of a call that succeeded and that nobody was to undo since; or it is named among what
+ * was not undone, or its call among those of which nothing is known. An effect of a call that succeeded, and that was
+ * not undone since, is there.
+ */
+export function faultsIn(outcome: Outcome): string[] {
+  const { effects } = outcome;
+  const told = toldIn(outcome);
+  const faults: string[] = [];
+  for (const { id, node, given, taken = -1 } of told.values()) {
+    if (taken > given && effects.has(id)) faults.push(`${id} of ${node} was undone and is there`);
+    // A compensation without a result may have taken it away.
+    if (given > taken && !effects.has(id) && !isNamed(outcome, id))
+      faults.push(`${id} of ${node} succeeded and is not there`);
+  }
+  for (const id of effects) {
+    if (isNamed(outcome, id)) continue;
+    const known = told.get(id);
+    if (known === undefined) faults.push(`${id} is there, and nothing tells of it`);
+    else if (isCovered(outcome, known))
+      faults.push(`${id} of ${known.node} was to be undone, is there and is not named`);
+  }
+  return faults;
+}
+
+function toldIn({ facts }: Outcome): Map<string, Told> {
+  const told = new Map<string, Told>();
+  const undoing = new Map<string, string>();
+  facts.forEach((fact, at) => {
+    if (fact.kind === 'callIssued' && fact.isCompensation) {
+      const id = effectIn(fact.input.of);
+      if (id !== undefined) undoing.set(fact.command, id);
+    }
+    if (fact.kind !== 'callReturned' || !fact.outcome.ok) return;
+    const undone = undoing.get(fact.command);
+    const id = undone ?? effectIn(fact.outcome.value);
+    if (id === undefined) return;
+    if (undone === undefined) told.set(id, { ...told.get(id), id, node: fact.node, given: at });
+    else told.set(id, { ...(told.get(id) ?? { id, node: '', given: -1 }), taken: at });
+  });
+  return told;
+}
+
+/** Whether what remains names an effect, or the call that brought it about as one of which nothing is known. */
+function isNamed({ remains, makers }: Outcome, id: string): boolean {
+  const nodes = makers.get(id) ?? new Set();
+  if (remains.unknown.some(({ step }) => nodes.has(step))) return true;
+  return remains.notUndone.some(({ step, input }) => {
+    if (input === undefined) return nodes.has(step);
+    return effectIn(asJson(input).of) === id;
+  });
+}
+
+function asJson(input: Json): { readonly of?: Json } {
+  return isJsonObject(input) ? input : {};
+}
+
+/** Whether the effect was to be undone, by a roll-back or a cancellation that began after its call had succeeded. */
+function isCovered({ facts, graph }: Outcome, { node: key, given }: Told): boolean {
+  const call = place(graph, key);
+  return facts.some((fact, at) => {
+    if (fact.kind !== 'compensated' || at < given) return false;
+    if (fact.node === undefined) return call.node.compensate !== undefined;
+    return rolledBackBy(graph, fact.node).some((parallel) =>
+      call.around.some((each) => each.key === parallel),
+    );
+  });
+}
+
+/** The keys of the parallels that a node undoes: itself, or those that name it. */
+function rolledBackBy(graph: Outcome['graph'], key: string): string[] {
+  const { node, beside }: Placed = place(graph, key);
+  if (node.kind === 'parallel') return [key];
+  const own = key.slice(0, key.length - suffixOf(key).length - node.id.length);
+  return beside.flatMap((other) =>
+    other.kind === 'parallel' && other.compensateNode === node.id
+      ? [`${own}${other.id}${suffixOf(key)}`]
+      : [],
+  );
+}
+
+function suffixOf(key: string): string {
+  return /(\[\d+\])*$/.exec(key)?.[0] ?? '';
+}

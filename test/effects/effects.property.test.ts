@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { ENGINE, type Engine } from '../oracle/drive.js';
+import { holdOn, RUNS, samplesOf, timeoutFor } from '../oracle/runs.js';
+import { faultsIn } from './claims.js';
+import { play } from './host.js';
+import { forgetsUnnamed, jumpForgets, keepsGeneration } from './mutations.js';
+import { trialOf } from './trial.js';
+
+/** Each of the defects is found among so many runs. */
+const MOST_RUNS = 10_000;
+
+describe('what a run says it did', () => {
+  test(`is what is there, in ${RUNS} runs with cancellations, crashes and retries`, {
+    timeout: timeoutFor(RUNS),
+  }, () => {
+    holdOn(trialOf, RUNS, (trial) => {
+      const outcome = play(ENGINE, trial);
+      const faults = [...faultsIn(outcome), ...outcome.keyFaults];
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+    });
+  });
+});
+
+describe('an engine would be caught that', () => {
+  test.each<[string, () => Engine]>([
+    ['repeats the key of a call whose effect was undone', keepsGeneration],
+    ['forgets in a jump how to undo what starts over', jumpForgets],
+    ['does not name what a roll-back cannot undo', forgetsUnnamed],
+  ])('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {
+    expect(samplesOf(trialOf, MOST_RUNS).some((trial) => isCaught(engineOf(), trial))).toBe(true);
+  });
+});
+
+function isCaught(engine: Engine, trial: ReturnType<typeof trialOf>): boolean {
+  try {
+    return faultsIn(play(engine, trial)).length > 0;
+  } catch {
+    // What the engine makes of a state that was changed behind its back is no evidence.
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Graph } from '../../src/graph/model.js';
+import type { Advance, Event, RunState } from '../../src/runtime/engine/contract.js';
+import { ENGINE, type Engine } from '../oracle/drive.js';
+import { place } from './calls.js';
+
+/** The engine, with one change made to what each of its steps gives. */
+function changed(change: (advance: Advance, graph: Graph, events: readonly Event[]) => Advance): Engine {
+  return {
+    ...ENGINE,
+    start: (plan, ...given) => change(ENGINE.start(plan, ...given), plan.graph, []),
+    advance: (plan, state, events) => change(ENGINE.advance(plan, state, events), plan.graph, events),
+  };
+}
+
+/** A call whose effect was undone is made again with the key it had. */
+export function keepsGeneration(): Engine {
+  const undone = new Map<string, number>();
+  return changed((advance) => {
+    const { reissues } = { reissues: reissuesIn(advance.state) };
+    for (const [node, count] of reissues) undone.set(node, count);
+    const commands = advance.commands.map((command) => {
+      if (command.kind !== 'callTool' || command.isCompensation) return command;
+      const [kind, run, node, generation] = JSON.parse(command.key) as [string, string, string, number];
+      return { ...command, key: JSON.stringify([kind, run, node, generation - (undone.get(node) ?? 0)]) };
+    });
+    return { ...advance, commands };
+  });
+}
+
+/** How often the effect of each call was undone. */
+function reissuesIn({ effects }: RunState): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { call, status } of Object.values(effects))
+    if (status === 'undone') counts.set(call, (counts.get(call) ?? 0) + 1);
+  return counts;
+}
+
+/** A jump forgets how to undo what it starts over. */
+export function jumpForgets(): Engine {
+  return changed((advance, graph) => {
+    for (const fact of advance.facts) {
+      if (fact.kind !== 'jumped') continue;
+      const { beside, node } = place(graph, fact.node);
+      const first = beside.findIndex(({ id }) => id === fact.target);
+      const again = new Set(beside.slice(first, beside.indexOf(node) + 1));
+      forget(advance.state, ({ call, status }) => {
+        const { node: called, around } = place(graph, call);
+        const isInside = again.has(called) || around.some((each) => again.has(each.node));
+        return status === 'active' && isInside;
+      });
+    }
+    return advance;
+  });
+}
+
+/** A roll-back does not name what it cannot undo. */
+export function forgetsUnnamed(): Engine {
+  return changed((advance) => {
+    forget(advance.state, ({ tool }) => tool === undefined);
+    return advance;
+  });
+}
+
+function forget({ effects }: RunState, isOver: (row: RunState['effects'][string]) => boolean): void {
+  const table = effects as Record<string, RunState['effects'][string]>;
+  for (const [key, row] of Object.entries(table)) if (isOver(row)) delete table[key];
+}
