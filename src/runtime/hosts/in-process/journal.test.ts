@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { body, foreach, parallel, undo, wait } from '../../engine/constructs.fixture.js';
+import { ask, body, foreach, parallel, undo, wait } from '../../engine/constructs.fixture.js';
 import { again, call, chain, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
 import { FaultyJournal } from '../faulty-journal.fixture.js';
 import { JournalConflictError, type JournalEntry, JournalFailedError } from '../journal.js';
 import { MemoryJournal } from '../memory-journal.js';
 import { MAX_FAILED_WRITES } from './journal-writer.js';
-import { never, ok, Setup, type Tool } from './setup.fixture.js';
+import { LiveRun } from './live-run.js';
+import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 
 const nodes = chain(call('a'), call('b', { of: step('a') }), done('out', step('b')));
 
@@ -318,4 +319,22 @@ test('values that are changed after they were handed in do not change a run', as
   );
   expect(outcome.result).toEqual({ mine: [1], its: [1] });
   expect(outcome.state.outputs.a).toEqual({ list: [1] });
+});
+
+test.each<[string, unknown, string]>([
+  ['a function', { run: () => 1 }, '`/run` is a function'],
+  ['a number that is not finite', [Number.NaN], '`/0` is NaN'],
+])('a result that is not JSON, %s, is refused with a failure of the step', async (_name, value, why) => {
+  const outcome = await new Setup().run(graph([call('a')]), { 'tool-a': () => ok(value as never) });
+  expect(outcome).toMatchObject({ status: 'failed', node: 'a', failure: { code: 'E_RESULT_NOT_JSON' } });
+  expect(outcome.failure?.message).toContain(why);
+});
+
+test('an answer that is not JSON is refused before the run sees it', () => {
+  const options = { graph: graph([ask('sure')]), input: {}, runId: 'run-1', calls: port({}) };
+  const context = { requestId: '1', progress() {} };
+  const run = new LiveRun({ ...options, context, clock: new Setup().clock }, { changed() {}, broken() {} });
+  run.go();
+  expect(() => run.answer('sure#1', (() => 1) as never)).toThrow("the answer to 'sure#1' is not JSON");
+  expect(run.standing).toBe('asking');
 });
