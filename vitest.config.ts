@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: { conditions: ['@stepwright/source'] },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
@@ -11,9 +11,10 @@ export default defineConfig({
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      { extends: true, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      { extends: true, mode, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
       {
         extends: true,
+        mode,
         test: {
           name: 'reload',
           include: ['src/runtime/engine/*.test.ts'],
@@ -23,4 +24,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));
