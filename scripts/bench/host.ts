@@ -72,7 +72,7 @@ export function increment({ n }: { readonly n: number }): { n: number } {
   return { n: n + 1 };
 }
 
-/** Compiles a graph anew; plans are kept by graph. */
+/** Compiles a graph anew: plans are kept by graph, and hash it when they are asked. */
 export function planAnew(graph: Graph): unknown {
   return planOf({ ...graph });
 }

@@ -21,17 +21,15 @@ export async function planning(sizes: Sizes): Promise<Row[]> {
     },
     sizes,
   );
-  const name = 'plan, for each node';
-  const target = { of: 'ours', atMost: 8 } as const;
   return [
-    row({ name: `${name}, without its hash`, unit: 'µs', ours: plan - hash, target }),
-    row({ name, unit: 'µs', ours: plan, peer: { name: 'XState', value: xstate } }),
     row({
-      name: 'hash, for each node',
+      name: 'plan, for each node, without its hash',
       unit: 'µs',
-      ours: hash,
-      peer: { name: 'the whole plan', value: plan },
+      ours: plan,
+      peer: { name: 'XState', value: xstate },
+      target: { of: 'ours', atMost: 8 },
     }),
+    row({ name: 'hash, for each node', unit: 'µs', ours: hash, peer: { name: 'the plan', value: plan } }),
   ];
 }
 
