@@ -29,6 +29,7 @@ import type {
   RefRoot,
   SliceExpr,
 } from './tree.js';
+import { isUnknown, type Unknown, unknownIn, unknownOf, unknownText } from './unknown.js';
 import { argumentType, describeKind, isNullish, isTrue, readProperty } from './value.js';
 
 export { Budget } from './budget.js';
@@ -90,19 +91,25 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
     case 'and':
     case 'or':
       return logic(expr, evaluation, depth);
-    case 'not':
-      return !isTrue(visit(expr.of, evaluation, depth + 1), expr.truth, expr.at);
+    case 'not': {
+      const of = visit(expr.of, evaluation, depth + 1);
+      return isUnknown(of) ? unknownOf(of) : !isTrue(of, expr.truth, expr.at);
+    }
     case 'arithmetic': {
       const left = visit(expr.left, evaluation, depth + 1);
-      return calculate(expr.op, left, visit(expr.right, evaluation, depth + 1), budget, expr.at);
+      const right = visit(expr.right, evaluation, depth + 1);
+      if (isUnknown(left) || isUnknown(right)) return unknownOf(left, right);
+      return calculate(expr.op, left, right, budget, expr.at);
     }
-    case 'negate':
-      return negated(visit(expr.of, evaluation, depth + 1), expr.at);
+    case 'negate': {
+      const of = visit(expr.of, evaluation, depth + 1);
+      return isUnknown(of) ? unknownOf(of) : negated(of, expr.at);
+    }
     case 'conditional': {
-      const chosen = isTrue(visit(expr.test, evaluation, depth + 1), expr.truth, expr.at)
-        ? expr.then
-        : expr.else;
-      return chosen === undefined ? undefined : visit(chosen, evaluation, depth + 1);
+      const test = visit(expr.test, evaluation, depth + 1);
+      const chosen = isTrue(test, expr.truth, expr.at) ? expr.then : expr.else;
+      const value = chosen === undefined ? undefined : visit(chosen, evaluation, depth + 1);
+      return isUnknown(test) ? unknownOf(test, value) : value;
     }
     case 'list':
       return list(expr, evaluation, depth);
@@ -110,11 +117,15 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       return dict(expr, evaluation, depth);
     case 'text': {
       let text = '';
+      let before: (string | Unknown)[] | undefined;
       for (const part of expr.parts) {
         const value = typeof part === 'string' ? part : visit(part, evaluation, depth + 1);
-        text += toText(value, expr.style, budget, expr.at);
+        if (isUnknown(value)) {
+          before = [...(before ?? []), text, value];
+          text = '';
+        } else text += toText(value, expr.style, budget, expr.at);
       }
-      return text;
+      return before === undefined ? text : unknownText([...before, text]);
     }
     case 'let': {
       const value = visit(expr.value, evaluation, depth + 1);
@@ -195,6 +206,7 @@ function isLink(expr: Expr): expr is Link {
 
 function get(expr: GetExpr, of: Value, evaluation: Evaluation, depth: number): Value {
   const key = visit(expr.key, evaluation, depth + 1);
+  if (isUnknown(key)) return unknownOf(of, key);
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw expressionError('E_KEY_TYPE', { found: describeKind(key) }, expr.key.at ?? expr.at);
   }
@@ -204,14 +216,21 @@ function get(expr: GetExpr, of: Value, evaluation: Evaluation, depth: number): V
 function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number): Value {
   if (expr.style !== 'js')
     throw expressionError('E_UNSUPPORTED', { what: `the slice \`${expr.style}\`` }, expr.at);
+  let unknown: Value;
   const bound = (part: Expr | undefined): number | undefined => {
     const value = part === undefined ? undefined : visit(part, evaluation, depth + 1);
+    if (isUnknown(value)) {
+      unknown = unknownOf(unknown, value);
+      return undefined;
+    }
     if (value === undefined || typeof value === 'number') return value;
     throw argumentType('slice', 'numbers', value, part?.at ?? expr.at);
   };
+  if (isUnknown(of)) return unknownOf(of);
   if (typeof of !== 'string' && !Array.isArray(of))
     throw argumentType('slice', 'text or a list', of, expr.at);
   const [start, end] = [bound(expr.start), bound(expr.end)];
+  if (unknown !== undefined) return unknown;
   if (typeof of !== 'string') return evaluation.made.list(of.slice(start, end), expr.at);
   const part = of.slice(start, end);
   evaluation.budget.charge(part.length, expr.at);
@@ -219,6 +238,7 @@ function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number
 }
 
 function each(expr: EachExpr, items: Value, evaluation: Evaluation, depth: number): Value {
+  if (isUnknown(items)) return unknownOf(items);
   if (!Array.isArray(items)) throw argumentType(expr.mode, 'a list', items, expr.at);
   const body = (item: Value, index: number): Value => {
     evaluation.budget.charge(1, expr.at);
@@ -227,10 +247,25 @@ function each(expr: EachExpr, items: Value, evaluation: Evaluation, depth: numbe
     return visit(expr.body, whole, depth + 1);
   };
   if (expr.mode === 'map') return evaluation.made.list(items.map(body), expr.at);
-  const holds = (item: Value, index: number): boolean => isTrue(body(item, index), expr.truth, expr.at);
+  let unknown: Value;
+  const holds = (item: Value, index: number): boolean => {
+    const value = body(item, index);
+    if (isUnknown(value)) unknown = unknownOf(unknown, value);
+    return isTrue(value, expr.truth, expr.at);
+  };
+  const value = matching(expr, items, holds, evaluation);
+  return unknown ?? value;
+}
+
+function matching(
+  expr: EachExpr,
+  items: readonly Value[],
+  holds: (item: Value, index: number) => boolean,
+  { made }: Evaluation,
+): Value {
   switch (expr.mode) {
     case 'filter':
-      return evaluation.made.list(items.filter(holds), expr.at);
+      return made.list(items.filter(holds), expr.at);
     case 'find':
       return items.find(holds);
     case 'some':
@@ -238,14 +273,15 @@ function each(expr: EachExpr, items: Value, evaluation: Evaluation, depth: numbe
     case 'every':
       return items.every(holds);
     default:
-      return unreachable(expr);
+      throw new Error(`the mode \`${expr.mode}\` matches nothing`);
   }
 }
 
-function comparison(expr: CompareExpr, evaluation: Evaluation, depth: number): boolean {
+function comparison(expr: CompareExpr, evaluation: Evaluation, depth: number): Value {
   let left = visit(expr.left, evaluation, depth + 1);
   for (const link of expr.ops) {
     const right = visit(link.right, evaluation, depth + 1);
+    if (isUnknown(left) || isUnknown(right)) return unknownOf(left, right);
     if (!compare(link.op, left, right, evaluation.budget, expr.at)) return false;
     left = right;
   }
@@ -257,6 +293,7 @@ function logic(expr: LogicExpr, evaluation: Evaluation, depth: number): Value {
   let value: Value;
   for (const [index, item] of expr.items.entries()) {
     value = visit(item, evaluation, depth + 1);
+    if (isUnknown(value)) return unknownOf(value);
     const isLast = index === expr.items.length - 1;
     // The last operand is the value, whatever it counts as; with `boolean` it must be one all the same.
     if (isLast && expr.truth !== 'boolean') return value;
@@ -273,6 +310,7 @@ function list(expr: ListExpr, evaluation: Evaluation, depth: number): Json {
       items.push(value);
       continue;
     }
+    if (isUnknown(value)) return unknownOf(value) ?? null;
     if (!Array.isArray(value)) {
       throw expressionError('E_NOT_A_LIST', { found: describeKind(value) }, item.value.at ?? expr.at);
     }
@@ -292,6 +330,7 @@ function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
     }
     const value = visit(entry.spread, evaluation, depth + 1);
     if (isNullish(value)) continue;
+    if (isUnknown(value)) return unknownOf(value) ?? null;
     if (typeof value !== 'object' || Array.isArray(value)) {
       const details = { key: '...', of: describeSource(entry.spread), found: describeKind(value) };
       throw expressionError('E_NOT_AN_OBJECT', details, entry.spread.at ?? expr.at);
@@ -319,17 +358,26 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | ty
   }
   if (fn.lazy) {
     budget.charge(fn.cost(given), expr.at);
-    return fn.apply(expr.args.map((arg) => () => visit(arg, evaluation, depth + 1)));
+    const value = fn.apply(expr.args.map((arg) => () => visit(arg, evaluation, depth + 1)));
+    return isUnknown(value) ? unknownOf(value) : value;
   }
   const args: Value[] = [];
+  let unknown: Value;
   for (const [index, arg] of expr.args.entries()) {
     const isSubject = fn.method === true && index === 0;
     const value = isSubject ? subject(arg, expr, evaluation, depth) : visit(arg, evaluation, depth + 1);
     if (value === CHAIN_ENDED) return CHAIN_ENDED;
-    checkArgument(fn, index, value, arg.at ?? expr.at);
+    if (isUnknownArgument(value)) unknown = unknownOf(unknown, ...unknownIn(value));
+    else checkArgument(fn, index, value, arg.at ?? expr.at);
     args.push(value);
   }
+  if (unknown !== undefined) return unknown;
   return fn.apply(args, { budget, made, at: expr.at });
+}
+
+/** A function looks at the items of a list as well. */
+function isUnknownArgument(value: Value): boolean {
+  return isUnknown(value) || (Array.isArray(value) && value.some((item) => isUnknown(item)));
 }
 
 function checkArgument(fn: EagerFunction, index: number, value: Value, at: Span | undefined): void {

@@ -4,6 +4,7 @@ import { unreachable } from '../unreachable.js';
 import type { Budget } from './budget.js';
 import { expressionError } from './error.js';
 import type { TextExpr } from './tree.js';
+import { isUnknown } from './unknown.js';
 import { chargeWhole, isNullish, MAX_DATA_DEPTH } from './value.js';
 
 /** Turns a value into text in the given style. @throws ExpressionError `E_BUDGET`, `E_DEPTH` */
@@ -31,6 +32,7 @@ function templateText(value: Value, budget: Budget, at: Span | undefined, depth:
     return value;
   }
   budget.charge(1, at);
+  if (isUnknown(value)) return value.toJSON();
   if (!Array.isArray(value))
     return typeof value === 'object' && value !== null ? '[object Object]' : String(value);
   if (depth >= MAX_DATA_DEPTH) {

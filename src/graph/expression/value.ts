@@ -4,6 +4,7 @@ import { unreachable } from '../unreachable.js';
 import type { Budget } from './budget.js';
 import { expressionError } from './error.js';
 import type { Truth } from './tree.js';
+import { isUnknown } from './unknown.js';
 
 /** Data nested deeper than this is refused before recursion meets the end of the stack. */
 export const MAX_DATA_DEPTH = 1000;
@@ -41,6 +42,7 @@ export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
       return Boolean(value);
     case 'boolean':
       if (typeof value !== 'boolean') {
+        if (isUnknown(value)) return true;
         throw expressionError('E_NOT_A_BOOLEAN', { found: describeKind(value) }, at);
       }
       return value;
@@ -59,7 +61,8 @@ export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
  */
 export function readProperty(value: Value, key: string | number, of: () => string, at?: Span): Value {
   if (typeof value === 'object' && value !== null) {
-    return Object.hasOwn(value, key) ? (value as Readonly<Record<string | number, Value>>)[key] : undefined;
+    if (Object.hasOwn(value, key)) return (value as Readonly<Record<string | number, Value>>)[key];
+    return isUnknown(value) ? value.at(key) : undefined;
   }
   if (typeof value === 'string') {
     if (key === 'length') return value.length;
