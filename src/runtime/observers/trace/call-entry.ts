@@ -1,5 +1,5 @@
 import { references } from '../../../graph/expression/references.js';
-import { isJsonObject, type JsonObject, type JsonSchema, type Value } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type Value } from '../../../graph/json.js';
 import type { AskNode, CallNode } from '../../../graph/model.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { NodeInstance } from '../../engine/instances.js';
@@ -8,54 +8,47 @@ import type { RunMask } from '../../hosts/run-mask.js';
 import { RESULT_LIMIT } from './block.js';
 import { bodyName } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import { nameOf } from './open-values.js';
-import type { PlannedStep } from './outlook.js';
-import type { Resolver } from './resolve.js';
+import { nameOf } from './open-nodes.js';
 import { texts } from './texts.js';
 
-/** A step that a hand-off can list. */
-export type ListedStep = PlannedStep | AskNode;
-
-/** A call or read as a hand-off lists it; nothing where a value of it can never exist. */
-export function callOf(
-  step: PlannedStep,
-  node: NodeInstance,
-  resolver: Resolver,
-  secrets: RunMask,
-): HandOffCall | undefined {
-  const resolved = resolver.resolve(step.kind === 'call' ? step.input : step.uri);
-  if (!resolved.ok) return undefined;
-  const name = nameOf(node.key);
-  const around = bodyName(node.scope);
-  if (step.kind === 'resource') {
-    return { step: name, resource: step.resource, uri: secrets.text(String(resolved.value)), ...around };
+/**
+ * A call, a read or a question as a hand-off lists it.
+ * @param given the input of the call, the address of the resource, or the message and the options of the question.
+ */
+export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): HandOffCall {
+  const { node: model } = node.planned;
+  const value = written(given);
+  const [step, around] = [nameOf(node.key), bodyName(node.scope)];
+  switch (model.kind) {
+    case 'call':
+      return { step, tool: model.tool, arguments: shown(value, model, secrets), ...around };
+    case 'resource':
+      return { step, resource: model.resource, uri: secrets.text(String(value)), ...around };
+    case 'ask':
+      return { step, ...question(model, value, secrets), ...around };
+    default:
+      throw new Error(`a ${model.kind} node is no call`);
   }
-  return { step: name, tool: step.tool, arguments: shown(resolved.value, step, secrets), ...around };
 }
 
-/** A question as a hand-off lists it, for whoever follows the hand-off to put it. */
-export function askOf(
-  step: AskNode,
-  node: NodeInstance,
-  resolver: Resolver,
-  secrets: RunMask,
-): HandOffCall | undefined {
-  const message = resolver.resolve(step.message);
-  if (!message.ok || typeof message.value !== 'string') return undefined;
-  const given = step.options === undefined ? undefined : resolver.resolve(step.options);
-  const options = given?.ok && Array.isArray(given.value) ? given.value.map(String) : undefined;
-  const schema: JsonSchema = answerSchema(step, options);
+/** A value with the texts that stand for what is not known. */
+function written(value: Value): Json {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json);
+}
+
+/** For whoever follows the hand-off to put it. */
+function question(step: AskNode, value: Json, secrets: RunMask) {
+  const { message = null, options: given } = isJsonObject(value) ? value : {};
+  const options = Array.isArray(given) ? given.map(String) : undefined;
   return {
-    step: nameOf(node.key),
-    ask: secrets.text(message.value),
+    ask: secrets.text(String(message)),
     ...(options === undefined ? {} : { options: options.map((option) => secrets.text(option)) }),
-    schema,
-    ...bodyName(node.scope),
+    schema: answerSchema(step, options),
   };
 }
 
 /** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
-function shown(value: Value, node: CallNode, secrets: RunMask): JsonObject {
+function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
   // References to secrets are placeholders already; what is left are copies of their values.
   const pending = secrets.pending(node, isJsonObject(value) ? value : {});
   const { input } = node;

@@ -3,7 +3,7 @@ import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
 import type { ScopeInstance } from '../../engine/instances.js';
-import { ANY_ITEM, nameOf } from './open-values.js';
+import { ANY_ITEM, nameOf } from './open-nodes.js';
 import { names, oneOf, stop } from './sentences.js';
 
 /** How the call went that a hand-off asks for once more. */

@@ -1,13 +1,15 @@
+import type { Expr } from '../../../graph/expression/tree.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { callText, cleanUpCalls, cleanUpText } from './clean-up.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
-import { OpenCalls } from './open-calls.js';
+import { isUndone, openCalls } from './open-calls.js';
+import { OpenNodes } from './open-nodes.js';
 import { outlookOf } from './outlook.js';
 import type { StandingWork } from './standing.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
@@ -44,7 +46,7 @@ export function handOff(context: HandOffContext): HandOff {
   const reasons = stopped.reasons();
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
-  const calls = endedOnPurpose ? [] : stopped.calls();
+  const { calls, leftOut } = endedOnPurpose ? { calls: [], leftOut: [] } : stopped.open();
   const cleanUp = cleanUpCalls(context.standing, context.secrets);
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
   const { secrets } = context;
@@ -59,7 +61,7 @@ export function handOff(context: HandOffContext): HandOff {
     why.join('\n'),
     ...(cleanUp.length === 0 ? [] : [cleanUpText(cleanUp)]),
     calls.length === 0 ? nothing : texts.toContinue(calls.map(callText)),
-    ...(calls.length === 0 ? [] : [stopped.leftOut().join('\n')].filter((text) => text !== '')),
+    ...(calls.length === 0 ? [] : [leftOut.join('\n')].filter((text) => text !== '')),
   ];
   return {
     text: secrets.text(parts.join('\n\n')),
@@ -77,22 +79,22 @@ interface UndoneBy {
 
 class StoppedRun {
   readonly #context: HandOffContext;
-  readonly #calls: OpenCalls;
   readonly #failed: readonly FailedStep[];
 
   constructor(context: HandOffContext) {
     this.#context = context;
-    this.#calls = new OpenCalls(context);
     this.#failed = causes([...recordsIn(context.ledger.root)].flatMap((record) => this.#failedStep(record)));
   }
 
   /** Why the run stopped: one reason per failed step, those that ended the run first. */
   reasons(): StopReason[] {
     const { state, ledger } = this.#context;
+    const left = new OpenNodes({ ...this.#context, again: new Set() });
+    const hasValue = (expr: Expr, at: ScopeInstance) => left.hasValue(expr, at);
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
       .filter((each) => !(isCancelled && wasCancelled(each)))
-      .map((each) => stepReason(each, ledger, this.#calls.resolverAt(each.node.scope), wasGivenUp(each)));
+      .map((each) => stepReason(each, ledger, hasValue, wasGivenUp(each)));
     if (isCancelled) return [this.#cancelled(), ...failed];
     return failed.length > 0 ? failed : [this.unfinished()];
   }
@@ -164,13 +166,18 @@ class StoppedRun {
     return this.#failed.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
   }
 
-  calls(): HandOffCall[] {
-    return this.#calls.after(this.#failed);
+  /** The calls that can still be made, and what to say of steps that are left out. */
+  open(): { readonly calls: readonly HandOffCall[]; readonly leftOut: readonly string[] } {
+    return openCalls(this.#context, this.#failed);
   }
 
-  /** What to say of steps that no call brings back. Known when the calls are. */
-  leftOut(): readonly string[] {
-    return this.#calls.leftOut;
+  /** The first step at the top that did not begin, in declaration order. */
+  #firstPending(): NodeInstance | undefined {
+    const { instances, plan, root } = this.#context.ledger;
+    const first = plan.main.root.nodes.find(
+      ({ node }) => outlookOf(root.nodes.get(node.id)).status === 'pending',
+    );
+    return first && instances.node(instances.root, first);
   }
 
   #failedStep(failed: NodeRecord): FailedStep[] {
@@ -189,7 +196,7 @@ class StoppedRun {
         record,
         failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
         attempts,
-        retryable: isRetryable && record === failed && !this.#calls.isUndone(node),
+        retryable: isRetryable && record === failed && !isUndone(node, this.#context),
       },
     ];
   }
@@ -209,7 +216,7 @@ class StoppedRun {
   #cancelled(): StopReason {
     const { graph, state } = this.#context;
     const inFlight = this.#failed.find(wasCancelled);
-    const step = inFlight?.node ?? this.#calls.firstPending();
+    const step = inFlight?.node ?? this.#firstPending();
     const name = step?.key;
     const unknown = inFlight?.failure.outcomeUnknown === true && !inFlight.retryable;
     const model = step?.planned.node;

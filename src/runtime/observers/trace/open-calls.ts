@@ -1,334 +1,354 @@
 import { inlineText } from '../../../graph/expression/inline.js';
+import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { ErrorNode } from '../../../graph/model.js';
-import { valueExpressions } from '../../../graph/node-expressions.js';
+import { isUnknown, Unknown, unknownIn } from '../../../graph/expression/unknown.js';
+import type { Json, JsonObject, Value } from '../../../graph/json.js';
+import type { Arm, BranchCase, ErrorNode, ForeachNode } from '../../../graph/model.js';
 import { attemptOf } from '../../../print/shapes.js';
+import type { Fact } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
-import { askOf, callOf, type ListedStep } from './call-entry.js';
+import { entryOf } from './call-entry.js';
+import { shortJson } from './construct-texts.js';
+import { carryOn, type DryRun, type DryRunObserver } from './dry-run.js';
 import type { HandOffContext } from './hand-off.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import { OpenBodies } from './open-bodies.js';
-import { type Prospect, RUNS, type Turn, turnOf } from './open-joins.js';
-import { OpenValues } from './open-values.js';
+import { ANY_ITEM, isLost, isRolledBack, nameOf, residualKey } from './open-nodes.js';
 import { isListed, NOT_BEGUN } from './outlook.js';
 import { printExpression } from './print-expression.js';
-import type { Resolver } from './resolve.js';
+import type { Residual } from './residual.js';
 import type { FailedStep } from './stop-reason.js';
 import { texts } from './texts.js';
 
-/** What is known where a list of steps begins. */
-export interface Surrounding {
-  /** What to say of every call there. */
-  readonly notes: readonly string[];
-  /** Checks that come before, which may end the workflow. */
-  readonly guards: readonly { readonly guard: ErrorNode; readonly at: ScopeInstance }[];
-  /** Steps that were chosen by a branch that had not decided, with what to say of that. */
-  readonly chosen?: ReadonlyMap<string, string>;
-}
-
-const AT_THE_TOP: Surrounding = { notes: [], guards: [] };
-
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
-export class OpenCalls {
-  /** What the run has, and what the calls listed so far promise. */
-  readonly values: OpenValues;
-  readonly context: HandOffContext;
-  readonly #bodies: OpenBodies;
-  readonly #calls: HandOffCall[] = [];
-  readonly #leftOut: string[] = [];
-  /** The checks that a reader has been told of. */
-  readonly #toldGuards = new Set<string>();
+export class OpenCalls implements DryRunObserver {
+  readonly calls: HandOffCall[] = [];
+  /** What to say of steps that are left out however the calls end. */
+  readonly leftOut: string[] = [];
+  readonly #context: HandOffContext;
+  readonly #residual: Residual;
+  /** What to say first of a step that is made again, by its key. */
+  readonly #again: ReadonlyMap<string, string | undefined>;
+  /** Names of the steps that are listed. */
+  readonly #promised = new Set<string>();
+  /** Keys of nodes that only what calls give decides about. */
+  readonly #doubtful = new Set<string>();
+  /** Branches that select a node if they are reached at all, by its key. */
+  readonly #selectors = new Map<string, NodeInstance>();
+  /** Keys of nodes that are left out. */
+  readonly #left = new Set<string>();
+  /** Keys of nodes that can never be carried out, and of those around them. */
+  readonly #incomplete = new Set<string>();
+  readonly #waits: { readonly node: NodeInstance; readonly note: string }[] = [];
+  /** Checks that may end the workflow, and that a reader was not told of. */
+  readonly #guards = new Map<NodeInstance, string>();
 
-  constructor(context: HandOffContext) {
-    const { graph, state, secrets, ledger } = context;
-    this.context = context;
-    const required = graph.inputs.filter((input) => input.required).map(({ name }) => name);
-    const missing = new Set(required.filter((name) => !Object.hasOwn(state.input, name)));
-    this.values = new OpenValues({ state, secrets, ledger, missing });
-    this.#bodies = new OpenBodies(this);
-  }
-
-  resolverAt(at: ScopeInstance): Resolver {
-    return this.values.resolverAt(at);
-  }
-
-  /** The calls to make after these steps have failed. */
-  after(failed: readonly FailedStep[]): HandOffCall[] {
-    // What a cancelled run did was taken back: there is nothing to continue.
-    if (this.context.ledger.undone !== undefined) return [];
-    for (const step of failed) {
-      if (!this.isUndone(step.node)) this.#onceMore(step);
+  constructor(context: HandOffContext, residual: Residual, again: ReadonlyMap<string, string | undefined>) {
+    this.#context = context;
+    this.#residual = residual;
+    this.#again = again;
+    for (const node of residual.nodes.values()) {
+      const hasLostItems = node.planned.node.kind === 'foreach' && residual.firstLeft(node) > 0;
+      if (residual.standing(node) === 'lost' || hasLostItems) this.#lose(node);
     }
-    this.walk(this.context.ledger.instances.root, AT_THE_TOP);
-    return this.#calls;
   }
 
-  /** The first step that did not begin, in declaration order. */
-  firstPending(): NodeInstance | undefined {
-    const { instances, plan } = this.context.ledger;
-    const nodes = plan.main.root.nodes.map((planned) => instances.node(instances.root, planned));
-    return nodes.find((node) => this.values.statusOf(node) === 'pending');
+  observe(fact: Fact, node: NodeInstance, run: DryRun): void {
+    const { planned, scope } = node;
+    const { node: model } = planned;
+    if (this.#residual.standing(node) !== 'pending') return;
+    if (fact.kind === 'nodeStarted') {
+      const isOpen = this.#needsOf(node) !== undefined || this.#selectorOf(node) !== undefined;
+      const isAsked = !this.#again.has(node.key) && isUnknown(run.conditionOf(node));
+      if (isOpen || isAsked) this.#doubtful.add(node.key);
+    } else if (fact.kind === 'branchTaken' && fact.goto !== undefined && this.#doubtful.has(node.key)) {
+      const target = this.#residual.nodes.get(residualKey(scope.workflow.prefix) + fact.goto);
+      if (target !== undefined) this.#selectors.set(target.key, node);
+    } else if (fact.kind === 'nodeSucceeded' && model.kind === 'wait') {
+      const time = model.durationMs ?? model.until;
+      const value = time === undefined ? undefined : run.valueOf(time, node);
+      const note = value?.ok ? timeText(value.value, model.durationMs !== undefined) : undefined;
+      this.#waits.push({ node, note: handOffTexts.waitFirst(model.id, note) });
+    } else if (fact.kind === 'nodeSkipped') {
+      this.#left.add(node.key);
+      if (model.kind === 'error') this.#guard(node, model, run);
+      // In an attempt it goes without saying.
+      const attempt = scope.container && attemptOf(scope.container.planned.node);
+      if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
+        return;
+      const without = this.#joined(node).filter((each) => this.#isLeft(each));
+      this.leftOut.push(handOffTexts.leftOut(model.id, whereIs(scope), without.map(idOf)));
+    }
   }
 
-  /** Whether what a step did was taken back, with everything else in a node around it. */
-  isUndone(node: NodeInstance): boolean {
-    const { ledger } = this.context;
-    if (ledger.undoneSteps.has(node.key)) return true;
-    const { container } = node.scope;
-    if (container === undefined) return false;
-    return this.#isRolledBack(container) || this.isUndone(container);
-  }
-
-  #isRolledBack(node: NodeInstance): boolean {
+  asked(node: NodeInstance, given: Value, run: DryRun): Json {
     const { node: model } = node.planned;
-    const rollsBack = model.kind === 'parallel' && model.onPartialFailure === 'rollback';
-    return rollsBack && this.context.ledger.record(node)?.status === 'failed';
-  }
-
-  /** Lists the open calls of a scope, one step after the other. False where a step of it can never be done. */
-  walk(scope: ScopeInstance, { notes, guards: before, chosen }: Surrounding): boolean {
-    let isComplete = true;
-    const guards = [...before];
-    const waits: string[] = [];
-    const selected = new Map(chosen);
-    for (const planned of scope.plan.nodes) {
-      const node = this.context.ledger.instances.node(scope, planned);
-      const status = this.values.statusOf(node);
-      const { node: model } = planned;
-      const isOpen =
-        status === 'pending' || (status === 'failed' && (this.#mayHoldMore(node) || this.#lacked(node)));
-      if (this.values.isPromised(node)) continue;
-      if (!isOpen) {
-        if (status === 'failed') isComplete = false;
-        continue;
-      }
-      const why = planned.needsSelection ? (selected.get(model.id) ?? this.#selectedBefore(node)) : '';
-      if (why === undefined) {
-        if (this.#isDecided(node)) this.values.leave(node);
-        continue;
-      }
-      const turn = status === 'pending' ? this.#turnOf(node) : RUNS;
-      if (turn.kind === 'left') {
-        this.values.leave(node);
-        // In an attempt it goes without saying.
-        const attempt = scope.container && attemptOf(scope.container.planned.node);
-        const isTold = isListed(model) && !attempt?.otherwise.includes(model);
-        if (isTold) this.#leftOut.push(handOffTexts.leftOut(model.id, whereIs(scope), turn.without));
-        continue;
-      }
-      if (why !== '' || turn.kind === 'open') this.values.doubt(node);
-      const onlyIf = turn.kind === 'open' ? [handOffTexts.onlyAfter(turn.needs, turn.how)] : [];
-      const here = { notes: [...notes, ...waits, ...(why === '' ? [] : [why]), ...onlyIf], guards };
-      switch (model.kind) {
-        case 'error':
-          guards.push({ guard: model, at: scope });
-          break;
-        case 'call':
-        case 'resource':
-        case 'ask':
-          if (status === 'failed' && model.kind !== 'ask' && !this.#lacked(node)) isComplete = false;
-          else if (!this.add(node, undefined, here)) isComplete = false;
-          break;
-        case 'wait':
-          waits.push(handOffTexts.waitFirst(model.id, this.#timeOf(model.durationMs, model.until, scope)));
-          break;
-        default: {
-          const opened = this.#bodies.open(node, here);
-          for (const [target, note] of opened.leadsTo) selected.set(target, note);
-          if (opened.isComplete) this.values.complete(node);
-          else isComplete = false;
-        }
-      }
+    if (isLost(given)) {
+      this.#lose(node);
+      return Unknown.value({ sources: [], isLost: true });
     }
-    return isComplete;
+    if (model.kind === 'compute') {
+      const unknown = unknownIn(given).flatMap(({ sources }) => sources);
+      const known = references(model.value).map(({ ref }) => ref.path.join('.'));
+      return Unknown.value({ sources: [...new Set(unknown.length > 0 ? unknown : known)] });
+    }
+    const { secrets } = this.#context;
+    const entry = entryOf(node, given, secrets);
+    const notes = this.#notesOf(node, run);
+    this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
+    this.#promised.add(nameOf(node.key));
+    return this.#residual.promised(node);
   }
 
-  /** Adds a call, if all it needs exists or is promised by those before it. False where it can never be made. */
-  add(node: NodeInstance, note: string | undefined, { notes: around, guards }: Surrounding): boolean {
-    const step = node.planned.node as ListedStep;
-    const condition = this.conditionOf(node);
-    if (condition === 'excluded') return true;
-    if (condition === 'lost') return false;
-    const resolver = this.resolverAt(node.scope);
-    const { secrets } = this.context;
-    const entry =
-      step.kind === 'ask' ? askOf(step, node, resolver, secrets) : callOf(step, node, resolver, secrets);
-    if (entry === undefined) return false;
-    const where = whereIs(node.scope);
-    const notes = [
-      ...(note === undefined ? [] : [note]),
+  #isLeft(node: NodeInstance): boolean {
+    return this.#left.has(node.key) || this.#residual.standing(node) === 'skipped';
+  }
+
+  #lose(node: NodeInstance): void {
+    this.#incomplete.add(node.key);
+    if (node.scope.container !== undefined) this.#lose(node.scope.container);
+  }
+
+  #notesOf(node: NodeInstance, run: DryRun): string[] {
+    const { planned, scope } = node;
+    const own = this.#again.get(node.key);
+    const where = whereIs(scope);
+    return [
+      ...(own === undefined ? [] : [own]),
       ...(where === '' ? [] : [handOffTexts.inside(where)]),
-      ...around,
-      ...condition,
+      ...this.#around(node, run),
+      ...this.#conditionNote(node, run),
       ...this.#afterNote(node),
-      ...guards.flatMap(({ guard, at }) => this.#guardNote(guard, at)),
-      ...this.#guidance(step.guidance, resolver),
+      ...this.#guardNotes(node),
+      ...guidanceNote(planned.node.guidance, node, run),
     ];
-    this.#calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
-    this.values.promise(node);
-    return true;
   }
 
-  /** What to say of steps that are left out however the calls end, once these are listed. */
-  get leftOut(): readonly string[] {
-    return this.#leftOut;
+  /** What to say of a node because of where it stands, from the outside in. */
+  #around(node: NodeInstance, run: DryRun): string[] {
+    const { scope } = node;
+    const { container } = scope;
+    const around =
+      container === undefined
+        ? []
+        : [
+            ...this.#around(container, run),
+            ...this.#conditionNote(container, run),
+            ...this.#partNote(container, scope),
+          ];
+    const waits = this.#waits.filter((wait) => wait.node.scope === scope).map(({ note }) => note);
+    const needs = this.#needsOf(node);
+    return [...around, ...waits, ...this.#selectorNotes(node, run), ...(needs === undefined ? [] : [needs])];
   }
 
-  /** How many calls are listed so far. */
-  get count(): number {
-    return this.#calls.length;
+  #selectorNotes(node: NodeInstance, run: DryRun): string[] {
+    const selector = this.#selectorOf(node);
+    if (selector === undefined) return [];
+    if (this.#residual.finding(selector) !== undefined)
+      return this.#armNote(selector, (arm) => 'goto' in arm && arm.goto === idOf(node));
+    const needs = this.#needsOf(selector);
+    return [...this.#conditionNote(selector, run), ...(needs === undefined ? [] : [needs])];
   }
 
-  /**
-   * What to say about a step's condition: nothing when it holds, a note when only a call to come decides it. `excluded`
-   * where it does not hold, `lost` where it can never be told.
-   */
-  conditionOf(node: NodeInstance): readonly string[] | 'excluded' | 'lost' {
+  #conditionNote(node: NodeInstance, run: DryRun): string[] {
     const { when } = node.planned.node;
-    if (when === undefined) return [];
-    const resolved = this.resolverAt(node.scope).resolve(when);
-    if (!resolved.ok) return 'lost';
-    if (!resolved.symbolic) {
-      if (resolved.value === true) return [];
-      this.values.leave(node);
-      return 'excluded';
-    }
-    this.values.doubt(node);
-    const promised = this.#promisedIn(when, node.scope);
+    if (when === undefined || this.#again.has(node.key) || this.#residual.standing(node) !== 'pending')
+      return [];
+    const value = run.conditionOf(node);
+    if (!isUnknown(value)) return [];
+    const promised = value.sources.filter((source) => this.#promised.has(source));
     return [
       promised.length > 0 ? texts.conditional(promised) : handOffTexts.conditional(printExpression(when)),
     ];
   }
 
-  /** What the join of a step that has not begun says, if the calls before it succeed. */
-  #turnOf({ planned, scope }: NodeInstance): Turn {
-    const { instances } = this.context.ledger;
-    const joined = planned.joins.map((each) => ({
-      id: each.node.id,
-      prospect: this.#prospectOf(instances.node(scope, each)),
-    }));
-    return turnOf(planned.node.join, joined);
+  /** What to say of the part of a node that a scope is. */
+  #partNote(container: NodeInstance, scope: ScopeInstance): string[] {
+    const { node } = container.planned;
+    if (node.kind === 'branch') return this.#armNote(container, ({ id }) => id === scope.plan.arm);
+    return node.kind === 'foreach' && scope.part === ANY_ITEM ? [this.#itemsNote(container, node)] : [];
   }
 
-  #prospectOf(node: NodeInstance): Prospect {
-    const status = this.values.statusOf(node);
-    // What fails here or gives a result here ends the workflow: whoever gets past it has skipped it.
-    const { kind } = node.planned.node;
-    const isEnd = kind === 'error' || kind === 'return';
-    if (status === 'skipped' || status === 'handled' || (isEnd && status === 'pending')) return 'left';
-    return this.values.isDoubtful(node) ? 'open' : 'done';
-  }
-
-  /** Whether nobody is left who could select a step. */
-  #isDecided({ planned, scope }: NodeInstance): boolean {
-    const { instances } = this.context.ledger;
-    return planned.routers.every((router) => {
-      const node = instances.node(scope, router);
-      const status = this.values.statusOf(node);
-      return this.values.isOffered(node) || (status !== 'failed' && status !== 'pending');
+  #armNote(branch: NodeInstance, isThis: (arm: Arm) => boolean): string[] {
+    const found = this.#residual.finding(branch);
+    if (found?.kind !== 'arms') return [];
+    const { node } = branch.planned;
+    return found.arms.filter(isThis).map((arm) => {
+      const isLast = found.isComplete && arm === found.arms.at(-1);
+      return isLast || !isCase(arm)
+        ? handOffTexts.otherwise(node.id, arm.id)
+        : handOffTexts.onlyIf(printExpression(arm.when), node.id, arm.id);
     });
   }
 
-  /** A failed step as a call to make once more, if it is one. */
-  #onceMore({ node, record, failure, attempts, retryable }: FailedStep): void {
-    const { kind } = node.planned.node;
-    if (kind !== 'call' && kind !== 'resource') return;
-    const refused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
-    const note = refused ? texts.correctFirst(failure.message) : undefined;
-    const isAgain = retryable || (attempts === 0 && NOT_BEGUN.has(failure.code)) || refused;
-    // Where a step has taken over, what it took over is settled.
-    if (isAgain && record.status !== 'handled') this.add(node, note, AT_THE_TOP);
+  #itemsNote(loop: NodeInstance, { id, items: expr }: ForeachNode): string {
+    const from = this.#residual.firstLeft(loop);
+    const items = this.#residual.itemsOf(loop);
+    const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
+    return from === 0
+      ? handOffTexts.eachItem(id, shown)
+      : handOffTexts.otherItems(id, from + 1, items?.length ?? from, shown);
   }
 
-  /** Whether something inside of a failed step can still be done, or somebody can still be asked. */
-  #mayHoldMore(node: NodeInstance): boolean {
-    const record = this.context.ledger.record(node);
-    if (record?.failure?.code === 'E_NOBODY_TO_ASK' && node.planned.node.kind === 'ask') return true;
-    return (record?.parts.size ?? 0) > 0 && !this.#isRolledBack(node) && !this.isUndone(node);
+  /** The branch of which it is not known whether it selects a node. */
+  #selectorOf(node: NodeInstance): NodeInstance | undefined {
+    const selector = node.planned.needsSelection ? this.#residual.selector(node) : undefined;
+    const isOpen = selector !== undefined && this.#residual.finding(selector)?.kind === 'arms';
+    return isOpen ? selector : this.#selectors.get(node.key);
   }
 
-  /** Whether a step failed only for want of what a call listed before it will give. */
-  #lacked(node: NodeInstance): boolean {
-    const { node: model } = node.planned;
-    const record = this.context.ledger.record(node);
-    if (record === undefined || record.status !== 'failed' || record.issued !== undefined) return false;
-    const exprs = [...valueExpressions(model), ...(model.when === undefined ? [] : [model.when])];
-    return record.parts.size === 0 && exprs.some((expr) => this.#promisedIn(expr, node.scope).length > 0);
+  /** What to say of a node whose join hangs on others that may be left out. */
+  #needsOf(node: NodeInstance): string | undefined {
+    const joined = this.#joined(node);
+    const open = joined.filter(({ key }) => this.#doubtful.has(key));
+    if (open.length === 0 || this.#again.has(node.key)) return undefined;
+    switch (node.planned.node.join) {
+      case 'all_success':
+        return handOffTexts.onlyAfter(open.map(idOf), 'all');
+      case 'one_success':
+      case 'none_failed_min_one_success': {
+        const isSure = joined.some((each) => !this.#isLeft(each) && !this.#doubtful.has(each.key));
+        return isSure ? undefined : handOffTexts.onlyAfter(open.map(idOf), 'one');
+      }
+      default:
+        return undefined;
+    }
   }
 
-  /** Nothing where a step was not selected; an empty note where it was. */
-  #selectedBefore({ planned, scope }: NodeInstance): string | undefined {
-    const { ledger } = this.context;
-    const isSelected = planned.routers.some((router) => {
-      const record = ledger.record(ledger.instances.node(scope, router));
-      return record?.taken?.goto === planned.node.id || (record?.status === 'handled' && !record.taken);
-    });
-    return isSelected ? '' : undefined;
-  }
-
-  #timeOf(durationMs: Expr | undefined, until: Expr | undefined, at: ScopeInstance): string | undefined {
-    const expr = durationMs ?? until;
-    const resolved = expr === undefined ? undefined : this.resolverAt(at).resolve(expr);
-    if (!resolved?.ok || resolved.value === undefined) return undefined;
-    const { value } = resolved;
-    return durationMs !== undefined && typeof value === 'number'
-      ? handOffTexts.forMs(value)
-      : handOffTexts.until(String(value));
+  #joined({ planned, scope }: NodeInstance): NodeInstance[] {
+    return planned.joins.map((each) => this.#context.ledger.instances.node(scope, each));
   }
 
   /** A call the workflow would make only after one that failed and is not listed: its data is there, its turn is not. */
   #afterNote(node: NodeInstance): string[] {
-    const blockers = this.#blockers(node, new Set());
-    const oneIsEnough = node.planned.node.join === 'one_success';
-    return blockers.length === 0 ? [] : [texts.afterFailed(blockers, oneIsEnough)];
+    const blockers = [...new Set(this.#blockers(node, new Set()))];
+    return blockers.length === 0
+      ? []
+      : [texts.afterFailed(blockers, node.planned.node.join === 'one_success')];
   }
 
-  #blockers({ planned, scope }: NodeInstance, seen: Set<string>): string[] {
+  #blockers(node: NodeInstance, seen: Set<string>): string[] {
+    const { instances } = this.#context.ledger;
+    const { planned, scope } = node;
+    const isOffered = (each: NodeInstance) => !this.#incomplete.has(each.key) && !this.#isLeft(each);
     const { join } = planned.node;
-    if (join === 'all_done') return [];
-    const { instances } = this.context.ledger;
-    const hasOne = planned.joins.some((each) => {
-      const before = instances.node(scope, each);
-      return this.values.isOffered(before) || this.values.statusOf(before) === 'completed';
-    });
-    if (join === 'one_success' && hasOne) return [];
+    if (join === 'all_done' || (join === 'one_success' && this.#joined(node).some(isOffered))) return [];
     // A way back is waited for by what stands behind it, named or not.
-    const backs = planned.orders.filter(({ node }) => node.kind === 'goto');
+    const backs = planned.orders.filter(({ node: { kind } }) => kind === 'goto');
     return [...new Set([...planned.joins, ...backs])].flatMap((each) => {
       const before = instances.node(scope, each);
-      const { id } = each.node;
-      if (this.values.isOffered(before) || seen.has(id)) return [];
-      seen.add(id);
-      const status = this.values.statusOf(before);
-      if (status === 'failed') return [id];
-      return status === 'pending' ? this.#blockers(before, seen) : [];
+      if (isOffered(before) || seen.has(before.key)) return [];
+      seen.add(before.key);
+      const status = this.#context.ledger.record(before)?.status;
+      return status === 'failed' || status === 'cancelled' ? [idOf(before)] : this.#blockers(before, seen);
     });
+  }
+
+  #guard(node: NodeInstance, { id, when, message }: ErrorNode, run: DryRun): void {
+    const value = run.conditionOf(node);
+    if (when === undefined || !isUnknown(value)) return;
+    if (!value.sources.some((source) => this.#promised.has(source))) return;
+    const told = run.valueOf(message, node);
+    const shown = told.ok ? textOf(told.value) : undefined;
+    this.#guards.set(node, texts.guarded(id, printExpression(when), shown));
   }
 
   /** Told once, at the first call that comes after the check. */
-  #guardNote({ id, when, message }: ErrorNode, at: ScopeInstance): string[] {
-    const key = `${at.key} ${id}`;
-    if (when === undefined || this.#toldGuards.has(key) || this.#promisedIn(when, at).length === 0) return [];
-    this.#toldGuards.add(key);
-    const resolved = this.resolverAt(at).resolve(message);
-    const shown = resolved.ok && typeof resolved.value === 'string' ? resolved.value : undefined;
-    return [texts.guarded(id, printExpression(when), shown)];
+  #guardNotes(node: NodeInstance): string[] {
+    const notes: string[] = [];
+    for (const [guard, note] of this.#guards) {
+      if (!isWithin(node, guard.scope)) continue;
+      this.#guards.delete(guard);
+      notes.push(note);
+    }
+    return notes;
   }
+}
 
-  #guidance(guidance: Expr | undefined, resolver: Resolver): string[] {
-    if (guidance === undefined) return [];
-    const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
-    const shown = parts.map((part) => {
-      if (typeof part === 'string') return part;
-      const resolved = resolver.resolve(guidance.kind === 'text' ? { ...guidance, parts: [part] } : part);
-      if (!resolved.ok || typeof resolved.value !== 'string') return undefined;
-      return part.kind === 'literal' ? resolved.value : inlineText(resolved.value);
+/** The calls to make after these steps have failed, and what to say of steps that are left out. */
+export function openCalls(
+  context: HandOffContext,
+  failed: readonly FailedStep[],
+): Pick<OpenCalls, 'calls' | 'leftOut'> {
+  const { graph, state, secrets, ledger } = context;
+  // What a cancelled run did was taken back: there is nothing to continue.
+  if (ledger.undone !== undefined) return { calls: [], leftOut: [] };
+  const again = new Map(
+    failed.filter((step) => isRepeated(step, context)).map((step) => [step.node.key, whyAgain(step)]),
+  );
+  const input: Record<string, Json> = { ...state.input };
+  for (const { name, required } of graph.inputs) {
+    if (!secrets.hasName(name) && (!required || Object.hasOwn(input, name))) continue;
+    input[name] = Unknown.value({
+      sources: [name],
+      text: (path) => texts.promptArgument([name, ...path].join('.')),
     });
-    return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
   }
+  const scope = { graph, state, secrets, ledger, again: new Set(again.keys()) };
+  return carryOn(scope, input as JsonObject, (residual) => new OpenCalls(context, residual, again));
+}
 
-  #promisedIn(expr: Expr, at: ScopeInstance): string[] {
-    return this.values.promisedIn(expr, at);
+/** Whether what a step did was taken back, with everything else in a node around it. */
+export function isUndone(node: NodeInstance, { ledger }: HandOffContext): boolean {
+  if (ledger.undoneSteps.has(node.key)) return true;
+  for (let { container } = node.scope; container !== undefined; container = container.scope.container) {
+    const isFailed = ledger.record(container)?.status === 'failed';
+    if ((isFailed && isRolledBack(container)) || ledger.undoneSteps.has(container.key)) return true;
   }
+  return false;
+}
+
+/** Whether a step that failed is made once more. Where a step has taken over, what it took over is settled. */
+function isRepeated(
+  { node, record, failure, attempts, retryable }: FailedStep,
+  context: HandOffContext,
+): boolean {
+  const { kind } = node.planned.node;
+  if ((kind !== 'call' && kind !== 'resource') || isUndone(node, context) || record.status === 'handled')
+    return false;
+  return retryable || (attempts === 0 && (NOT_BEGUN.has(failure.code) || failure.code === 'E_INPUT_INVALID'));
+}
+
+function whyAgain({ failure, attempts }: FailedStep): string | undefined {
+  const isRefused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
+  return isRefused ? texts.correctFirst(failure.message) : undefined;
+}
+
+function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: DryRun): string[] {
+  if (guidance === undefined) return [];
+  const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
+  const shown = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const value = run.valueOf(guidance.kind === 'text' ? { ...guidance, parts: [part] } : part, node);
+    const text = value.ok ? textOf(value.value) : undefined;
+    return text === undefined || part.kind === 'literal' ? text : inlineText(text);
+  });
+  return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
+}
+
+function timeText(value: Value, isDuration: boolean): string | undefined {
+  if (value === undefined) return undefined;
+  return isDuration && typeof value === 'number'
+    ? handOffTexts.forMs(value)
+    : handOffTexts.until(textOf(value) ?? String(value));
+}
+
+function textOf(value: Value): string | undefined {
+  if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isCase(arm: Arm): arm is BranchCase {
+  return 'when' in arm;
+}
+
+function idOf({ planned }: NodeInstance): string {
+  return planned.node.id;
+}
+
+function isWithin(node: NodeInstance, scope: ScopeInstance): boolean {
+  for (let each: ScopeInstance | undefined = node.scope; each !== undefined; each = each.container?.scope) {
+    if (each === scope) return true;
+  }
+  return false;
 }

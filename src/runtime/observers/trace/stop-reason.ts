@@ -4,11 +4,10 @@ import { failureCodeOf } from '../../../graph/failure-code.js';
 import { isJsonObject } from '../../../graph/json.js';
 import type { CallNode, Node } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
+import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
-import type { Resolver } from './resolve.js';
 import { texts } from './texts.js';
 
 /** A failed node and what is known about its failure. */
@@ -34,13 +33,14 @@ export function hasFired(node: Node, failure: Failure): boolean {
 }
 
 /**
- * What kept one step from completing. `resolver` must see what the step does, as the run stopped.
+ * What kept one step from completing.
+ * @param hasValue whether an expression has a value although the run has stopped.
  * @param wasGivenUp its call was cancelled for something else.
  */
 export function stepReason(
   failed: FailedStep,
   ledger: Ledger,
-  resolver: Resolver,
+  hasValue: (expr: Expr, at: ScopeInstance) => boolean,
   wasGivenUp = false,
 ): StopReason {
   const { node: instance, failure, attempts, retryable } = failed;
@@ -54,7 +54,7 @@ export function stepReason(
     const missingFields = missingFieldsOf(failure);
     const lost = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
     const parameter =
-      unresolvable(node, resolver) ??
+      unresolvable(node, (expr) => hasValue(expr, instance.scope)) ??
       entriesFor(node, missingFields).find((entry) => lost(entry.value) !== undefined);
     const producer = parameter === undefined ? undefined : lost(parameter.value);
     if (producer !== undefined) {
@@ -122,8 +122,8 @@ function entriesFor(node: CallNode, keys: readonly string[]): Entry[] {
 }
 
 /** The first parameter that has no value. */
-function unresolvable(node: CallNode, resolver: Resolver): Entry | undefined {
-  return entriesOf(node).find((entry) => !resolver.resolve(entry.value).ok);
+function unresolvable(node: CallNode, isKnown: (expr: Expr) => boolean): Entry | undefined {
+  return entriesOf(node).find((entry) => !isKnown(entry.value));
 }
 
 /** The first step an expression needs whose value does not exist. */
