@@ -42,7 +42,8 @@ export function undoListed(run: Run, instance: Instance, node: CompensateNode): 
   instance.attempts += 1;
   beginOwn(run, instance);
   undoSteps(run, instance, node, (report, halted) => {
-    const { rollback } = selected?.by ?? {};
+    // One that rolled back by itself may select it as a fallback.
+    const rollback = selected?.by.rollback?.target === instance ? selected.by.rollback : undefined;
     if (rollback !== undefined && selected !== undefined) {
       want(effectsIn(run, selected.by));
       const again = rollback.again && mayRepeat(run, selected.by);
