@@ -1,21 +1,23 @@
 import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
 import { callOf, clientWith, runIn, type User } from './client.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const program = [
-  '--conditions=@stepwright/source',
-  '--import',
-  './scripts/register.mjs',
-  'test/e2e/composite/fixture/program.ts',
-];
+const source = fileURLToPath(new URL('./fixture/program.ts', import.meta.url));
+
+let programs: CompiledPrograms;
+
+beforeAll(async () => {
+  programs = await compilePrograms({ program: source });
+}, 120_000);
+
+afterAll(() => programs.remove());
 
 async function started(user?: User) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: program,
-    cwd: root,
+    args: [programs.file('program')],
     stderr: 'pipe',
   });
   const client = clientWith(user);
