@@ -64,7 +64,7 @@ export function recordEffect(turn: Turn, node: NodeInstance, success: Success): 
   const run = turn.recorder.draftRun();
   const order = (run.completions ?? 0) + 1;
   run.completions = order;
-  const wanted = isLate ? { wanted: true as const } : {};
+  const wanted = isLate ? { wanted: true as const, late: true as const } : {};
   const row: EffectRow = { call: node.key, generation, status: 'active', order, ...record, ...wanted };
   for (let index = 0; ; index += 1) {
     const key = effectKey(node.key, generation, index);
@@ -175,9 +175,9 @@ export function markUndone(turn: Turn, key: string): void {
   if (turn.instances.find(row.call).planned.node.kind !== 'call') return;
   countReissue(turn, row.call);
   if (row.own === undefined) return;
-  // What a step undoes by itself may be a call that nothing else says how to undo.
-  const [kept] = openEffects(turn).filter(({ call, tool, status }) => {
-    return call === row.call && tool === undefined && status === 'active';
+  // What a step undoes by itself may be a call that nothing else says how to undo. A late success is not what it read.
+  const [kept] = openEffects(turn).filter(({ call, tool, status, late }) => {
+    return call === row.call && tool === undefined && status === 'active' && !late;
   });
   if (kept !== undefined) effects.put(kept.key, { ...effects.need(kept.key), status: 'undone' });
 }

@@ -262,6 +262,8 @@ export interface EffectRow {
   readonly order: number;
   /** It was to be undone. */
   readonly wanted?: true;
+  /** It was written for a call that had been given up. */
+  readonly late?: true;
   /** The compensation in flight. */
   readonly command?: string;
   /** Why it could not be undone. */
