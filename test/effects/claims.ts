@@ -12,6 +12,8 @@ interface Told {
   readonly given: number;
   /** A compensation took it away again. */
   readonly taken?: number;
+  /** A compensation was made that gave no result: it may have. */
+  readonly tried?: number;
 }
 
 /**
@@ -25,14 +27,17 @@ export function faultsIn(outcome: Outcome): string[] {
   const { effects } = outcome;
   const told = toldIn(outcome);
   const faults: string[] = [];
-  for (const { id, node, given, taken = -1 } of told.values()) {
-    if (taken > given && effects.has(id)) faults.push(`${id} of ${node} was undone and is there`);
-    // A compensation without a result may have taken it away.
-    if (given > taken && !effects.has(id) && !isNamed(outcome, id))
+  for (const { id, node, given, taken = -1, tried } of told.values()) {
+    // An idempotent tool that several steps call with one input has one effect for all of them.
+    if ((outcome.makers.get(id)?.size ?? 0) > 1) continue;
+    if (taken > given && effects.has(id) && !isNamed(outcome, id))
+      faults.push(`${id} of ${node} was undone and is there`);
+    // A compensation without a result may have taken it away, before the same call was made once more as well.
+    if (given > taken && tried === undefined && !effects.has(id) && !isNamed(outcome, id))
       faults.push(`${id} of ${node} succeeded and is not there`);
   }
   for (const id of effects) {
-    if (isNamed(outcome, id)) continue;
+    if (isNamed(outcome, id) || (outcome.makers.get(id)?.size ?? 0) > 1) continue;
     const known = told.get(id);
     if (known === undefined) faults.push(`${id} is there, and nothing tells of it`);
     else if (isCovered(outcome, known))
@@ -49,8 +54,14 @@ function toldIn({ facts }: Outcome): Map<string, Told> {
       const id = effectIn(fact.input.of);
       if (id !== undefined) undoing.set(fact.command, id);
     }
-    if (fact.kind !== 'callReturned' || !fact.outcome.ok) return;
+    if (fact.kind !== 'callReturned') return;
     const undone = undoing.get(fact.command);
+    if (!fact.outcome.ok) {
+      const known = undone === undefined ? undefined : told.get(undone);
+      if (known !== undefined && fact.outcome.failure.outcomeUnknown)
+        told.set(known.id, { ...known, tried: at });
+      return;
+    }
     const id = undone ?? effectIn(fact.outcome.value);
     if (id === undefined) return;
     if (undone === undefined) told.set(id, { ...told.get(id), id, node: fact.node, given: at });

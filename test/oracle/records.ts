@@ -65,8 +65,7 @@ export function undoOf(run: Run, { node, part }: Instance): (value: Value) => Un
   const beside = new Map(
     all.map((id) => [id, visible(part, id)] as const).map(([id, at]) => [id, { ...at }]),
   );
-  const look = lookupIn(run, part);
-  const fields = new Map(run.fields);
+  const look = lookupIn({ ...run, fields: new Map(run.fields) }, part);
   const ignoreError = compensate.ignoreError === true;
   return (value) => {
     const { tool } = compensate;
@@ -76,7 +75,6 @@ export function undoOf(run: Run, { node, part }: Instance): (value: Value) => Un
     attempt(
       () => {
         const input = readWith(compensate.input, (root, name) => {
-          if (root === 'state' && fields.has(name)) return fields.get(name);
           if (root !== 'steps') return look(root, name);
           if (name === node.id) return value;
           const other = beside.get(name);
@@ -125,9 +123,10 @@ export function noteLate(
   const isPlain = undo.tool === undefined;
   const safe = isSafe(run, node.tool);
   const same = isPlain && !safe ? undefined : recorded(run, instance, generation, undo)[0];
-  if (same !== undefined) renew(run, same, undo);
+  if (same !== undefined) placeLast(run, same);
   else if (isPlain && safe && !wasUnknown) return;
-  else if (run.rules.lateNamed) append(run, instance, generation, undo).wanted = true;
+  else if (run.rules.lateNamed)
+    Object.assign(append(run, instance, generation, undo), { wanted: true, late: true });
   else if (!isPlain || rollsBack(instance)) append(run, instance, generation, undo);
 }
 
@@ -143,9 +142,13 @@ function undoText({ tool, input }: Undo): string {
   return canonicalJson([tool ?? null, ...(input === undefined ? [] : [input])]);
 }
 
-function renew(run: Run, effect: Effect, { failure }: Undo): void {
+function placeLast(run: Run, effect: Effect): void {
   run.effectOrder += 1;
   effect.order = run.effectOrder;
+}
+
+function renew(run: Run, effect: Effect, { failure }: Undo): void {
+  placeLast(run, effect);
   if (effect.status === 'undone' || effect.status === 'undoing') return;
   effect.status = failure === undefined ? 'active' : 'failed';
   effect.failure = failure;
@@ -247,7 +250,7 @@ export function noteUndone(run: Run, effect: Effect): void {
   if (own?.node !== call && run.rules.undoneRises) add(run.reissues, call);
   if (own === undefined) return;
   const [kept] = run.effects
-    .filter((each) => each.call === call && each.tool === undefined && each.status === 'active')
+    .filter((each) => each.call === call && each.tool === undefined && each.status === 'active' && !each.late)
     .sort((a, b) => b.order - a.order);
   if (kept !== undefined) kept.status = 'undone';
 }

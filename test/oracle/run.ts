@@ -150,6 +150,8 @@ export interface Effect {
   order: number;
   /** It was to be undone. */
   wanted: boolean;
+  /** Its call had been given up. */
+  late?: true;
   /** Who waits for the compensation that is under way. */
   joined: ((failure?: Pick<Fault, 'code' | 'message'>) => void)[];
 }
