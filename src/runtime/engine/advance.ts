@@ -3,12 +3,11 @@ import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import { answered, failed, refused, submitted, timerFired } from './answers.js';
 import type { Advance, Event, RunState } from './contract.js';
-import { checkPlan } from './mismatch.js';
 import { takeUp } from './owed.js';
 import { cancelRun } from './run-end.js';
 import { beginEvent, DEFAULT_LIMITS, type Limits, openTurn, type Turn } from './turn.js';
 import { lateRefusal, lateSuccess } from './unknown.js';
-import { checkVersion, ENGINE_VERSION } from './version.js';
+import { checkPlan, checkVersion, ENGINE_VERSION } from './version.js';
 
 /** Thrown by `advance` for an event that a later version will understand. Nothing has changed. */
 export class ReservedEventError extends Error {

@@ -3,8 +3,7 @@ import { planOf } from '../../plan/plan.js';
 import { eventFault } from './events.js';
 import { restore, snapshot } from './fold.js';
 import { call, chain, done, graph, Run, step } from './graph.fixture.js';
-import { GraphMismatchError } from './mismatch.js';
-import { StateVersionError } from './version.js';
+import { GraphMismatchError, StateVersionError } from './version.js';
 
 const at = 1;
 

@@ -4,8 +4,7 @@ import { advance, ReservedEventError } from './advance.js';
 import { ask } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
 import { call, graph, lit, Run } from './graph.fixture.js';
-import { GraphMismatchError } from './mismatch.js';
-import { ENGINE_VERSION, STATE_VERSION, StateVersionError } from './version.js';
+import { ENGINE_VERSION, GraphMismatchError, STATE_VERSION, StateVersionError } from './version.js';
 
 const of = graph([call('a'), call('b'), ask('sure')]);
 

@@ -1,8 +1,7 @@
 import type { Plan } from '../../plan/plan.js';
 import type { Change, RunState } from './contract.js';
-import { checkPlan } from './mismatch.js';
 import { emptyTables, setRow } from './table.js';
-import { checkVersion } from './version.js';
+import { checkPlan, checkVersion } from './version.js';
 
 /**
  * The state that the changes of a run's steps add up to, in the order in which the engine gave them. It equals the state

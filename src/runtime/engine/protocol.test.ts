@@ -6,9 +6,9 @@ import { advance } from './advance.js';
 import { ask, wait } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
 import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
-import { GraphMismatchError } from './mismatch.js';
 import { outstanding } from './outstanding.js';
 import { start } from './start.js';
+import { GraphMismatchError } from './version.js';
 
 describe('commands', () => {
   test('E5: the text of the idempotency key is of run, node key and generation', () => {

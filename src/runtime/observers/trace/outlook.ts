@@ -21,11 +21,6 @@ export interface Outlook {
 /** Kinds of node that are no steps to a reader: they decide and compute, and nothing outside of the run notices. */
 const SILENT: ReadonlySet<NodeKind> = new Set(['compute', 'error', 'return']);
 
-/** The nodes of a workflow or a body that a plan lists, in declaration order. */
-export function listed({ nodes }: { readonly nodes: readonly Node[] }): Node[] {
-  return nodes.filter(isListed);
-}
-
 /** Whether a plan lists a node. */
 export function isListed({ kind }: Pick<Node, 'kind'>): boolean {
   return !SILENT.has(kind);
