@@ -86,7 +86,7 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
     items: {
       type: 'object',
       properties: { step: TEXT, tool: TEXT, input: { type: 'object' }, outcome_unknown: { type: 'boolean' } },
-      required: ['step', 'tool'],
+      required: ['step'],
     },
   },
   not_undone_omitted: { type: 'integer' },
