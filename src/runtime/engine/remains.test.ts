@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Compensation, Node } from '../../graph/model.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
-import { ask, back, body, branch, foreach, parallel, undo } from './constructs.fixture.js';
+import { ask, back, body, branch, compensate, foreach, parallel, undo } from './constructs.fixture.js';
 import { again, call, chain, graph, input, lit, Run, step } from './graph.fixture.js';
 
 const booking = (id: string, options: Partial<Compensation> = {}) =>
@@ -201,5 +201,34 @@ describe('A14: what a run left', () => {
       { step: 'b', tool: 'undo-b', input: { id: 2 }, failure: broke },
       { step: 'a', tool: 'undo-a', input: { id: 1 } },
     ]);
+  });
+
+  test('names steps of a `compensate` node in its own order, and says that they are its own', () => {
+    const clean = compensate('clean', [undo('one'), undo('two'), undo('three')]);
+    const run = new Run(graph([call('go', {}, { onError: { fallbackNode: 'clean' } }), clean]));
+    run.fails('go').fails('clean');
+    expect(run.remains.notUndone.map(({ tool, by }) => [tool, by])).toEqual([
+      ['one', { node: 'clean', step: 0 }],
+      ['two', { node: 'clean', step: 1 }],
+      ['three', { node: 'clean', step: 2 }],
+    ]);
+  });
+
+  test('says that a node has run again since', () => {
+    const held = trip([booking('a')], { onError: { value: lit('none') } });
+    const nodes = chain(held, back('again', 'trip', 1, { onLimit: 'continue' }));
+    const run = new Run(graph(nodes)).returns('a', { id: 1 }).fails('bad').fails('trip');
+    run.returns('a', { id: 2 }).returns('bad');
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.remains.notUndone).toMatchObject([{ step: 'a', input: { id: 1 }, ranAgain: true }]);
+    expect(run.remains.notUndone[0]).not.toHaveProperty('late');
+  });
+
+  test('says that a call was given up before it succeeded', () => {
+    const nodes = [call('a', {}, { onError: { value: lit('none') } }), ask('sure')];
+    const run = new Run(graph(nodes)).fires('a');
+    run.send({ kind: 'toolReturned', at: 2_000, command: 'a#1', value: 1 });
+    expect(run.remains).toMatchObject({ unknown: [], notUndone: [{ step: 'a', late: true }] });
+    expect(run.remains.notUndone[0]).not.toHaveProperty('ranAgain');
   });
 });

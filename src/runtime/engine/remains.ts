@@ -16,6 +16,12 @@ export interface NotUndone {
   readonly failure?: Failure;
   /** The compensation was called and gave no result: it may have been undone. */
   readonly outcomeUnknown?: true;
+  /** The step of a `compensate` node that was to undo it. Missing where the compensation is the call's own. */
+  readonly by?: NonNullable<EffectRow['own']>;
+  /** The call was given up, and succeeded afterwards. */
+  readonly late?: true;
+  /** The same node has a later effect that is not to be undone. */
+  readonly ranAgain?: true;
 }
 
 /** A call that may have taken effect although no result came back. */
@@ -29,7 +35,7 @@ export interface UnknownCall {
 export interface Remains {
   /** Steps at the top of which something was undone, in declaration order. */
   readonly steps: readonly string[];
-  /** The last to succeed first. */
+  /** The last to succeed first; steps of one `compensate` node in its own order. */
   readonly notUndone: readonly NotUndone[];
   readonly unknown: readonly UnknownCall[];
   /** Items that failed in loops that went on without them, by loop and index. */
@@ -45,10 +51,7 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   );
   return {
     steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
-    notUndone: effects
-      .filter(({ wanted, status }) => wanted === true && status !== 'undone')
-      .sort((one, other) => other.order - one.order)
-      .map(notUndone),
+    notUndone: notUndoneOf(effects),
     unknown: Object.values(state.unknown).map(({ step, tool }) => ({ step, tool })),
     failedItems: Object.values(state.failedItems).sort((one, other) =>
       one.step < other.step ? -1 : one.step > other.step ? 1 : one.index - other.index,
@@ -56,13 +59,39 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   };
 }
 
-function notUndone({ call, tool, input, status, failure }: EffectRow): NotUndone {
+function notUndoneOf(effects: readonly EffectRow[]): NotUndone[] {
+  /** When the latest effect of a node came about that is not to be undone. */
+  const kept = new Map<string, number>();
+  /** When the latest step of a `compensate` node was noted. */
+  const noted = new Map<string, number>();
+  const groupOf = ({ own, generation }: EffectRow): string => `${own?.node}@${generation}`;
+  const raise = (map: Map<string, number>, key: string, order: number) =>
+    map.set(key, Math.max(map.get(key) ?? 0, order));
+  for (const effect of effects) {
+    if (effect.own !== undefined) raise(noted, groupOf(effect), effect.order);
+    else if (effect.wanted !== true && effect.status !== 'undone') raise(kept, effect.call, effect.order);
+  }
+  const timeOf = (effect: EffectRow): number =>
+    effect.own === undefined ? effect.order : (noted.get(groupOf(effect)) ?? effect.order);
+  return effects
+    .filter(({ wanted, status }) => wanted === true && status !== 'undone')
+    .sort((one, other) => timeOf(other) - timeOf(one) || one.order - other.order)
+    .map((effect) => notUndone(effect, (kept.get(effect.call) ?? 0) > effect.order));
+}
+
+function notUndone(
+  { call, tool, input, status, failure, own, late }: EffectRow,
+  ranAgain: boolean,
+): NotUndone {
   return {
     step: call,
     ...(tool === undefined ? {} : { tool }),
     ...(input === undefined ? {} : { input }),
     ...(failure === undefined ? {} : { failure }),
     ...(status === 'unknown' || status === 'undoing' ? { outcomeUnknown: true as const } : {}),
+    ...(own === undefined ? {} : { by: own }),
+    ...(late ? { late } : {}),
+    ...(ranAgain ? { ranAgain: true as const } : {}),
   };
 }
 

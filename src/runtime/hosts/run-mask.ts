@@ -1,12 +1,13 @@
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import type { CallNode, Compensation, Graph } from '../../graph/model.js';
+import type { CallNode, Compensation, Graph, Node } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from '../catalogue/call-mask.js';
 import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../catalogue/mask.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../engine/instances.js';
+import type { NotUndone } from '../engine/remains.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 /** A command that is carried out by the catalogue. */
@@ -236,28 +237,22 @@ export class RunMask implements Masking {
     return behind === undefined ? this.#mask.json(input) : this.json(input, behind.expr, behind.at);
   }
 
-  /** What a compensation of a step was to be given, its secrets masked. */
-  compensationOf(step: string, tool: string, value: JsonObject): JsonObject {
-    const input = maskMembers(value, this.#secretInputs(tool));
-    if (!this.#isActive) return this.#mask.json(input) as JsonObject;
-    const { planned, scope } = this.#derived.find(step);
-    return this.json(input, planned.node.compensate?.input, scope) as JsonObject;
-  }
-
   /**
-   * The input of a compensation that is still to be made, its secrets masked. One that the caller has given is named,
-   * wherever it is used and however many workflows it was handed down through, for the caller to fill in.
+   * The input of a compensation that is still to be made, its secrets masked.
    *
-   * @param nameOf how an argument of the prompt is named, by its path.
+   * @param nameOf names an argument of the prompt by its path. With it a secret that the caller has given is named,
+   * wherever it is used and however many workflows it was handed down through, for the caller to fill in.
    */
-  undoing(
-    { tool, input: expr }: Compensation,
-    input: JsonObject,
-    at: ScopeInstance,
-    nameOf: (path: string) => string,
+  notUndone(
+    { step, by, tool, input }: Pick<NotUndone, 'step' | 'by' | 'tool'> & { readonly input: JsonObject },
+    nameOf?: (path: string) => string,
   ): JsonObject {
-    const shown = this.json(maskMembers(input, this.#secretInputs(tool)), expr, at);
-    const named = this.#named(shown, expr, at, nameOf);
+    const masked = maskMembers(input, tool === undefined ? [] : this.#secretInputs(tool));
+    if (!this.#isActive) return this.#mask.json(masked) as JsonObject;
+    const { planned, scope } = this.#derived.find(by?.node ?? step);
+    const expr = compensationIn(planned.node, by?.step)?.input;
+    const shown = this.json(masked, expr, scope);
+    const named = nameOf === undefined ? shown : this.#named(shown, expr, scope, nameOf);
     return isJsonObject(named) ? named : {};
   }
 
@@ -299,6 +294,12 @@ export class RunMask implements Masking {
   #key(key: string): string {
     return repeats(key, this.#short ?? []) ? MASKED : this.#mask.text(key);
   }
+}
+
+/** What undoes a call, or a step of a `compensate` node. */
+function compensationIn(node: Node, step: number | undefined): Compensation | undefined {
+  if (step === undefined) return node.compensate;
+  return node.kind === 'compensate' ? node.steps[step] : undefined;
 }
 
 /** The default: no tool has a secret input. */

@@ -6,7 +6,7 @@ import type { NodeInstance } from '../../engine/instances.js';
 import { answerSchema } from '../../engine/nodes/ask.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { RESULT_LIMIT } from './block.js';
-import { bodyName } from './hand-off-texts.js';
+import { bodyName, handOffTexts } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
 import { nameOf } from './open-nodes.js';
 import { texts } from './texts.js';
@@ -29,6 +29,18 @@ export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): Han
     default:
       throw new Error(`a ${model.kind} node is no call`);
   }
+}
+
+/** A call as the text of a hand-off lists it, with its note below. */
+export function callText(call: HandOffCall): string {
+  const line = lineOf(call);
+  return call.note === undefined ? line : `${line}${texts.noteLine(call.note)}`;
+}
+
+function lineOf(call: HandOffCall): string {
+  if ('tool' in call) return texts.callTool(call.tool, call.arguments);
+  if ('uri' in call) return texts.readResource(call.uri);
+  return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
 }
 
 /** A value with the texts that stand for what is not known. */

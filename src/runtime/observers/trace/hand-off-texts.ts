@@ -13,7 +13,7 @@ export interface Tried {
   readonly outcomeUnknown: boolean;
 }
 
-/** How sure it is that something still stands: of all that is listed, of a part of it, or of nothing. */
+/** How sure it is that side effects remain: of all calls that are listed, of a part of them, or of none. */
 export type Certainty = 'all' | 'some' | 'none';
 
 const howItWent = (tried: Tried | undefined): string => {
@@ -24,11 +24,16 @@ const howItWent = (tried: Tried | undefined): string => {
     : ` It was tried and failed: ${why}`;
 };
 
-const whatStands: Readonly<Record<Certainty, string>> = {
-  all: 'What was not undone still stands.',
-  some: 'What was not undone still stands, but for what may have been undone, as its note says.',
-  none: 'What was to be undone may still stand.',
+const whatRemains: Readonly<Record<Certainty, string>> = {
+  all: 'Side effects remain that were to be undone.',
+  some: 'Side effects remain that were to be undone, except for those that may have been undone, as their notes say.',
+  none: 'Side effects may remain that were to be undone.',
 };
+
+const numbered = (lines: readonly string[]): string =>
+  lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
+
+const late = ' The call was given up, and took effect afterwards.';
 
 /** What a hand-off says of constructs. */
 export const handOffTexts = {
@@ -36,11 +41,18 @@ export const handOffTexts = {
   undone: (step: string | undefined, report: string) =>
     step === undefined ? report : `Step ${step}: ${report}`,
   toCleanUp: (calls: readonly string[], certainty: Certainty) =>
-    `${whatStands[certainty]} To clean up, make these tool calls:\n\n${calls.map((call, index) => `${index + 1}. ${call}`).join('\n')}`,
+    `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls)}`,
+  /** `steps` are lines of {@link handOffTexts.stuck}. */
+  cannotCleanUp: (steps: readonly string[]) =>
+    `Side effects of these steps remain, and the workflow has no call that undoes them. Tell the user:\n\n${numbered(steps)}`,
+  /** `step` is a name in quotes, and its place. */
+  stuck: (step: string, why: string | undefined, isLate: boolean) =>
+    `Step ${step}.${isLate ? late : ''}${why === undefined ? '' : ` ${stop(oneLine(why))}`}`,
+  late,
   doneBut: 'The workflow is done, but it leaves something behind.',
   /** `calls` are tools, each with its step in quotes and the place of that. */
   unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
-    `No answer came from these calls, which may have taken effect all the same. Check that first, before you repeat them or go on:\n\n${calls.map(({ tool, step }, index) => `${index + 1}. ${tool} of step ${step}`).join('\n')}`,
+    `No answer came from these calls, which may have taken effect all the same. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
   undoes: (step: string, where: string, tried: Tried | undefined) =>
     `It undoes step '${step}'${where}.${howItWent(tried)}`,
   belongsTo: (step: string, where: string, tried: Tried | undefined) =>

@@ -3,21 +3,23 @@ import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import type { Remains } from '../../engine/remains.js';
+import type { LooseEnds } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { callText, cleanUpCalls, cleanUpText } from './clean-up.js';
+import { callText } from './call-entry.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
+import { leftBehind } from './left-behind.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, openCalls } from './open-calls.js';
 import { OpenNodes } from './open-nodes.js';
 import { outlookOf } from './outlook.js';
-import type { StandingWork } from './standing.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
 import { undoReport } from './undo-log.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
-export interface HandOff {
+export interface HandOff extends LooseEnds {
   readonly text: string;
   readonly errors: readonly TraceError[];
   readonly calls: readonly HandOffCall[];
@@ -33,7 +35,7 @@ export interface HandOffContext {
   readonly safety: (tool: string) => ToolSafety;
   readonly ledger: Ledger;
   readonly secrets: RunMask;
-  readonly standing: StandingWork;
+  readonly remains: Remains;
 }
 
 /**
@@ -47,7 +49,8 @@ export function handOff(context: HandOffContext): HandOff {
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
   const { calls, leftOut } = endedOnPurpose ? { calls: [], leftOut: [] } : stopped.open();
-  const cleanUp = cleanUpCalls(context.standing, context.secrets);
+  const told = reasons.flatMap(({ unknown }) => unknown ?? []);
+  const left = leftBehind(context, new Set(told));
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
   const { secrets } = context;
   const why = [
@@ -59,14 +62,15 @@ export function handOff(context: HandOffContext): HandOff {
   const [first] = reasons;
   const parts = [
     why.join('\n'),
-    ...(cleanUp.length === 0 ? [] : [cleanUpText(cleanUp)]),
+    ...left.texts,
     calls.length === 0 ? nothing : texts.toContinue(calls.map(callText)),
     ...(calls.length === 0 ? [] : [leftOut.join('\n')].filter((text) => text !== '')),
   ];
   return {
     text: secrets.text(parts.join('\n\n')),
     errors: stopped.errors(),
-    calls: [...cleanUp, ...calls],
+    calls: [...left.calls, ...calls],
+    ...left.meta,
     pause_reason: masked(first?.pause ?? stopped.unfinished().pause, secrets),
     ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
   };
@@ -197,6 +201,7 @@ class StoppedRun {
         failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
         attempts,
         retryable: isRetryable && record === failed && !isUndone(node, this.#context),
+        isUnknown: this.#context.remains.unknown.some(({ step }) => step === node.key),
       },
     ];
   }
@@ -218,10 +223,10 @@ class StoppedRun {
     const inFlight = this.#failed.find(wasCancelled);
     const step = inFlight?.node ?? this.#firstPending();
     const name = step?.key;
-    const unknown = inFlight?.failure.outcomeUnknown === true && !inFlight.retryable;
+    const unknown = inFlight?.isUnknown === true;
     const model = step?.planned.node;
     return {
-      sentence: `${texts.cancelled(graph.name, name)}${unknown ? texts.outcomeUnknown : ''}`,
+      sentence: `${texts.cancelled(graph.name, name)}${unknown && !inFlight.retryable ? texts.outcomeUnknown : ''}`,
       pause: {
         type: 'toolError',
         failedStep: name ?? graph.name,
@@ -230,6 +235,7 @@ class StoppedRun {
         ...(model?.kind === 'call' ? { suggestedTool: model.tool } : {}),
         code: state.run.failure?.code ?? 'E_CANCELLED',
       },
+      ...(unknown && name !== undefined ? { unknown: name } : {}),
     };
   }
 }

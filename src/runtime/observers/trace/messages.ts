@@ -1,6 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { AskMode, RunStatus } from '../../engine/contract.js';
-import type { UnknownCall } from '../../engine/remains.js';
+import type { LooseEnds } from '../../hosts/loose-ends.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
@@ -84,20 +84,19 @@ export type BlockMeta = {
  * a loop or another workflow where they failed: every `step` of `errors` is among them.
  *
  * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
- * every failure, `calls` the hand-off's list, `undone` what was taken back. Otherwise `errors` is empty, `calls` lists
- * what takes back what was to be undone and was not, and `unknown_outcomes` the calls that may have taken effect though
- * no answer came; `result` is what a `return` gave, left out where its JSON text is longer than
- * {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. A run that is not over
- * has `actions`, and `workflow_id` where something keeps it.
+ * every failure, `calls` the hand-off's list, `undone` what was taken back. Otherwise `errors` is empty, and `calls` lists
+ * what takes back what was to be undone and was not; `result` is what a `return` gave, left out where its JSON text is
+ * longer than {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. What a run
+ * that is over leaves behind is told in the members of {@link LooseEnds}, as its envelope tells it. A run that is not
+ * over has `actions`, and `workflow_id` where something keeps it.
  */
-export type TraceMeta = {
+export type TraceMeta = LooseEnds & {
   readonly status: RunStatus;
   readonly steps: readonly StepMeta[];
   readonly errors: readonly TraceError[];
   readonly calls: readonly HandOffCall[];
   readonly pause_reason?: PauseReason;
   readonly undone?: readonly Undone[];
-  readonly unknown_outcomes?: readonly UnknownCall[];
   readonly result?: Json;
   readonly result_size?: number;
   readonly workflow_id?: string;

@@ -19,12 +19,16 @@ export interface FailedStep {
   readonly attempts: number;
   /** Repeating it does no harm: it changes nothing, or nothing more. */
   readonly retryable: boolean;
+  /** The call may have taken effect, and nothing has told since. */
+  readonly isUnknown: boolean;
 }
 
 /** Why a run stopped, as a sentence and for programs. */
 export interface StopReason {
   readonly sentence: string;
   readonly pause: PauseReason;
+  /** Key of the call with an unknown outcome that the sentence is about. */
+  readonly unknown?: string;
 }
 
 /** Whether a step that ends the workflow did so; it fails otherwise where its condition or message has no value. */
@@ -43,7 +47,7 @@ export function stepReason(
   hasValue: (expr: Expr, at: ScopeInstance) => boolean,
   wasGivenUp = false,
 ): StopReason {
-  const { node: instance, failure, attempts, retryable } = failed;
+  const { node: instance, failure, attempts, retryable, isUnknown } = failed;
   const { key } = instance;
   const { node } = instance.planned;
   const { id } = node;
@@ -101,10 +105,11 @@ export function stepReason(
   const sentence = wasGivenUp
     ? texts.givenUp(id, where)
     : texts.stepFailed(id, failure.message, attempts, where);
-  const unknown = failure.outcomeUnknown === true && !retryable;
+  const warning = isUnknown && !retryable ? texts.outcomeUnknown : '';
   return {
-    sentence: `${sentence}${retryable ? texts.retryable : ''}${unknown ? texts.outcomeUnknown : ''}`,
+    sentence: `${sentence}${retryable ? texts.retryable : ''}${warning}`,
     pause: { type: 'toolError', failedStep: key, error: failure.message, retryable, ...suggested, code },
+    ...(isUnknown ? { unknown: key } : {}),
   };
 }
 

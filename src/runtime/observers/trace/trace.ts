@@ -7,10 +7,11 @@ import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
-import { remainsOf } from '../../engine/remains.js';
+import { type Remains, remainsOf } from '../../engine/remains.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { maskedBlock, textBlock } from './block.js';
 import { handOff } from './hand-off.js';
+import { handOffTexts } from './hand-off-texts.js';
 import { Ledger } from './ledger.js';
 import { leftBehind } from './left-behind.js';
 import {
@@ -24,7 +25,6 @@ import { isToldSkip } from './outlook.js';
 import { planLines, routersOf } from './plan-lines.js';
 import { printExpression } from './print-expression.js';
 import { RunLog } from './run-log.js';
-import { StandingWork } from './standing.js';
 import { stepsMeta } from './steps-meta.js';
 import { texts } from './texts.js';
 import { type KeptRun, waitingEnd } from './waiting.js';
@@ -92,7 +92,6 @@ class ConversationTrace implements TraceObserver {
   readonly #ledger: Ledger;
   readonly #secrets: RunMask;
   readonly #log: RunLog;
-  readonly #standing: StandingWork;
   readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
@@ -102,7 +101,6 @@ class ConversationTrace implements TraceObserver {
     this.#ledger = new Ledger(plan);
     this.#secrets = mask;
     this.#log = new RunLog(this.#ledger, this.#secrets);
-    this.#standing = new StandingWork(this.#ledger.instances);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', options.plan ?? planText(options));
@@ -110,7 +108,6 @@ class ConversationTrace implements TraceObserver {
 
   observe(fact: Fact, state: RunState): void {
     this.#ledger.observe(fact, state);
-    this.#standing.observe(fact, state);
     if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
     else if (fact.kind !== 'finished') this.#log.observe(fact, state);
     else if (fact.status === 'succeeded') {
@@ -130,15 +127,14 @@ class ConversationTrace implements TraceObserver {
       const left = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
-        standing: this.#standing,
-        unknown: remainsOf(planOf(graph), state).unknown,
+        remains: this.#remains(state),
       });
-      const { text, ...meta } = left ?? { calls: [] };
-      const end = text === undefined ? [] : [textBlock('assistant', text, { 'stepwright/part': 'hand-off' })];
+      const text = [handOffTexts.doneBut, ...left.texts].join('\n\n');
+      const end = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
       return {
         description,
-        messages: [...this.#masked(said), ...end],
-        _meta: { status, steps, errors: [], ...meta, ...returned },
+        messages: [...this.#masked(said), ...(left.texts.length === 0 ? [] : [end])],
+        _meta: { status, steps, errors: [], calls: left.calls, ...left.meta, ...returned },
       };
     }
     const context = {
@@ -146,7 +142,7 @@ class ConversationTrace implements TraceObserver {
       state,
       ledger: this.#ledger,
       secrets: this.#secrets,
-      standing: this.#standing,
+      remains: this.#remains(state),
       safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
     };
     const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
@@ -154,6 +150,10 @@ class ConversationTrace implements TraceObserver {
       'stepwright/part': status === 'running' ? 'waiting' : 'hand-off',
     });
     return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
+  }
+
+  #remains(state: RunState): Remains {
+    return remainsOf(this.#ledger.plan, state);
   }
 
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */

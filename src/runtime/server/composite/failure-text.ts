@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, ownProperty } from '../../../graph/json.js';
+import type { LooseEnds, NotUndone } from '../../hosts/loose-ends.js';
 import { constructTexts } from '../../observers/trace/construct-texts.js';
-import type { EnvelopeError, LooseEnds, NotUndone } from '../runs/envelope-error.js';
+import type { EnvelopeError } from '../runs/envelope-error.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { texts } from './texts.js';
 

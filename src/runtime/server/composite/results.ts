@@ -2,9 +2,10 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { bodyText, jsonText } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
+import type { LooseEnds } from '../../hosts/loose-ends.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, PendingAction } from '../runs/envelope.js';
-import type { EnvelopeError, LooseEnds } from '../runs/envelope-error.js';
+import type { EnvelopeError } from '../runs/envelope-error.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META } from '../tool-result.js';
 import type { ToolResult } from '../wire.js';

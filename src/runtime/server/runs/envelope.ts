@@ -3,7 +3,8 @@ import type { Graph } from '../../../graph/model.js';
 import { timerId } from '../../engine/commands.js';
 import type { AskMode, OwedCommand } from '../../engine/contract.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
-import { type EndedRun, type EnvelopeError, errorOf, type LooseEnds, looseEndsOf } from './envelope-error.js';
+import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';
+import { type EndedRun, type EnvelopeError, errorOf } from './envelope-error.js';
 import { type StepsUnderWay, stepsUnderWay } from './steps-under-way.js';
 import { texts } from './texts.js';
 

@@ -4,6 +4,7 @@ import {
   ask,
   body,
   branch,
+  compensate,
   foreach,
   item,
   parallel,
@@ -127,6 +128,19 @@ describe('a run that is cancelled and undone', () => {
       tool: 'tool-login',
       input: { key: '••••', pin: '••••', id: 'A' },
     });
+  });
+
+  test('shows no secret of a step of a `compensate` node, however short', async () => {
+    const key = { kind: 'get', of: input('token'), key: lit('length') } as const;
+    const clean = compensate('clean', [undo('tool-bad'), undo('tool-other', { key, of: lit('all') })]);
+    const token = { name: 'token', description: '', schema: {}, required: true, secret: true };
+    const nodes = [call('bad', {}, { onError: { fallbackNode: 'clean' } }), clean];
+    const store = new Store({ 'tool-bad': () => broken('no') });
+    await store.start(graph(nodes, { inputs: [token] }), { token: 'sesame' });
+    expect((await store.get('run-1')).error?.not_undone).toEqual([
+      { step: 'clean', tool: 'tool-bad', input: {} },
+      { step: 'clean', tool: 'tool-other', input: { key: '••••', of: 'all' } },
+    ]);
   });
 });
 
