@@ -15,7 +15,7 @@ export type {
   MiddlewareCall,
   MiddlewareResponse,
 } from './catalogue/middleware.js';
-export type { CallOrigin } from './catalogue/port.js';
+export { type CallOrigin, runRef } from './catalogue/port.js';
 export {
   type AnyClass,
   defineRegistry,
@@ -43,7 +43,6 @@ export {
   UnknownRunError,
 } from './hosts/journal.js';
 export { type JournaledRun, MemoryJournal } from './hosts/memory-journal.js';
-export { runRef } from './hosts/run-ref.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';
 export {
   type Connection,

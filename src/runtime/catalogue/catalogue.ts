@@ -61,8 +61,8 @@ export interface Catalogue extends CallPort {
   describeTool(name: string): ToolDescription | undefined;
   /** The names of a tool's inputs whose values must not be shown. The same function every time. */
   readonly secretInputs: (tool: string) => readonly string[];
-  /** What another call of a tool does; `none` for an unknown name. */
-  toolSafety(name: string): ToolSafety;
+  /** What another call of a tool does; `none` for an unknown name. The same function every time. */
+  readonly toolSafety: (name: string) => ToolSafety;
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
   /** What is known about a template of addresses, by its text. */
@@ -131,10 +131,10 @@ class RegistryCatalogue implements Catalogue {
     };
   }
 
-  toolSafety(name: string): ToolSafety {
+  readonly toolSafety = (name: string): ToolSafety => {
     const entry = ownProperty(this.registry.tools, name);
     return entry === undefined ? 'none' : toolSafetyOf(entry);
-  }
+  };
 
   async callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
     const entry = ownProperty(this.registry.tools, name);

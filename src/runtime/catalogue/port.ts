@@ -1,5 +1,6 @@
 import type { ToolContext } from '../../decorators/context.js';
 import type { Json, JsonObject } from '../../graph/json.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
@@ -97,3 +98,11 @@ export type EvaluationOutcome =
       readonly value?: Json;
     }
   | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * What names a run in logs, middleware and other output of an operator: 12 hexadecimal digits. The id itself is not shown
+ * there, since it is all it takes to reach a run that was started without authentication.
+ */
+export function runRef(id: string): string {
+  return sha256Hex(id).slice(0, 12);
+}

@@ -71,7 +71,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     runId,
     mask,
     calls: catalogue,
-    toolSafety: (tool) => catalogue.toolSafety(tool),
+    toolSafety: catalogue.toolSafety,
     signal: request.signal,
     deadlineMs: leftMs,
     context: { ...request, progress: progress.ofTool },

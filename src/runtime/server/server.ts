@@ -225,7 +225,7 @@ class RegistryServer implements StepwrightServer {
       schemas,
       clock: processClock,
       secretInputs: catalogue.secretInputs,
-      toolSafety: (tool) => catalogue.toolSafety(tool),
+      toolSafety: catalogue.toolSafety,
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,

@@ -9,8 +9,8 @@ import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
-import { LiveRun, type LiveRunOptions } from '../../../src/runtime/hosts/in-process/live-run.js';
-import { runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
+import { LiveRun } from '../../../src/runtime/hosts/in-process/live-run.js';
+import { type InProcessRun, runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
 import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
 import type { PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
 import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
@@ -73,15 +73,16 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     mask,
     instructions,
   });
+  const observe = (fact: Fact, state: RunState): void => trace.observe(fact, state);
   const options = {
     graph,
     input,
     mask,
     runId: 'run-1',
     calls: catalogue,
-    toolSafety: (name: string) => catalogue.toolSafety(name),
+    toolSafety: catalogue.toolSafety,
     context,
-    observe: (fact: Fact, state: RunState) => trace.observe(fact, state),
+    observe,
     clock: jumpingClock(),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
@@ -95,10 +96,14 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
 }
 
 /** Runs until it is over, or nothing goes on without an answer that is not given. */
-function answered(options: LiveRunOptions, { answers = {}, cancel }: Scenario): Promise<RunState> {
+function answered(
+  options: InProcessRun & { readonly observe: NonNullable<InProcessRun['observe']> },
+  { answers = {}, cancel }: Scenario,
+): Promise<RunState> {
   let isCancelled = false;
   return new Promise((resolve, reject) => {
-    const run = new LiveRun(options, {
+    const run = new LiveRun(options, options, {
+      observe: options.observe,
       changed() {
         const { standing, state } = run;
         for (const command of Object.values(state.commands)) {

@@ -45,8 +45,7 @@ export class CallsInFlight {
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
-  /** Missing while a run that waits has none. */
-  #inFlight: Map<string, CallInFlight> | undefined;
+  readonly #inFlight = new Map<string, CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
@@ -62,10 +61,9 @@ export class CallsInFlight {
    */
   make(call: Call, mask?: CallMask): void {
     const context = new CallInFlight(call, this.#run, this.#shared, mask);
-    this.#inFlight ??= new Map();
     this.#inFlight.set(call.id, context);
     const back = (event: Event): void => {
-      if (!context.isOver) this.#inFlight?.delete(call.id);
+      if (!context.isOver) this.#inFlight.delete(call.id);
       context.isOver = true;
       this.#run.returned(event, call, context.askedMask);
     };
@@ -76,24 +74,23 @@ export class CallsInFlight {
   }
 
   has(id: string): boolean {
-    return this.#inFlight?.has(id) === true;
+    return this.#inFlight.has(id);
   }
 
   /** Aborts a call and forgets it; one that has come back is left alone. */
   abort(id: string): void {
-    const context = this.#inFlight?.get(id);
-    this.#inFlight?.delete(id);
+    const context = this.#inFlight.get(id);
+    this.#inFlight.delete(id);
     context?.abort();
   }
 
   /** Aborts whatever has not come back. @param isKept calls that go on. */
   abortAll(isKept: (id: string) => boolean = () => false): void {
-    for (const id of [...(this.#inFlight?.keys() ?? [])]) if (!isKept(id)) this.abort(id);
+    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
   }
 
-  /** Lets go of what a run does not need while it waits. */
-  trim(): void {
-    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
+  get isEmpty(): boolean {
+    return this.#inFlight.size === 0;
   }
 
   #send(call: Call, context: CallContext): Promise<Outcome> {
@@ -205,13 +202,13 @@ function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, 
 /** A call under way, as the port sees it. What few ports ask for is made when it is asked for. */
 class CallInFlight implements CallContext {
   readonly requestId: string;
-  readonly progress: CallContext['progress'];
   /** It has come back, or was aborted. */
   isOver = false;
   declare readonly auth?: AuthInfo;
   declare readonly principal?: Owner;
   readonly #call: Call;
   readonly #run: CallingRun;
+  readonly #shared: SharedContext;
   #controller: AbortController | undefined;
   #idempotencyKey: string | undefined;
   #mask: CallMask | undefined;
@@ -220,13 +217,17 @@ class CallInFlight implements CallContext {
     const { requestId, auth, principal } = shared;
     this.#call = call;
     this.#run = run;
+    this.#shared = shared;
     this.#mask = mask;
     this.requestId = requestId;
     if (auth !== undefined) this.auth = auth;
     if (principal !== undefined) this.principal = principal;
-    this.progress = (value, total, message) => {
+  }
+
+  get progress(): CallContext['progress'] {
+    return (value, total, message) => {
       // A call that is over reports nothing more.
-      if (!this.isOver) shared.progress(value, total, message, call.node);
+      if (!this.isOver) this.#shared.progress(value, total, message, this.#call.node);
     };
   }
 

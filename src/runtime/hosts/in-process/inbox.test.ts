@@ -5,7 +5,8 @@ import { chain, done, graph, step } from '../../engine/graph.fixture.js';
 import { FaultyJournal } from '../faulty-journal.fixture.js';
 import { type InboxItem, JournalFailedError, request } from '../journal.js';
 import { MemoryJournal } from '../memory-journal.js';
-import { type Delivery, LiveRun } from './live-run.js';
+import type { Delivery } from './incoming.js';
+import { LiveRun } from './live-run.js';
 import { port, Setup } from './setup.fixture.js';
 
 describe('the inbox of a run in a journal', () => {
@@ -39,7 +40,7 @@ describe('the inbox of a run in a journal', () => {
         clock: setup.clock,
         journal,
       };
-      const run = new LiveRun(options, { changed: () => resolve(run), broken: reject, receive });
+      const run = new LiveRun(options, options, { changed: () => resolve(run), broken: reject, receive });
       run.go();
     });
   }
@@ -96,7 +97,7 @@ describe('the inbox of a run in a journal', () => {
           journal: broken,
         };
         const receive = () => expect.unreachable();
-        new LiveRun(options, { changed() {}, broken: reject, receive }).go();
+        new LiveRun(options, options, { changed() {}, broken: reject, receive }).go();
       }),
     ).rejects.toThrow(/failed to read what was sent to the run: busy/);
   });

@@ -331,9 +331,10 @@ test.each<[string, unknown, string]>([
 });
 
 test('an answer that is not JSON is refused before the run sees it', () => {
-  const options = { graph: graph([ask('sure')]), input: {}, runId: 'run-1', calls: port({}) };
+  const start = { graph: graph([ask('sure')]), input: {}, runId: 'run-1' };
   const context = { requestId: '1', progress() {} };
-  const run = new LiveRun({ ...options, context, clock: new Setup().clock }, { changed() {}, broken() {} });
+  const host = { calls: port({}), clock: new Setup().clock };
+  const run = new LiveRun({ ...start, context }, host, { changed() {}, broken() {} });
   run.go();
   expect(() => run.answer('sure#1', (() => 1) as never)).toThrow("the answer to 'sure#1' is not JSON");
   expect(run.standing).toBe('asking');

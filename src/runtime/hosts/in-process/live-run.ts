@@ -1,52 +1,49 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
-import { unreachable } from '../../../graph/unreachable.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
-import type { CallPort } from '../../catalogue/port.js';
+import { type CallPort, runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import type { Command, Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
+import type { Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
 import type { InboxItem, Journal } from '../journal.js';
 import { RunMask } from '../run-mask.js';
-import { runRef } from '../run-ref.js';
-import { toolsOf } from '../tools-of.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock } from './clock.js';
 import { copyJson } from './copy-json.js';
 import { InboxReader } from './inbox-reader.js';
+import { type Delivery, Incoming } from './incoming.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { begin, isOpen, owed, proceed, type Transition } from './machine.js';
-import { type Ask, awaited, OpenCommands } from './open-commands.js';
-import { Queue } from './queue.js';
-import { RunTimer, type TimedRun } from './run-timer.js';
+import { begin, isOpen, owed, proceed, type Transition, toolsOf } from './machine.js';
+import { type Asks, OpenCommands } from './open-commands.js';
+import type { TimedRun } from './run-timer.js';
 import type { Turns } from './turns.js';
 
-/** What a run in this process needs. */
-export interface LiveRunOptions {
+/** What runs in this process have in common: one object serves any number of them. */
+export interface RunHost {
+  /** How tools and resources are reached. */
+  readonly calls: CallPort;
+  /** How calls of a tool may be repeated. Default: each call may have an effect of its own. */
+  readonly toolSafety?: (tool: string) => ToolSafety;
+  /** Default: the process's own clock. */
+  readonly clock?: Clock;
+  /** Where the transitions are written. Default: nowhere. */
+  readonly journal?: Journal;
+}
+
+/** A run to begin. */
+export interface RunStart {
   /** Must not change while the run lasts, nor afterwards. */
   readonly graph: Graph;
   /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
   readonly input: JsonObject;
   /** Unique: idempotency keys are made from it. */
   readonly runId: string;
-  /** How tools and resources are reached. */
-  readonly calls: CallPort;
   /** What every call of the run is given; read anew for each call. */
   readonly context: SharedContext;
   /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
   readonly deadlineMs?: number;
-  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
-  readonly observe?: (fact: Fact, state: RunState) => void;
-  /** Told what `observe` threw. Without it a process warning says so. */
-  readonly onObserverError?: (error: unknown, fact: Fact) => void;
   /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
   readonly mask?: RunMask;
-  /** How calls of a tool may be repeated. Default: each call may have an effect of its own. */
-  readonly toolSafety?: (tool: string) => ToolSafety;
-  /** Default: the process's own clock. */
-  readonly clock?: Clock;
-  /** Where its transitions are written. Default: nowhere. */
-  readonly journal?: Journal;
 }
 
 /** What holds a run. */
@@ -55,6 +52,10 @@ export interface RunKeeper {
   changed(): void;
   /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
   broken(fault: unknown): void;
+  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
+  observe?(fact: Fact, state: RunState): void;
+  /** Told what `observe` threw. Default: a process warning says so. */
+  observerFailed?(error: unknown, fact: Fact): void;
   /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
   receive?(item: InboxItem): Delivery;
 }
@@ -66,23 +67,6 @@ export interface CancelOptions {
   readonly code?: string;
   /** Who gives it up. */
   readonly by?: JsonObject;
-}
-
-/** Something sent to a run from outside, which the run takes in when its turn comes. */
-export interface Delivery {
-  /** Id of its item in the journal's inbox, where it came from there. */
-  readonly item?: string;
-  /**
-   * Looks at the run, of which everything is safe, and says what it is to take in: nothing where the answer is known
-   * already. Called again where nothing of it could be written.
-   */
-  open(state: RunState): Event | undefined;
-  /** What the sender is told. @param isTaken whether the run took the event in. */
-  respond(isTaken: boolean): Json;
-  /** Everything is safe; observers are told next. */
-  done(response: Json): void;
-  /** The run is lost to this process. */
-  failed(fault: unknown): void;
 }
 
 /**
@@ -101,34 +85,33 @@ interface Pending {
 }
 
 /**
- * A run under way: its inbox, the commands still to be carried out, and what is in flight. It takes the engine's commands,
- * makes the calls, keeps the time and feeds the answers back, all that came meanwhile at once. What it asks for stays
- * open until it is answered. What runs next is the engine's decision alone. It pauses now and then, so that whatever else
- * goes on in the process has its turn, a cancellation of this run included.
+ * A run under way: it takes the engine's commands, makes the calls, keeps the time and feeds the answers back, all that
+ * came meanwhile at once. What it asks for stays open until it is answered. What runs next is the engine's decision
+ * alone. It pauses now and then, so that whatever else goes on in the process has its turn, a cancellation of this run
+ * included.
  *
  * With a journal, nothing of a transition is carried out or told before it is written. If that fails, the run goes on
  * from what was written; see {@link JournalWriter}.
  *
- * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted.
+ * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted. What it
+ * needs only while it moves is made then, and let go of when it waits: many runs wait at once.
  */
 export class LiveRun implements CallingRun, TimedRun {
-  readonly #options: LiveRunOptions;
+  readonly #graph: Graph;
+  readonly #host: RunHost;
+  readonly #context: SharedContext;
   readonly #keeper: RunKeeper;
   readonly #clock: Clock;
-  #events: Event[] = [];
-  readonly #deliveries = new Queue<Delivery>();
-  /** Calls still to be made. */
-  readonly #toDo = new Queue<Call>();
-  readonly #open = new OpenCommands();
-  readonly #calls: CallsInFlight;
-  readonly #timer: RunTimer;
   readonly #mask: RunMask;
+  readonly #open: OpenCommands;
   readonly #writer: JournalWriter | undefined;
+  #incoming: Incoming | undefined;
+  #calls: CallsInFlight | undefined;
   #reader: InboxReader | undefined;
-  readonly #input: JsonObject;
-  readonly #ids: StartIds;
   #ref: string | undefined;
   #state: RunState;
+  /** What it begins with, until that is safe. */
+  #start: { readonly input: JsonObject; readonly ids: StartIds } | undefined;
   /** The start, until it is carried out. */
   #begun: Transition | undefined;
   /** The engine owes a continuation. */
@@ -138,38 +121,41 @@ export class LiveRun implements CallingRun, TimedRun {
   /** Was written, or could not be, and is not carried out yet. */
   #written: { readonly pending: Pending; readonly reloaded: Reloaded | undefined } | undefined;
   /** Wait until everything is safe. */
-  #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] | undefined;
   #isBusy = false;
   /** It has work to do, and waits for the next turn of the event loop. */
   #isPaused = false;
   #isOver = false;
 
-  constructor(options: LiveRunOptions, keeper: RunKeeper) {
-    this.#options = options;
+  constructor(start: RunStart, host: RunHost, keeper: RunKeeper) {
+    const { graph, runId, deadlineMs, mask } = start;
+    const { clock = processClock, journal, toolSafety } = host;
+    this.#graph = graph;
+    this.#host = host;
+    this.#context = start.context;
     this.#keeper = keeper;
-    this.#clock = options.clock ?? processClock;
-    const { graph, runId, deadlineMs, journal, toolSafety } = options;
-    this.#input = copyOf(options.input);
-    this.#mask = options.mask ?? new RunMask(graph, { input: this.#input });
-    this.#calls = new CallsInFlight(options.calls, this, options.context, this.#clock);
-    this.#timer = new RunTimer(this.#clock, this);
-    const at = this.#clock.now();
+    this.#clock = clock;
+    this.#open = new OpenCommands(clock, this);
+    const input = copyOf(start.input);
+    this.#mask = mask ?? new RunMask(graph, { input });
+    const at = clock.now();
     const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
     const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
-    this.#ids = { runId, at, random: Math.random(), ...tools, ...deadline };
-    this.#begun = begin(graph, this.#input, this.#ids);
+    const ids = { runId, at, random: Math.random(), ...tools, ...deadline };
+    this.#start = { input, ids };
+    this.#begun = begin(graph, input, ids);
     this.#state = this.#begun.state;
     this.#writer = journal && new JournalWriter(journal, runId, graph);
   }
 
   /** See `runRef`. */
   get ref(): string {
-    this.#ref ??= runRef(this.#options.runId);
+    this.#ref ??= runRef(this.#state.run.id);
     return this.#ref;
   }
 
   get workflow(): string {
-    return this.#options.graph.name;
+    return this.#graph.name;
   }
 
   /** As it is now. It is changed in place by whatever happens next; see {@link whenSafe}. */
@@ -187,11 +173,11 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
   get nextTime(): number {
-    return this.#timer.nextTime;
+    return this.#open.nextTime;
   }
 
   /** What it asks for, the oldest first. */
-  get asks(): ReadonlyMap<string, Ask> {
+  get asks(): Asks {
     return this.#open.asks;
   }
 
@@ -217,13 +203,17 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** Calls back when nothing of the state has still to be written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (this.#isOver || this.#writer === undefined || (this.isSafe && !this.#isBusy)) look();
-    else this.#waiting.push(look);
+    if (this.#isOver || this.#writer === undefined || (this.isSafe && !this.#isBusy)) {
+      look();
+      return;
+    }
+    this.#waiting ??= [];
+    this.#waiting.push(look);
   }
 
   /** Takes something in from outside. It is not kept waiting by a pause. */
   deliver(delivery: Delivery): void {
-    this.#deliveries.push(delivery);
+    this.#in.deliver(delivery);
     this.#workAtOnce();
   }
 
@@ -253,7 +243,7 @@ export class LiveRun implements CallingRun, TimedRun {
 
   timesUp(ids: readonly string[]): void {
     const at = this.#clock.now();
-    for (const command of ids) this.#events.push({ kind: 'timerFired', at, command });
+    for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
     if (!this.#isPaused) this.#work();
   }
 
@@ -265,25 +255,26 @@ export class LiveRun implements CallingRun, TimedRun {
   /** A call has come back. @param mask the one it was given, where it asked for one. */
   returned(event: Event, call: Call, mask: CallMask | undefined): void {
     if (mask !== undefined) this.#mask.returned(call, mask);
-    this.#feed(event);
-  }
-
-  /** Takes an event in. A call may answer, or the caller abort, in the middle of the work: then it waits its turn. */
-  #feed(event: Event): void {
     if (this.#isOver) return;
-    this.#events.push(event);
+    // A call may answer in the middle of the work: then it waits its turn.
+    this.#in.add(event);
     if (!this.#isPaused) this.#work();
   }
 
-  /** The same for what does not come of the run's own doing: it is not kept waiting by a pause. */
+  /** Takes in what does not come of the run's own doing: it is not kept waiting by a pause. */
   #feedAtOnce(event: Event): void {
     if (this.#isOver) return;
-    this.#events.push(event);
+    this.#in.add(event);
     this.#workAtOnce();
   }
 
+  get #in(): Incoming {
+    this.#incoming ??= new Incoming();
+    return this.#incoming;
+  }
+
   #workAtOnce(): void {
-    this.#work(1 + this.#events.length + this.#deliveries.length);
+    this.#work(1 + this.#in.size);
   }
 
   /** @param least how many steps are made in any case, without a pause. */
@@ -293,16 +284,16 @@ export class LiveRun implements CallingRun, TimedRun {
     const { turns } = this.#clock;
     try {
       for (let steps = 0; this.#hasWork; steps += 1) {
-        if (this.#waiting.length > 0 && this.isSafe) this.#callWaiting();
+        if (this.#waiting !== undefined && this.isSafe) this.#callWaiting();
         // What is left to do for a run that is over is little, and it is not to be seen half ended.
         if (steps >= least && this.#state.run.status === 'running' && turns?.isOver) {
           this.#pause(turns);
-          this.#timer.arm();
+          this.#open.armTimer();
           return;
         }
         this.#step();
         if (this.#pending !== undefined) {
-          this.#timer.arm();
+          this.#open.armTimer();
           return;
         }
       }
@@ -320,10 +311,11 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** There is nothing to do until something comes in. */
   #rest(): void {
-    this.#timer.arm();
+    this.#open.armTimer();
     if (this.#open.isHostBusy) return;
     this.#open.trim();
-    this.#calls.trim();
+    this.#incoming = undefined;
+    if (this.#calls?.isEmpty === true) this.#calls = undefined;
   }
 
   get #hasWork(): boolean {
@@ -331,9 +323,8 @@ export class LiveRun implements CallingRun, TimedRun {
       this.#written !== undefined ||
       this.#begun !== undefined ||
       this.#more ||
-      this.#events.length > 0 ||
-      this.#deliveries.length > 0 ||
-      this.#toDo.length > 0
+      (this.#incoming !== undefined && this.#incoming.size > 0) ||
+      this.#open.hasCalls
     );
   }
 
@@ -348,15 +339,15 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   #callWaiting(): void {
-    if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
-    this.#waiting = [];
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
     for (const look of waiting) look();
   }
 
   /** What comes in goes before calls that are still to be made: it may be that they are not wanted any more. */
   #step(): void {
-    const { graph } = this.#options;
+    const incoming = this.#incoming;
     if (this.#written !== undefined) {
       const { pending, reloaded } = this.#written;
       this.#written = undefined;
@@ -365,56 +356,52 @@ export class LiveRun implements CallingRun, TimedRun {
     } else if (this.#begun !== undefined) {
       const begun = this.#begun;
       this.#begun = undefined;
-      this.#take(begun, []);
+      this.#take(begun, NO_EVENTS);
     } else if (this.#more) {
-      this.#take(proceed(graph, this.#state, []), []);
-    } else if (this.#events.length > 0) {
-      const events = this.#takeEvents();
-      this.#take(proceed(graph, this.#state, events), events);
-    } else if (this.#deliveries.length > 0) {
-      this.#openDelivery();
+      this.#take(proceed(this.#graph, this.#state, NO_EVENTS), NO_EVENTS);
+    } else if (incoming?.hasEvents === true) {
+      const events = this.#withNotStarted(incoming.takeEvents());
+      this.#take(proceed(this.#graph, this.#state, events), events);
     } else {
-      const call = this.#toDo.shift();
-      // An event that came in meanwhile may have given it up.
-      if (call === undefined || !this.#open.has(call.id)) return;
-      this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
+      const delivery = incoming?.takeDelivery();
+      if (delivery !== undefined) this.#openDelivery(delivery);
+      else this.#makeCall();
     }
   }
 
-  /** All that came in. A cancellation goes alone: what was not made until then has done nothing. */
-  #takeEvents(): readonly Event[] {
-    const events = this.#events;
-    const end = events.findIndex(({ kind }) => kind === 'cancelled');
-    if (end > 0) return events.splice(0, end);
-    if (end === 0) return events.splice(0, 1).map((event) => this.#withNotStarted(event));
-    this.#events = [];
-    return events;
+  #makeCall(): void {
+    const call = this.#open.nextCall();
+    if (call === undefined) return;
+    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.#clock);
+    this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
-  /** A cancellation with the calls and reads that wait to be made. */
-  #withNotStarted(event: Event): Event {
-    if (event.kind !== 'cancelled') return event;
-    const notStarted = [...this.#toDo].flatMap(({ kind, id }) => (kind === 'evaluate' ? [] : [id]));
-    return notStarted.length === 0 ? event : { ...event, notStarted };
+  /** A cancellation comes alone. It says which calls and reads wait to be made. */
+  #withNotStarted(events: readonly Event[]): readonly Event[] {
+    const [event] = events;
+    if (event?.kind !== 'cancelled') return events;
+    const { notStarted } = this.#open;
+    return notStarted.length === 0 ? events : [{ ...event, notStarted }];
   }
 
-  #openDelivery(): void {
-    const delivery = this.#deliveries.shift();
-    if (delivery === undefined) return;
+  #openDelivery(delivery: Delivery): void {
     const opened = delivery.open(this.#state);
-    const events = opened === undefined ? [] : [this.#withNotStarted(opened)];
-    const isLate = opened !== undefined && 'command' in opened && !this.#open.has(opened.command);
-    const transition = proceed(this.#options.graph, this.#state, events);
-    const isOpenStill = opened !== undefined && 'command' in opened && isOpen(this.#state, opened.command);
+    const events = opened === undefined ? NO_EVENTS : this.#withNotStarted([opened]);
+    const command = opened !== undefined && 'command' in opened ? opened.command : undefined;
+    const isLate = command !== undefined && !this.#open.has(command);
+    const transition = proceed(this.#graph, this.#state, events);
+    const isOpenStill = command !== undefined && isOpen(this.#state, command);
     const isTaken = opened !== undefined && !isLate && !isOpenStill;
     this.#take(transition, events, delivery, delivery.respond(isTaken));
   }
 
-  #take(transition: Transition, events: readonly Event[], delivery?: Delivery, response: Json = null): void {
+  #take(transition: Transition, given: readonly Event[], delivery?: Delivery, response: Json = null): void {
     const { state, changes, consumed } = transition;
     this.#state = state;
-    if (consumed < events.length) this.#events.unshift(...events.slice(consumed));
-    const pending = { transition, events: events.slice(0, consumed), delivery, response };
+    const isWhole = consumed >= given.length;
+    if (!isWhole) this.#in.putBack(given.slice(consumed));
+    const events = isWhole ? given : given.slice(0, consumed);
+    const pending = { transition, events, delivery, response };
     const item = delivery?.item;
     if (this.#writer === undefined || (changes.length === 0 && item === undefined)) {
       this.#accept(pending);
@@ -422,7 +409,7 @@ export class LiveRun implements CallingRun, TimedRun {
     }
     this.#pending = pending;
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    this.#writer.write({ events: pending.events, changes, ...consumes }).then(
+    this.#writer.write({ events, changes, ...consumes }).then(
       (reloaded) => {
         this.#pending = undefined;
         this.#written = { pending, reloaded };
@@ -435,24 +422,25 @@ export class LiveRun implements CallingRun, TimedRun {
   /** Everything of a transition is safe. */
   #accept({ transition, events, delivery, response }: Pending): void {
     const { state, commands, facts, more } = transition;
+    this.#start = undefined;
     this.#more = more;
-    for (const command of commands) this.#register(command);
+    for (const command of commands) this.#open.take(command);
     for (const event of events) {
       if ('command' in event && !isOpen(state, event.command)) this.#open.settle(event.command);
     }
     this.#tell(facts, delivery, response);
-    for (const command of commands) if (command.kind === 'cancelCall') this.#calls.abort(command.call);
+    for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
     this.#readInbox();
   }
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { journal, runId } = this.#options;
+    const { journal } = this.#host;
     const keeper = this.#keeper;
     if (keeper.receive === undefined || journal === undefined || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
       journal,
-      runId,
+      this.#state.run.id,
       (item) => {
         const delivery = keeper.receive?.(item);
         if (delivery !== undefined) this.deliver(delivery);
@@ -463,61 +451,33 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** The state was dropped: goes on from what was written. Calls in flight are kept where they are still wanted. */
   #goOnFrom({ state, wasWritten }: Reloaded, { transition, events, delivery, response }: Pending): void {
-    if (!wasWritten) {
-      if (delivery !== undefined) this.#deliveries.unshift(delivery);
-      else this.#events.unshift(...events);
-    }
+    // What was delivered is judged anew; the event it led to is not taken in by itself.
+    if (!wasWritten) this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
     if (state === undefined) {
-      this.#begun = begin(this.#options.graph, this.#input, this.#ids);
-      this.#state = this.#begun.state;
+      this.#beginAgain();
       return;
     }
+    this.#start = undefined;
     this.#state = state;
     const { commands, more } = owed(state);
     this.#more = more;
     this.#open.clear();
-    this.#timer.clear();
-    this.#toDo.clear();
-    const returned = new Set(this.#events.map((event) => ('command' in event ? event.command : '')));
+    const answered = this.#in.answered;
     for (const command of commands) {
-      if (!this.#calls.has(command.id) && !returned.has(command.id)) this.#register(command);
-      else this.#expect(command);
+      if (this.#calls?.has(command.id) !== true && !answered.has(command.id)) this.#open.take(command);
+      else this.#open.expect(command);
     }
-    this.#calls.abortAll((id) => this.#open.has(id));
+    this.#calls?.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
     this.#readInbox();
   }
 
-  /** Waits for the answer to a command, or for its time. */
-  #expect(command: Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>): void {
-    this.#open.add(command);
-    const { id, dueAt } = command;
-    if (dueAt === undefined) return;
-    if (awaited(command) === 'time') this.#timer.addTime(id, dueAt);
-    else this.#timer.addLimit(id, dueAt);
-  }
-
-  #register(command: Command): void {
-    switch (command.kind) {
-      case 'callTool':
-      case 'readResource':
-      case 'evaluate':
-        this.#expect(command);
-        this.#toDo.push(command);
-        return;
-      case 'requestAction':
-      case 'startTimer':
-        this.#expect(command);
-        return;
-      case 'cancelTimer':
-        this.#open.settle(command.timer);
-        return;
-      case 'cancelCall':
-        this.#open.settle(command.call);
-        return;
-      default:
-        unreachable(command);
-    }
+  /** The start was not written. */
+  #beginAgain(): void {
+    if (this.#start === undefined) throw new Error('the journal lost a run that it had');
+    const { input, ids } = this.#start;
+    this.#begun = begin(this.#graph, input, ids);
+    this.#state = this.#begun.state;
   }
 
   #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
@@ -530,12 +490,13 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   #observe(fact: Fact): void {
-    const { observe, onObserverError = warn } = this.#options;
+    const keeper = this.#keeper;
     try {
-      observe?.(fact, this.#state);
+      keeper.observe?.(fact, this.#state);
     } catch (error) {
       try {
-        onObserverError(error, fact);
+        if (keeper.observerFailed === undefined) warn(error);
+        else keeper.observerFailed(error, fact);
       } catch (second) {
         warn(second);
       }
@@ -544,7 +505,8 @@ export class LiveRun implements CallingRun, TimedRun {
 
   #break(fault: unknown): void {
     if (this.#isOver) return;
-    const lost = [this.#pending?.delivery, this.#written?.pending.delivery, ...this.#deliveries];
+    const waiting = this.#incoming?.deliveries ?? [];
+    const lost = [this.#pending?.delivery, this.#written?.pending.delivery, ...waiting];
     this.#letGo();
     for (const delivery of lost) delivery?.failed(fault);
     this.#keeper.broken(fault);
@@ -554,11 +516,13 @@ export class LiveRun implements CallingRun, TimedRun {
   /** Nothing of the run outlives it. */
   #letGo(): void {
     this.#isOver = true;
-    this.#timer.clear();
+    this.#open.stopTimer();
     this.#reader?.stop();
-    this.#calls.abortAll();
+    this.#calls?.abortAll();
   }
 }
+
+const NO_EVENTS: readonly Event[] = [];
 
 function copyOf(input: JsonObject): JsonObject {
   return (copyJson(input) as JsonObject | undefined) ?? structuredClone(input);

@@ -1,10 +1,13 @@
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/node-expressions.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/plan.js';
 import { advance } from '../../engine/advance.js';
 import type { Advance, Event, Outstanding, RunState, StartIds } from '../../engine/contract.js';
 import { fold } from '../../engine/fold.js';
 import { outstanding } from '../../engine/outstanding.js';
+import { commandOf } from '../../engine/read.js';
 import { start } from '../../engine/start.js';
 import type { Row } from '../journal.js';
 
@@ -31,6 +34,35 @@ export function owed(state: RunState): Outstanding {
   return outstanding(state);
 }
 
-export function isOpen({ commands }: RunState, id: string): boolean {
-  return Object.hasOwn(commands, id);
+/** Whether a command still wants an answer. */
+export function isOpen(state: RunState, id: string): boolean {
+  return commandOf(state, id) !== undefined;
+}
+
+type SafetyOf = (tool: string) => ToolSafety;
+
+const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>>();
+
+/**
+ * How the tools that a graph calls may be repeated, as its start takes them: those that are `none` are left out. It is
+ * looked for once for each graph and catalogue.
+ */
+export function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
+  const byCatalogue = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
+  tools.set(graph, byCatalogue);
+  const found = byCatalogue.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
+  byCatalogue.set(safetyOf, found);
+  return found;
+}
+
+function findTools(graph: Graph, safetyOf: SafetyOf): Record<string, ToolSafety> {
+  const found: Record<string, ToolSafety> = {};
+  for (const { nodes } of [graph, ...(graph.tasks ?? [])]) {
+    for (const node of nodesOf({ nodes })) {
+      if (node.kind !== 'call' || Object.hasOwn(found, node.tool)) continue;
+      const safety = safetyOf(node.tool);
+      if (safety !== 'none') found[node.tool] = safety;
+    }
+  }
+  return found;
 }

@@ -1,74 +1,152 @@
 import { unreachable } from '../../../graph/unreachable.js';
 import type { Command } from '../../engine/contract.js';
+import { ById } from './by-id.js';
+import type { Call } from './calls-in-flight.js';
+import type { Clock } from './clock.js';
+import { Queue } from './queue.js';
+import { RunTimer, type TimedRun } from './run-timer.js';
 
 /** A command that asks somebody outside. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
+/** A command that wants an answer. */
+type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
+
 /** What a run waits for with a command: its host, an answer, a time, or nothing more than the end of a limit. */
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
-/** The commands of a run that want an answer, counted by what they wait for: nothing looks through all of them. */
-export class OpenCommands {
-  // Maps that are empty are left out: most runs wait for one thing at a time.
-  #byId: Map<string, Command> | undefined;
-  /** In the order in which they were given. They are not in the other map. */
-  #asks: Map<string, Ask> | undefined;
-  #host = 0;
+/** Asks that are open, the oldest first. */
+export type Asks = Pick<ById<Ask>, 'size' | 'get' | 'has'> & Iterable<Ask>;
 
-  add(command: Command): void {
-    if (command.kind === 'requestAction') {
-      this.#asks ??= new Map();
-      this.#asks.set(command.id, command);
-      return;
+/**
+ * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
+ * are counted by what they wait for: nothing looks through all of them.
+ */
+export class OpenCommands {
+  readonly #clock: Clock;
+  readonly #run: TimedRun;
+  readonly #asks = new ById<Ask>();
+  /** All others. */
+  readonly #others = new ById<Expected>();
+  /** How many of them end by themselves. */
+  #busy = 0;
+  /** What there is none of takes no place: many runs wait at once. */
+  #toMake: Queue<Call> | undefined;
+  #timer: RunTimer | undefined;
+
+  constructor(clock: Clock, run: TimedRun) {
+    this.#clock = clock;
+    this.#run = run;
+  }
+
+  /** Takes a command of the engine. */
+  take(command: Command): void {
+    switch (command.kind) {
+      case 'callTool':
+      case 'readResource':
+      case 'evaluate':
+        this.expect(command);
+        this.#toMake ??= new Queue();
+        this.#toMake.push(command);
+        return;
+      case 'requestAction':
+      case 'startTimer':
+        this.expect(command);
+        return;
+      case 'cancelTimer':
+        this.settle(command.timer);
+        return;
+      case 'cancelCall':
+        this.settle(command.call);
+        return;
+      default:
+        unreachable(command);
     }
-    this.#byId ??= new Map();
-    this.#byId.set(command.id, command);
-    this.#count(command, 1);
+  }
+
+  /** Waits for the answer to a command, or for its time. A call of it is not made. */
+  expect(command: Expected): void {
+    const awaits = awaited(command);
+    if (command.kind === 'requestAction') this.#asks.set(command);
+    else this.#others.set(command);
+    if (awaits === 'host') this.#busy += 1;
+    const { id, dueAt } = command;
+    if (dueAt === undefined) return;
+    this.#timer ??= new RunTimer(this.#clock, this.#run);
+    if (awaits === 'time') this.#timer.addTime(id, dueAt);
+    else this.#timer.addLimit(id, dueAt);
   }
 
   /** Takes a command away that was answered or given up. One that is not open is left alone. */
   settle(id: string): void {
-    if (this.#asks?.delete(id) === true) return;
-    const command = this.#byId?.get(id);
-    if (command === undefined) return;
-    this.#byId?.delete(id);
-    this.#count(command, -1);
+    const command = this.#others.delete(id);
+    if (command === undefined) this.#asks.delete(id);
+    else if (awaited(command) === 'host') this.#busy -= 1;
   }
 
   has(id: string): boolean {
-    return this.#byId?.has(id) === true || this.#asks?.has(id) === true;
+    return this.#others.has(id) || this.#asks.has(id);
   }
 
-  get asks(): ReadonlyMap<string, Ask> {
-    return this.#asks ?? NO_ASKS;
+  get asks(): Asks {
+    return this.#asks;
   }
 
   /** Whether a call, a read, an evaluation or a delay before an attempt ends by itself. */
   get isHostBusy(): boolean {
-    return this.#host > 0;
+    return this.#busy > 0;
+  }
+
+  /** Whether calls are still to be made. One that was given up may be among them. */
+  get hasCalls(): boolean {
+    return this.#toMake !== undefined && this.#toMake.length > 0;
+  }
+
+  /** Takes the next call that is still to be made; nothing where it was given up meanwhile. */
+  nextCall(): Call | undefined {
+    const call = this.#toMake?.shift();
+    return call !== undefined && this.has(call.id) ? call : undefined;
+  }
+
+  /** The ids of calls and reads that are still to be made. */
+  get notStarted(): readonly string[] {
+    return [...(this.#toMake ?? [])].flatMap(({ kind, id }) => (kind === 'evaluate' ? [] : [id]));
+  }
+
+  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
+  get nextTime(): number {
+    return this.#timer?.nextTime ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Sets the timer for the earliest time. */
+  armTimer(): void {
+    this.#timer?.arm();
+  }
+
+  /** Forgets all times. */
+  stopTimer(): void {
+    this.#timer?.clear();
+    this.#timer = undefined;
   }
 
   clear(): void {
-    this.#byId = undefined;
-    this.#asks = undefined;
-    this.#host = 0;
+    this.stopTimer();
+    this.#asks.clear();
+    this.#others.clear();
+    this.#toMake = undefined;
+    this.#busy = 0;
   }
 
   /** Lets go of what a run does not need while it waits. */
   trim(): void {
-    if (this.#byId?.size === 0) this.#byId = undefined;
-    if (this.#asks?.size === 0) this.#asks = undefined;
-  }
-
-  #count(command: Command, by: 1 | -1): void {
-    if (awaited(command) === 'host') this.#host += by;
+    this.#asks.trim();
+    this.#others.trim();
+    if (!this.hasCalls) this.#toMake = undefined;
+    if (this.#timer?.isEmpty === true) this.#timer = undefined;
   }
 }
 
-const NO_ASKS: ReadonlyMap<string, Ask> = new Map();
-
-/** What a command waits for. */
-export function awaited(command: Command): Awaits {
+function awaited(command: Expected): Awaits {
   switch (command.kind) {
     case 'callTool':
     case 'readResource':
@@ -78,9 +156,6 @@ export function awaited(command: Command): Awaits {
       return 'answer';
     case 'startTimer':
       return command.purpose === 'backoff' ? 'host' : command.purpose === 'wait' ? 'time' : 'limit';
-    case 'cancelTimer':
-    case 'cancelCall':
-      return 'limit';
     default:
       return unreachable(command);
   }

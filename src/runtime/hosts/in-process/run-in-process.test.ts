@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { CallContext, CallPort, ToolOutcome } from '../../catalogue/port.js';
+import { type CallContext, type CallPort, runRef, type ToolOutcome } from '../../catalogue/port.js';
 import { ask, body, foreach, parallel, undo } from '../../engine/constructs.fixture.js';
 import {
   again,
@@ -15,7 +15,6 @@ import {
   read,
   step,
 } from '../../engine/graph.fixture.js';
-import { runRef } from '../run-ref.js';
 import type { InProcessRun } from './run-in-process.js';
 import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 import { TURN_MS, Turns } from './turns.js';
@@ -250,6 +249,24 @@ describe('a run', () => {
     await new Setup().run(graph([call('a'), call('b')]), { 'tool-a': slow, 'tool-b': slow });
     expect(most).toBe(2);
   });
+});
+
+test('how tools may be repeated is looked up once for each graph and catalogue', async () => {
+  const of = graph(chain(call('a'), call('b', {}, { after: ['a'] })));
+  const asked: string[] = [];
+  const toolSafety = (tool: string) => {
+    asked.push(tool);
+    return tool === 'tool-a' ? 'readOnly' : 'none';
+  };
+  const tools = { 'tool-a': () => ok(1), 'tool-b': () => ok(2) };
+  for (const run of ['run-1', 'run-2']) {
+    const { state } = await new Setup().run(of, tools, { toolSafety, runId: run });
+    expect(state.tools).toEqual({ 'tool-a': 'readOnly' });
+  }
+  expect(asked).toEqual(['tool-a', 'tool-b']);
+  await new Setup().run(of, tools, { toolSafety: () => 'none' });
+  const other = await new Setup().run(of, tools, { toolSafety: () => 'idempotent' });
+  expect(other.state.tools).toEqual({ 'tool-a': 'idempotent', 'tool-b': 'idempotent' });
 });
 
 describe('a port with a fault', () => {

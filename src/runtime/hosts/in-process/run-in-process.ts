@@ -1,13 +1,15 @@
 import type { Json } from '../../../graph/json.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import type { Failure, RunState, RunStatus } from '../../engine/contract.js';
+import type { Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
 import { JournalConflictError } from '../journal.js';
-import { LiveRun, type LiveRunOptions } from './live-run.js';
+import { LiveRun, type RunHost, type RunKeeper, type RunStart } from './live-run.js';
 
 /** A run to carry out in this process, from its start to its end. */
-export interface InProcessRun extends LiveRunOptions {
+export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: AbortSignal;
+  /** Told what `observe` threw. Without it a process warning says so. */
+  readonly onObserverError?: (error: unknown, fact: Fact) => void;
 }
 
 /** How a run ended. */
@@ -28,7 +30,8 @@ export interface RunOutcome {
  * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
  * it, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
-export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunOutcome> {
+export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
+  const { signal, observe, onObserverError } = options;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
     const leave = (settle: () => void, isHeld = true): void => {
@@ -42,7 +45,7 @@ export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunO
         });
     };
     const decline = decliner();
-    const run = new LiveRun(options, {
+    const run = new LiveRun(options, options, {
       changed() {
         const outcome = outcomeOf(run);
         if (outcome === undefined) decline(run);
@@ -51,6 +54,8 @@ export function runInProcess({ signal, ...options }: InProcessRun): Promise<RunO
       broken(fault) {
         leave(() => reject(fault), !(fault instanceof JournalConflictError));
       },
+      ...(observe === undefined ? {} : { observe }),
+      ...(onObserverError === undefined ? {} : { observerFailed: onObserverError }),
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
@@ -70,7 +75,7 @@ function decliner(): (run: LiveRun) => void {
     if (isDeclining) return;
     isDeclining = true;
     while (run.isSafe && run.asks.size > 0) {
-      for (const question of [...run.asks.keys()]) run.refuse(question, NOBODY_TO_ASK);
+      for (const { id } of [...run.asks]) run.refuse(id, NOBODY_TO_ASK);
     }
     isDeclining = false;
   };

@@ -32,6 +32,11 @@ export class RunTimer {
     this.#limits.add(id, dueAt);
   }
 
+  /** Whether nothing is due any more. */
+  get isEmpty(): boolean {
+    return this.#armed === undefined && this.#times?.first === undefined && this.#limits?.first === undefined;
+  }
+
   /** When the first time comes that moves the run on, in ms since the epoch. */
   get nextTime(): number {
     return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;

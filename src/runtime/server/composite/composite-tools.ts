@@ -2,7 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { CallMask } from '../../catalogue/call-mask.js';
 import { maskedError, maskedFailure } from '../../catalogue/mask.js';
-import { runRef } from '../../hosts/run-ref.js';
+import { runRef } from '../../catalogue/port.js';
 import { createProgress } from '../../observers/progress.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Attendant, RunStore, RunSummary, Submission } from '../runs/run-store.js';

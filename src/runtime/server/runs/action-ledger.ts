@@ -87,7 +87,7 @@ export class ActionLedger {
 
   /** The questions that are open, oldest first. */
   questions(asks: Open['asks']): readonly Question[] {
-    return [...asks.values()].map(({ id, action }) => ({ id, action }));
+    return [...asks].map(({ id, action }) => ({ id, action }));
   }
 
   /** The question an answer is for. Nothing is consumed. */

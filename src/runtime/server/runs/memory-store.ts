@@ -1,7 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
+import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
-import { runRef } from '../../hosts/run-ref.js';
 import { accessKey, ownerKey } from './owner.js';
 import {
   type Attendant,

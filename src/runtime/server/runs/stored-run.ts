@@ -7,14 +7,15 @@ import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import { planOf } from '../../../plan/plan.js';
 import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
-import type { CallPort } from '../../catalogue/port.js';
+import { type CallPort, runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { remainsOf } from '../../engine/remains.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import { type Delivery, LiveRun, type RunKeeper } from '../../hosts/in-process/live-run.js';
+import type { Delivery } from '../../hosts/in-process/incoming.js';
+import { LiveRun, type RunKeeper } from '../../hosts/in-process/live-run.js';
 import {
   type InboxItem,
   type Journal,
@@ -23,7 +24,6 @@ import {
   sendSafely,
 } from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
-import { runRef } from '../../hosts/run-ref.js';
 import { ActionLedger } from './action-ledger.js';
 import { type Answer, howToAnswer, readAnswer } from './answer.js';
 import { Attendance } from './attendance.js';
@@ -125,15 +125,9 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
         input,
         mask: this.#mask,
         runId: id,
-        calls: parts.calls,
         context: this,
-        clock: parts.clock,
-        toolSafety: parts.toolSafety,
-        ...(parts.journal === undefined ? {} : { journal: parts.journal }),
-        observe: (fact, state) => this.#observe(fact, state),
-        onObserverError: (error) =>
-          parts.log(texts.brokeLog(graph.name, this.#ref, maskedThrown(error, this.#mask))),
       },
+      parts,
       this,
     );
   }
@@ -464,7 +458,11 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
   }
 
-  #observe(fact: Fact, state: RunState): void {
+  observerFailed(error: unknown): void {
+    this.#parts.log(texts.brokeLog(this.#graph.name, this.#ref, maskedThrown(error, this.#mask)));
+  }
+
+  observe(fact: Fact, state: RunState): void {
     this.#actions.note(fact, this.clock.now());
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
     for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
