@@ -11,7 +11,16 @@ import {
   set,
   withTasks,
 } from '../../../src/runtime/engine/constructs.fixture.js';
-import { compute, graph, input, list, lit, step, text } from '../../../src/runtime/engine/graph.fixture.js';
+import {
+  chain,
+  compute,
+  graph,
+  input,
+  list,
+  lit,
+  step,
+  text,
+} from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, get, readOnly, sample, use } from './parts.js';
 import { type Scenario, textInput } from './scenario.js';
 
@@ -205,5 +214,28 @@ export const loopCases: Readonly<Record<string, Scenario>> = {
     tools: { login: { ...echo(), secret: ['password'] } },
     given: { word: 'open-sesame', words: '["first-word","second-word"]' },
     input: { word: 'open-sesame', words: ['first-word', 'second-word'] },
+  },
+  'values-that-end-with-their-item': {
+    graph: withTasks(
+      graph([
+        foreach(
+          'line',
+          lit(['a']),
+          body([
+            ...chain(
+              use('find', {}, { onError: { value: lit({ page: 'usual' }) } }),
+              foreach('each', lit([1, 2]), body([compute('double', item('n'))], text('no ', item('n'))), {
+                as: 'n',
+              }),
+              runs('sub', 'inner'),
+              use('blocked', { of: get(lit(null), 'x') }),
+            ),
+            use('tell', { find: step('find'), each: step('each'), sub: step('sub') }, { after: ['sub'] }),
+          ]),
+        ),
+      ]),
+      graph([compute('own', lit('mine'))], { name: 'inner', returns: step('own') }),
+    ),
+    tools: { find: failing('no such page'), blocked: echo(), tell: echo() },
   },
 };

@@ -1,7 +1,8 @@
-import { type Json, ownProperty } from '../../../graph/json.js';
+import type { Json } from '../../../graph/json.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
 import type { ScopeInstance } from '../../engine/instances.js';
+import { itemsOf } from '../../engine/read.js';
 import { limited, sized } from './block.js';
 import { constructTexts, shortJson } from './construct-texts.js';
 import { ContainerLog } from './container-log.js';
@@ -102,7 +103,7 @@ export class ForeachLog extends ContainerLog {
       this.#hasBegun = true;
       this.say('assistant', 'group', constructTexts.items(this.node.id, count, this.node.concurrency));
     }
-    const item = ownProperty(state.items, this.instance.key)?.[index];
+    const item = itemsOf(state, this.instance.key)?.[index];
     const shown = item === undefined ? undefined : shortJson(this.secrets.item(item, this.instance, index));
     this.#item(index, constructTexts.item(index + 1, count, this.node.id, shown));
   }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Plan } from '../../../plan/plan.js';
 import type {
   CompensationReport,
@@ -9,6 +9,7 @@ import type {
   SkipReason,
 } from '../../engine/contract.js';
 import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
+import { inputOf, itemsOf, outputOf } from '../../engine/read.js';
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
@@ -73,6 +74,8 @@ class OpenRecord implements NodeRecord {
 export interface PartRecord {
   readonly scope: ScopeInstance;
   status: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  /** What it gave: missing for what is absent, and where it has not succeeded. */
+  value?: Json;
   /** By id. */
   readonly nodes: Map<string, OpenRecord>;
 }
@@ -181,9 +184,10 @@ export class Ledger {
         return;
       case 'handled':
         if (fact.fallbackNode !== undefined) this.#ended(this.#open(node), 'handled', fact.failure);
+        else this.#open(node).output = fact.value;
         return;
       case 'nodeSucceeded':
-        this.#succeeded(this.#open(node), state);
+        this.#succeeded(this.#open(node), fact, state);
         return;
       case 'nodeFailed':
         this.#ended(this.#open(node), 'failed', fact.failure);
@@ -226,7 +230,7 @@ export class Ledger {
     if (part === undefined) return;
     const record = new OpenRecord(node);
     record.status = 'running';
-    if (node.planned.node.kind === 'workflow') record.given = ownProperty(state.inputs, node.key);
+    if (node.planned.node.kind === 'workflow') record.given = inputOf(state, node.key);
     part.nodes.set(node.planned.node.id, record);
   }
 
@@ -247,7 +251,7 @@ export class Ledger {
     const { node } = record;
     const part = index ?? node.planned.parts.findIndex((each) => each.arm === arm);
     record.count = count;
-    const items = index === undefined ? undefined : ownProperty(state.items, node.key);
+    const items = index === undefined ? undefined : itemsOf(state, node.key);
     if (items !== undefined) record.items = items;
     this.#part(this.instances.part(node, part));
   }
@@ -257,17 +261,22 @@ export class Ledger {
     const part = index ?? node.planned.parts.findIndex((each) => each.arm === arm);
     const { key } = this.instances.part(node, part);
     const record = this.record(node)?.parts.get(key);
-    if (record !== undefined) record.status = outcome.status;
-    if (index !== undefined && record !== undefined && outcome.status === 'succeeded') record.nodes.clear();
+    if (record === undefined) return;
+    record.status = outcome.status;
+    if (outcome.status !== 'succeeded') return;
+    if (outcome.value !== undefined) record.value = outcome.value;
+    if (index !== undefined) record.nodes.clear();
   }
 
-  #succeeded(record: OpenRecord, { outputs }: RunState): void {
+  /** Where the scope around ends at the same time the state has no output any more, and facts tell the value. */
+  #succeeded(record: OpenRecord, { value }: FactOf<'nodeSucceeded'>, state: RunState): void {
     const { kind } = record.node.planned.node;
+    const output =
+      outputOf(state, record.node.key) ?? value ?? (kind === 'foreach' ? itemsIn(record) : undefined);
+    if (output !== undefined) record.output = output;
     if (kind === 'foreach' || kind === 'workflow') record.parts = NO_PARTS;
     record.failure = undefined;
     record.status = 'succeeded';
-    const output = ownProperty(outputs, record.node.key);
-    if (output !== undefined) record.output = output;
   }
 
   #ended(record: OpenRecord, status: NodeStatus, failure: Failure | undefined): void {
@@ -298,6 +307,12 @@ export class Ledger {
     record.open(part);
     return part;
   }
+}
+
+/** What a loop gives. */
+function itemsIn({ parts }: NodeRecord): Json[] {
+  const values = [...parts.values()].sort((one, other) => one.scope.part - other.scope.part);
+  return values.map(({ value }) => value ?? null);
 }
 
 /** Every node that was not made up for by what stands around it, in declaration order, each behind what stands inside. */

@@ -9,6 +9,7 @@ import type { PlannedNode } from '../../../plan/plan.js';
 import { armsOf } from '../../../print/shapes.js';
 import type { RunState } from '../../engine/contract.js';
 import { type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
+import { fieldOf } from '../../engine/read.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import type { Ledger } from './ledger.js';
 import { outlookOf } from './outlook.js';
@@ -163,12 +164,12 @@ export class OpenNodes {
 
   /** Whether an expression has a value although the run has stopped. */
   hasValue(expr: Expr, at: ScopeInstance): boolean {
-    const { input, fields } = this.run.state;
+    const { state } = this.run;
     const lookup = (root: RefExpr['root'], name: string | number): Value => {
-      if (root === 'inputs') return ownProperty(input, String(name));
+      if (root === 'inputs') return ownProperty(state.input, String(name));
       if (root !== 'state') return Unknown.value({ sources: [], isLost: true });
       const declared = at.workflow.plan.graph.state?.find((field) => field.name === name);
-      return (ownProperty(fields, String(name)) ?? { value: declared?.initial }).value;
+      return (fieldOf(state, String(name)) ?? { value: declared?.initial }).value;
     };
     try {
       return !isLost(evaluate(this.expr(expr, at), { lookup }, new Budget(EXPRESSION_BUDGET)));

@@ -1,7 +1,7 @@
 import type { DictExpr, Expr } from '../../../graph/expression/tree.js';
-import { ownProperty } from '../../../graph/json.js';
 import type { Arm, CallNode, Graph, Node, ParallelNode, Scope } from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import { fieldOf } from '../../engine/read.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
 import { ABSENT, ANY_ITEM, LOST, literal, OpenNodes, residualId, residualKey } from './open-nodes.js';
 
@@ -24,13 +24,12 @@ export class Residual extends OpenNodes {
   }
 
   #workflow({ inputs, state, returns, errorStrategy, failFast }: Graph, root: ScopeInstance): Graph {
-    const { fields } = this.run.state;
     const { node } = root.workflow;
     return {
       ...{ graphVersion: 1, name: residualKey(root.key), description: '', instructions: [] },
       inputs: node === undefined || this.standing(node) === 'pending' ? inputs : [],
       state: (state ?? []).map(({ initial, ...field }) => {
-        const { value } = ownProperty(fields, field.name) ?? { value: initial };
+        const { value } = fieldOf(this.run.state, field.name) ?? { value: initial };
         return { ...field, ...(value === undefined ? {} : { initial: value }) };
       }),
       nodes: this.#nodesOf(root),

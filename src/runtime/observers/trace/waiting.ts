@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
 import type { Action } from '../../engine/contract.js';
+import { commandsOf } from '../../engine/read.js';
 import type { HandOff, HandOffContext } from './hand-off.js';
 import type { OpenAction } from './messages.js';
 import { isoTime } from './plain-log.js';
@@ -45,7 +46,7 @@ function openActions(
   workflow: { readonly workflow_id: string } | undefined,
 ): OpenAction[] {
   const actions: OpenAction[] = [];
-  for (const command of Object.values(state.commands)) {
+  for (const command of commandsOf(state)) {
     const node = 'node' in command ? ledger.find(command.node) : undefined;
     if (node === undefined) continue;
     const head = { action_id: command.id, ...workflow, step_id: node.key };

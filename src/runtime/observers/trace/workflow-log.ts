@@ -1,6 +1,6 @@
-import { ownProperty } from '../../../graph/json.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
+import { inputOf } from '../../engine/read.js';
 import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
 import { SingleLog } from './container-log.js';
@@ -9,11 +9,11 @@ import { texts } from './texts.js';
 
 /** What another workflow is given, what happens in it, and what it gives back. */
 export class WorkflowLog extends SingleLog {
-  protected override started({ inputs }: RunState): void {
+  protected override started(state: RunState): void {
     const { node } = this;
     if (node.kind !== 'workflow') return;
     // A workflow that was over at once has left nothing behind.
-    const given = ownProperty(inputs, this.instance.key);
+    const given = inputOf(state, this.instance.key);
     if (given === undefined) {
       this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, undefined, undefined));
       return;
