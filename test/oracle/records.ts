@@ -273,17 +273,35 @@ export function noteKnown(run: Run, row: string, call: object): boolean {
 
 /** What a run left behind. */
 export function remainsIn(run: Run): Remains {
-  const newest = [...run.effects].sort((a, b) => b.order - a.order);
-  const notUndone = newest.filter(({ status, wanted }) => wanted && status !== 'undone');
+  const { effects } = run;
+  /** A step of a `compensate` node stands where the last of its node does. */
+  const time = ({ own, generation, order }: Effect): number => {
+    const others = effects.filter((each) => own !== undefined && each.own?.node === own.node);
+    return Math.max(order, ...others.flatMap((each) => (each.generation === generation ? each.order : [])));
+  };
+  const isPassed = ({ call, order }: Effect): boolean =>
+    effects.some((each) => {
+      const isKept = each.own === undefined && !each.wanted && each.status !== 'undone';
+      return isKept && each.call === call && each.order > order;
+    });
+  const notUndone = effects
+    .filter(({ status, wanted }) => wanted && status !== 'undone')
+    .sort((a, b) => time(b) - time(a) || a.order - b.order);
   return {
-    steps: [...new Set(newest.filter(({ status }) => status === 'undone').map(({ top }) => top))].sort(),
-    notUndone: notUndone.map(({ call: step, tool, input, failure, status }) => ({
-      step,
-      ...(tool === undefined ? {} : { tool }),
-      ...(input === undefined ? {} : { input }),
-      ...(failure === undefined ? {} : { failure: failure.code }),
-      ...(status === 'unknown' ? { outcomeUnknown: true } : {}),
-    })),
+    steps: [...new Set(effects.filter(({ status }) => status === 'undone').map(({ top }) => top))].sort(),
+    notUndone: notUndone.map((effect) => {
+      const { call: step, tool, input, failure, status, own, late } = effect;
+      return {
+        step,
+        ...(tool === undefined ? {} : { tool }),
+        ...(input === undefined ? {} : { input }),
+        ...(failure === undefined ? {} : { failure: failure.code }),
+        ...(status === 'unknown' ? { outcomeUnknown: true } : {}),
+        ...(own === undefined ? {} : { by: own }),
+        ...(late ? { late } : {}),
+        ...(isPassed(effect) ? { ranAgain: true } : {}),
+      };
+    }),
     unknown: [...run.unknown.values()].map(({ step, tool }) => `${step} ${tool}`).sort(),
     failedItems: [...run.failedItems].map(([key, { fault }]) => `${key} ${fault.code}`).sort(),
   };
