@@ -18,8 +18,21 @@ export interface JournalEntry {
   readonly events: readonly Event[];
   /** The rows of the run's state that were written or deleted: those of all entries in order add up to the state. */
   readonly changes: readonly Change[];
+  /** Rows of the host that were written, beside those of the state. Default: none. */
+  readonly hostRows?: readonly HostRow[];
   /** Items of the inbox that the entry consumes, each with its response. Default: none. */
   readonly consumed?: readonly ConsumedItem[];
+}
+
+/**
+ * A row that a host keeps of a run beside those of its state: what it needs after a restart, and the engine does not know.
+ * A later one replaces an earlier one of its table and key. The table `actions` says what became of each action,
+ * `cancellation` whether a run that was given up is undone, `secrets` what must not be shown.
+ */
+export interface HostRow {
+  readonly table: 'actions' | 'cancellation' | 'secrets';
+  readonly key: string;
+  readonly row: Json;
 }
 
 /** What is sent to a run from outside: an answer, a cancellation or a command of an operator. */
@@ -51,6 +64,8 @@ export interface LoadedRun {
   readonly graphHash: string;
   /** The rows of its state; see `fold`. */
   readonly rows: readonly Row[];
+  /** Those of its host, in the order in which they were first written. */
+  readonly hostRows: readonly HostRow[];
 }
 
 /** A row of a run's state. */

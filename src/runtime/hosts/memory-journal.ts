@@ -5,6 +5,7 @@ import { fold } from '../engine/fold.js';
 import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,
+  type HostRow,
   type InboxItem,
   type Journal,
   JournalConflictError,
@@ -32,6 +33,8 @@ interface Kept {
   readonly entries: string[];
   /** By table and key, in the order in which they were first put. */
   readonly rows: Map<string, string>;
+  /** Those of the host. */
+  hostRows?: Map<string, string>;
   /** When commands are due, by their ids. */
   readonly dueAt: Map<string, number>;
   readonly inbox: Map<string, string>;
@@ -60,7 +63,8 @@ export class MemoryJournal implements Journal {
     if (kept === undefined) return undefined;
     const { seq, epoch, graphHash } = kept;
     const rows = [...kept.rows.values()].map((text) => JSON.parse(text) as Row);
-    return { run, seq, epoch, graphHash, rows };
+    const hostRows = [...(kept.hostRows?.values() ?? [])].map((text) => JSON.parse(text) as HostRow);
+    return { run, seq, epoch, graphHash, rows, hostRows };
   }
 
   async graph(hash: string): Promise<Graph | undefined> {
@@ -129,13 +133,17 @@ export class MemoryJournal implements Journal {
   }
 
   #write({ graph, ...entry }: JournalEntry): Refusal {
-    const { run, seq, epoch, changes, consumed = [] } = entry;
+    const { run, seq, epoch, changes, hostRows = [], consumed = [] } = entry;
     const known = this.#runs.get(run);
     const refusal = refusalOf(entry, known);
     if (refusal !== undefined) return new JournalConflictError(entry, refusal);
     const kept = known ?? this.#begin(entry, graph);
     if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     for (const change of changes) keep(kept, change);
+    for (const row of hostRows) {
+      kept.hostRows ??= new Map();
+      kept.hostRows.set(JSON.stringify([row.table, row.key]), JSON.stringify(row));
+    }
     for (const { id, response } of consumed) {
       kept.inbox.delete(id);
       kept.responses.set(id, JSON.stringify(response));

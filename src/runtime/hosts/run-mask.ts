@@ -38,7 +38,8 @@ export class RunMask implements Masking {
   readonly #declared: PlanSecrets;
   #flow: DerivedSecrets | undefined;
   readonly #secretInputs: (tool: string) => readonly string[];
-  readonly #mask: Mask;
+  /** The texts of its secrets. Most runs have none. */
+  #mask = NOTHING;
   /** Secrets that are too short to be searched for. */
   #short: Set<string> | undefined;
   /** Commands whose calls were given one of these. */
@@ -53,10 +54,7 @@ export class RunMask implements Masking {
     const declared = secretsOf(plan, secretInputs);
     this.#declared = declared;
     this.#isActive = declared.any;
-    if (!declared.any) {
-      this.#mask = new Mask();
-      return;
-    }
+    if (!declared.any) return;
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
     this.#mask = new Mask([
       ...given.filter(([name]) => this.hasName(name)).map(([, text]) => text),
@@ -70,6 +68,12 @@ export class RunMask implements Masking {
 
   get isEmpty(): boolean {
     return !this.#isActive && this.#mask.isEmpty;
+  }
+
+  /** The same, to add to. */
+  get #own(): Mask {
+    if (this.#mask === NOTHING) this.#mask = new Mask();
+    return this.#mask;
   }
 
   /** Where secrets go. It is looked for where there is one: in most graphs there is none. */
@@ -99,16 +103,16 @@ export class RunMask implements Masking {
   /** Takes note of what the run has made of secrets. @param state the run as it is after the fact. */
   observe(fact: Fact, state: RunState): void {
     if (!this.#isActive) return;
-    for (const value of this.#derived.revealedBy(fact, state)) this.#mask.add(value);
+    for (const value of this.#derived.revealedBy(fact, state)) this.#own.add(value);
     if (fact.kind !== 'callIssued') return;
-    for (const value of valuesOf(fact.input, this.#secretInputs(fact.tool))) this.#mask.add(value);
+    for (const value of valuesOf(fact.input, this.#secretInputs(fact.tool))) this.#own.add(value);
   }
 
   /** What must not be shown of a call that is about to be made. */
   ofCall(command: Call, state: RunState): CallMask {
     const behind = this.#isActive ? this.#derived.inputBehind(command) : undefined;
-    if (behind === undefined) return new CallMask(this.#mask);
-    const mask = new CallMask(this.#mask, (input) => {
+    if (behind === undefined) return new CallMask(this.#own);
+    const mask = new CallMask(this.#own, (input) => {
       const shown = this.json(input, behind.expr, behind.at);
       return isJsonObject(shown) ? shown : input;
     });
@@ -301,6 +305,9 @@ function compensationIn(node: Node, step: number | undefined): Compensation | un
   if (step === undefined) return node.compensate;
   return node.kind === 'compensate' ? node.steps[step] : undefined;
 }
+
+/** Shared by all runs without a secret: nothing is added to it. */
+const NOTHING = new Mask();
 
 /** The default: no tool has a secret input. */
 function none(): readonly string[] {

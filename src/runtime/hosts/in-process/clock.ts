@@ -31,13 +31,19 @@ export const processClock: Clock = {
  * Calls back when the clock has reached `dueAt` (ms since the epoch) and never before: a timer that comes early, by
  * rounding or because the delay was too long for one, is set again. Returns how to call it off.
  */
-export function callAt(clock: Clock, dueAt: number, callback: () => void): () => void {
+export function callAt(
+  clock: Clock,
+  dueAt: number,
+  callback: () => void,
+  options?: Parameters<Clock['setTimer']>[2],
+): () => void {
   let cancel = arm();
   function arm(): () => void {
-    return clock.setTimer(() => {
+    const fire = (): void => {
       if (clock.now() >= dueAt) callback();
       else cancel = arm();
-    }, dueAt - clock.now());
+    };
+    return clock.setTimer(fire, dueAt - clock.now(), options);
   }
   return () => cancel();
 }

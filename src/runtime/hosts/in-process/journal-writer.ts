@@ -1,6 +1,7 @@
 import type { Graph } from '../../../graph/model.js';
 import type { RunState } from '../../engine/contract.js';
 import {
+  type HostRow,
   type Journal,
   JournalConflictError,
   type JournalEntry,
@@ -18,6 +19,7 @@ export interface Reloaded {
   readonly wasWritten: boolean;
   /** Missing for a run whose start was not written. */
   readonly state: RunState | undefined;
+  readonly hostRows: readonly HostRow[];
 }
 
 /** Writes the entries of a run that this process holds. */
@@ -47,7 +49,9 @@ export class JournalWriter {
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  async write(part: Pick<JournalEntry, 'events' | 'changes' | 'consumed'>): Promise<Reloaded | undefined> {
+  async write(
+    part: Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed'>,
+  ): Promise<Reloaded | undefined> {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -79,12 +83,12 @@ export class JournalWriter {
     } catch (error) {
       throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
     }
-    const { seq = 0, epoch = this.#epoch } = loaded ?? {};
+    const { seq = 0, epoch = this.#epoch, hostRows = [] } = loaded ?? {};
     const wasWritten = seq === entry.seq;
     if (epoch !== this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;
-    return { wasWritten, state: loaded && restored(loaded.rows) };
+    return { wasWritten, state: loaded && restored(loaded.rows), hostRows };
   }
 }

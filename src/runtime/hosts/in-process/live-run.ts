@@ -5,7 +5,7 @@ import type { CallMask } from '../../catalogue/call-mask.js';
 import { type CallPort, runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
-import type { InboxItem, Journal } from '../journal.js';
+import type { HostRow, InboxItem, Journal } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock } from './clock.js';
@@ -56,6 +56,13 @@ export interface RunKeeper {
   observe?(fact: Fact, state: RunState): void;
   /** Told what `observe` threw. Default: a process warning says so. */
   observerFailed?(error: unknown, fact: Fact): void;
+  /**
+   * Takes note of a transition before it is safe, and gives the rows that have to be written with it: without a journal
+   * nobody reads them.
+   */
+  note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
+  /** The state was dropped: goes on from the rows that were written. */
+  reload?(rows: readonly HostRow[]): void;
   /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
   receive?(item: InboxItem): Delivery;
 }
@@ -403,13 +410,15 @@ export class LiveRun implements CallingRun, TimedRun {
     const events = isWhole ? given : given.slice(0, consumed);
     const pending = { transition, events, delivery, response };
     const item = delivery?.item;
+    const hostRows = this.#keeper.note?.(events, transition.facts, state) ?? [];
     if (this.#writer === undefined || (changes.length === 0 && item === undefined)) {
       this.#accept(pending);
       return;
     }
     this.#pending = pending;
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    this.#writer.write({ events, changes, ...consumes }).then(
+    const noted = hostRows.length === 0 ? {} : { hostRows };
+    this.#writer.write({ events, changes, ...noted, ...consumes }).then(
       (reloaded) => {
         this.#pending = undefined;
         this.#written = { pending, reloaded };
@@ -450,9 +459,13 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   /** The state was dropped: goes on from what was written. Calls in flight are kept where they are still wanted. */
-  #goOnFrom({ state, wasWritten }: Reloaded, { transition, events, delivery, response }: Pending): void {
+  #goOnFrom(
+    { state, wasWritten, hostRows }: Reloaded,
+    { transition, events, delivery, response }: Pending,
+  ): void {
     // What was delivered is judged anew; the event it led to is not taken in by itself.
     if (!wasWritten) this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
+    this.#keeper.reload?.(hostRows);
     if (state === undefined) {
       this.#beginAgain();
       return;

@@ -1,124 +1,181 @@
-import type { Action, Fact, Failure } from '../../engine/contract.js';
+import type { Json } from '../../../graph/json.js';
+import type { AskMode, Event, Fact, Failure, RunState } from '../../engine/contract.js';
+import { commandOf } from '../../engine/read.js';
+import { ById } from '../../hosts/in-process/by-id.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
+import type { HostRow } from '../../hosts/journal.js';
 import type { Question } from './interview.js';
 import type { RunAnswer } from './run-store.js';
 import { texts } from './texts.js';
 
-/** What became of an action that was opened once. */
+/** What became of an action that was opened once. Plain JSON. */
 export interface OpenedAction {
   readonly id: string;
   /** When it was opened, in ms since the epoch. */
   readonly at: number;
   /** Missing for a time the run waits for. */
-  readonly action?: Action;
+  readonly mode?: AskMode;
   /** When a time is over. */
   readonly until?: number;
   /** Nobody answered in time. */
-  hasExpired?: true;
-  answer?: AcceptedAnswer;
+  readonly hasExpired?: true;
+  readonly answer?: AcceptedAnswer;
 }
 
+/** An answer that was accepted. */
 export interface AcceptedAnswer {
-  /** Equal for answers that say the same. */
+  /** Equal for answers that say the same; see `contentOf`. */
   readonly content: string;
-  /** What its sender was told; missing where it was sent from elsewhere. */
-  readonly response: Promise<RunAnswer> | undefined;
+  /** Its place among the accepted answers of the run, from 1. */
+  readonly order: number;
+  /** The key of the caller that submitted it; missing where the run's user was asked. */
+  readonly by?: string;
 }
+
+/** The table of a run's rows that has its actions, by their ids. */
+const TABLE = 'actions' as const;
 
 /** What a run waits for. */
 type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
 
-/** Every action a run has opened: what is open is known from the run's state, and here what became of the others. */
+/**
+ * Every action a run has opened: what is open is known from the run's state, and here when it was opened and what became
+ * of the others. What it notes is written with the transition that it is noted of, so that a restart loses none of it.
+ */
 export class ActionLedger {
-  readonly #opened = new Map<string, OpenedAction>();
-  /** The latest action of a node. */
-  readonly #latest = new Map<string, string>();
+  readonly #opened = new ById<OpenedAction>();
+  /** Actions whose rows have to be written. */
+  #changed: Set<string> | undefined;
   /** The action whose answer was accepted last, by the key of the caller that submitted it. */
-  #lastOf: Map<string, OpenedAction> | undefined;
+  #lastOf: Map<string, string> | undefined;
+  /** What senders of accepted answers were told, by action. It ends with the process. */
+  #responses: Map<string, Promise<RunAnswer>> | undefined;
+  #answers = 0;
 
   /**
-   * Takes the run's facts, each once and in order.
+   * Takes note of a transition.
+   * @param state the run as it is after it.
    * @param at now, in ms since the epoch.
    */
-  note(fact: Fact, at: number): void {
-    switch (fact.kind) {
-      case 'waiting': {
-        const { node, command, action, until } = fact;
-        this.#latest.set(node, command);
-        this.#opened.set(command, {
-          id: command,
-          at,
-          ...(action === undefined ? {} : { action }),
-          ...(until === undefined ? {} : { until }),
-        });
-        return;
-      }
-      case 'retrying':
-      case 'handled':
-      case 'nodeFailed': {
-        const opened = this.#opened.get(this.#latest.get(fact.node) ?? '');
-        if (opened?.answer === undefined && opened !== undefined && fact.failure.code === 'E_TIMEOUT') {
-          opened.hasExpired = true;
-        }
-        return;
-      }
-      default:
+  note(events: readonly Event[], facts: readonly Fact[], state: RunState, at: number): void {
+    for (const event of events) if (event.kind === 'timerFired') this.#timeIsUp(event.command, state);
+    for (const fact of facts) {
+      if (fact.kind !== 'waiting') continue;
+      const { command: id, action, until } = fact;
+      this.#put({
+        id,
+        at,
+        ...(action === undefined ? {} : { mode: action.mode }),
+        ...(until === undefined ? {} : { until }),
+      });
     }
+  }
+
+  #timeIsUp(id: string, state: RunState): void {
+    const opened = this.#opened.get(id);
+    if (opened?.mode === undefined || opened.answer !== undefined || commandOf(state, id) !== undefined)
+      return;
+    this.#put({ ...opened, hasExpired: true });
+  }
+
+  /** Takes note of an answer that is accepted. @param by the key of the caller that submitted it, if one did. */
+  answered(id: string, content: string, by: string | undefined): void {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return;
+    this.#answers += 1;
+    this.#put({
+      ...opened,
+      answer: { content, order: this.#answers, ...(by === undefined ? {} : { by }) },
+    });
+    this.#noteLast(id, by);
+  }
+
+  #put(action: OpenedAction): void {
+    this.#opened.set(action);
+    this.#changed ??= new Set();
+    this.#changed.add(action.id);
+  }
+
+  #noteLast(id: string, by: string | undefined): void {
+    if (by === undefined) return;
+    this.#lastOf ??= new Map();
+    this.#lastOf.set(by, id);
+  }
+
+  /** What the sender of an accepted answer is told. */
+  told(id: string, response: Promise<RunAnswer>): void {
+    this.#responses ??= new Map();
+    this.#responses.set(id, response);
+  }
+
+  /** What the sender of an accepted answer was told; nothing where it was sent to another process. */
+  responseTo(id: string): Promise<RunAnswer> | undefined {
+    return this.#responses?.get(id);
+  }
+
+  /** The rows that were changed since it was asked last. */
+  takeRows(): HostRow[] {
+    if (this.#changed === undefined) return [];
+    const rows = [...this.#changed].flatMap((key) => {
+      const row = this.#opened.get(key);
+      return row === undefined ? [] : [{ table: TABLE, key, row: row as unknown as Json }];
+    });
+    this.#changed = undefined;
+    return rows;
+  }
+
+  /** Goes on from what was written. */
+  reload(rows: readonly HostRow[]): void {
+    this.#opened.clear();
+    this.#changed = undefined;
+    this.#lastOf = undefined;
+    const actions = rows.flatMap(({ table, row }) =>
+      table === TABLE ? [row as unknown as OpenedAction] : [],
+    );
+    for (const action of actions) this.#opened.set(action);
+    const answered = actions.filter(({ answer }) => answer !== undefined);
+    answered.sort((one, other) => (one.answer?.order ?? 0) - (other.answer?.order ?? 0));
+    for (const { id, answer } of answered) this.#noteLast(id, answer?.by);
+    this.#answers = answered.at(-1)?.answer?.order ?? 0;
   }
 
   get(id: string): OpenedAction | undefined {
     return this.#opened.get(id);
   }
 
-  /** Takes note of an accepted answer. @param by the key of the caller that submitted it, if one did. */
-  answered(id: string, answer: AcceptedAnswer, by: string | undefined): void {
-    const opened = this.#opened.get(id);
-    if (opened === undefined) return;
-    opened.answer = answer;
-    if (by === undefined) return;
-    this.#lastOf ??= new Map();
-    this.#lastOf.set(by, opened);
-  }
-
   /** The action whose answer by this caller was accepted last. */
   lastOf(by: string): OpenedAction | undefined {
-    return this.#lastOf?.get(by);
-  }
-
-  /** The questions that are open, oldest first. */
-  questions(asks: Open['asks']): readonly Question[] {
-    return [...asks].map(({ id, action }) => ({ id, action }));
+    const id = this.#lastOf?.get(by);
+    return id === undefined ? undefined : this.#opened.get(id);
   }
 
   /** The question an answer is for. Nothing is consumed. */
   choose(actionId: string | undefined, run: Open, now: number): Choice {
-    const questions = this.questions(run.asks);
-    const open = questions.map(({ id }) => id);
-    if (actionId === undefined) return this.#chooseOnly(questions, open, run, now);
-    const question = questions.find(({ id }) => id === actionId);
-    if (question !== undefined) return { kind: 'question', question };
+    if (actionId === undefined) return this.#chooseOnly(run, now);
+    const ask = run.asks.get(actionId);
+    if (ask !== undefined) return { kind: 'question', question: ask };
     const known = this.#opened.get(actionId);
+    if (known?.mode === undefined && known !== undefined) {
+      return run.isOpen(actionId) ? tooEarly(actionId, known.until, now) : { kind: 'passed' };
+    }
+    const open = [...run.asks].map(({ id }) => id);
     const details = { open_actions: open };
     if (known === undefined) return refused('UNKNOWN_ACTION', texts.unknownAction(actionId, open), details);
-    if (known.action !== undefined) {
-      return known.hasExpired
-        ? refused('ACTION_EXPIRED', texts.expired(actionId, open), details)
-        : refused('ACTION_CANCELLED', texts.closed(actionId, open), details);
-    }
-    if (run.isOpen(actionId)) return tooEarly(actionId, known.until, now);
-    return { kind: 'passed' };
+    return known.hasExpired
+      ? refused('ACTION_EXPIRED', texts.expired(actionId, open), details)
+      : refused('ACTION_CANCELLED', texts.closed(actionId, open), details);
   }
 
-  #chooseOnly(
-    [only, ...others]: readonly Question[],
-    open: readonly string[],
-    run: Open,
-    now: number,
-  ): Choice {
-    if (others.length > 0) return refused('AMBIGUOUS_ACTION', texts.ambiguous(open), { open_actions: open });
+  #chooseOnly(run: Open, now: number): Choice {
+    const questions = [...run.asks];
+    const [only, ...others] = questions;
+    if (others.length > 0) {
+      const open = questions.map(({ id }) => id);
+      return refused('AMBIGUOUS_ACTION', texts.ambiguous(open), { open_actions: open });
+    }
     if (only !== undefined) return { kind: 'question', question: only };
-    for (const [id, { action, until }] of this.#opened) {
-      if (action === undefined && run.isOpen(id)) return tooEarly(id, until, now);
+    for (const { id, mode, until } of this.#opened) {
+      if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
     }
     return refused('NO_OPEN_ACTION', texts.nothingOpen);
   }

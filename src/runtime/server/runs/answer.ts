@@ -1,11 +1,12 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import { oneLine } from '../../catalogue/encode-text.js';
 import { schemaProblems } from '../../catalogue/problems.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { findProtoKey } from '../../catalogue/to-json.js';
-import type { Action, Failure } from '../../engine/contract.js';
+import type { Action, AskMode, Failure } from '../../engine/contract.js';
 import type { RunWarning, Submission } from './run-store.js';
 import { texts } from './texts.js';
 
@@ -37,6 +38,28 @@ export function readAnswer(
   return readResult(action, result, schemas);
 }
 
+/** Equal for answers that say the same; of one size however long they are. */
+export function contentOf(answer: Answer): string {
+  if (answer.kind === 'value') return sha256Hex(canonicalJson(answer.value));
+  const { code, message } = answer.failure;
+  return sha256Hex(canonicalJson({ error: { code, message } }));
+}
+
+/** The contents of all answers that what was sent may stand for, to a question of this mode; see {@link contentOf}. */
+export function contentsOf(
+  mode: AskMode,
+  { result, error }: Pick<Submission, 'result' | 'error'>,
+): readonly string[] {
+  if (error !== undefined) {
+    const failure = result === undefined ? failureIn(error)?.failure : undefined;
+    return failure === undefined ? [] : [contentOf({ kind: 'failure', failure })];
+  }
+  const parsed = typeof result === 'string' ? objectIn(result) : undefined;
+  const full = inFull(mode, result ?? null);
+  const meant = result === undefined ? [full] : [result, parsed, full];
+  return meant.flatMap((each) => (each === undefined ? [] : [contentOf({ kind: 'value', value: each })]));
+}
+
 function readResult(action: Action, result: Json, schemas: SchemaCompiler): ReadAnswer {
   let problems: readonly string[];
   try {
@@ -45,7 +68,7 @@ function readResult(action: Action, result: Json, schemas: SchemaCompiler): Read
     if (problems.length === 0) return value(result);
     const parsed = typeof result === 'string' ? objectIn(result) : undefined;
     if (parsed !== undefined && fits(parsed)) return value(parsed, [stringified('result')]);
-    const full = inFull(action, result);
+    const full = inFull(action.mode, result);
     if (full !== undefined) {
       if (fits(full)) return value(full);
       problems = problemsOf(action, full, schemas);
@@ -64,7 +87,7 @@ function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler
 }
 
 /** The answer that a shorthand stands for. */
-function inFull({ mode }: Action, result: Json): Json | undefined {
+function inFull(mode: AskMode, result: Json): Json | undefined {
   switch (mode) {
     case 'info':
       return result === null || result === true ? { acknowledged: true } : undefined;
@@ -84,16 +107,22 @@ function inFull({ mode }: Action, result: Json): Json | undefined {
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 function readError(action: Action, error: Json): ReadAnswer {
+  const read = failureIn(error);
+  if (read === undefined) return refused(action, [texts.errorShape]);
+  const warnings = read.isText ? [stringified('error')] : [];
+  return { ok: true, answer: { kind: 'failure', failure: read.failure }, warnings };
+}
+
+/** The failure that an error stands for; nothing for one that is not in form. */
+function failureIn(error: Json): { readonly failure: Failure; readonly isText: boolean } | undefined {
   const parsed = typeof error === 'string' ? objectIn(error) : undefined;
   const given = parsed ?? error;
-  if (!isJsonObject(given)) return refused(action, [texts.errorShape]);
+  if (!isJsonObject(given)) return undefined;
   const { code = 'E_ACTION_FAILED', message, ...more } = given;
   const isText = typeof message === 'string' && message.trim() !== '';
-  if (!isText || typeof code !== 'string' || Object.keys(more).length > 0)
-    return refused(action, [texts.errorShape]);
+  if (!isText || typeof code !== 'string' || Object.keys(more).length > 0) return undefined;
   const failure = { code: CODE.test(code) ? code : 'E_ACTION_FAILED', message: oneLine(message) };
-  const warnings = parsed === undefined ? [] : [stringified('error')];
-  return { ok: true, answer: { kind: 'failure', failure }, warnings };
+  return { failure, isText: parsed !== undefined };
 }
 
 function objectIn(text: string): Json | undefined {

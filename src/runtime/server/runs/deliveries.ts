@@ -25,24 +25,18 @@ export type Verdict =
       readonly warnings: readonly RunWarning[];
     };
 
-/** An answer that was accepted. */
-export interface Accepted {
-  readonly action: string;
-  readonly answer: Answer;
-  /** Who submitted it; nothing for an answer that the run asked its user for. */
-  readonly by: Owner | undefined;
-  /** What its sender is told; missing where it was sent from elsewhere. */
-  readonly response: Promise<RunAnswer> | undefined;
-}
-
 /** A run as what is sent to it sees it. */
 export interface Addressed extends Attended {
   judge(submission: Submission, by: Owner): Verdict;
-  /** The answer was accepted, and is safe. */
-  accepted(accepted: Accepted): void;
+  /**
+   * The answer is accepted, as soon as that is safe.
+   * @param by who submitted it; nothing for an answer that the run asked its user for.
+   */
+  accepting(action: string, answer: Answer, by: Owner | undefined): void;
+  /** An answer was accepted, and is safe. @param response what its sender is told. */
+  accepted(action: string, response: Promise<RunAnswer>): void;
   /** Why an answer was not taken although it fits the schema. */
   notTaken(question: Question): Failure;
-  /** Notes a cancellation. */
   cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
   /** The owner of the run. */
   readonly principal: Owner;
@@ -104,6 +98,7 @@ export class AnswerDelivery implements Delivery {
     const verdict = this.#verdict;
     if (verdict?.kind !== 'fits') return verdict?.response ?? null;
     if (!isTaken) return refusal(this.#run.notTaken(verdict.question));
+    this.#run.accepting(verdict.question.id, verdict.answer, this.#by);
     return {
       ok: true,
       action_id: verdict.question.id,
@@ -118,7 +113,7 @@ export class AnswerDelivery implements Delivery {
       if (verdict !== undefined) this.#sender?.resolve(verdict.answer);
       return;
     }
-    const { question, answer, warnings } = verdict;
+    const { question, warnings } = verdict;
     if (!this.#isTaken) {
       this.#attendance?.leave();
       this.#sender?.resolve({ ok: false, failure: this.#run.notTaken(question) });
@@ -127,7 +122,7 @@ export class AnswerDelivery implements Delivery {
     const noted = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#attendance?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
-    this.#run.accepted({ action: question.id, answer, by: this.#by, response });
+    if (response !== undefined) this.#run.accepted(question.id, response);
     this.#attendance?.open();
     if (response !== undefined) this.#sender?.resolve(response);
   }

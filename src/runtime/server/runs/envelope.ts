@@ -1,11 +1,11 @@
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { timerId } from '../../engine/commands.js';
-import type { AskMode, OwedCommand } from '../../engine/contract.js';
+import type { AskMode, OwedCommand, RunState } from '../../engine/contract.js';
+import { commandsOf } from '../../engine/read.js';
 import type { Standing } from '../../hosts/in-process/live-run.js';
 import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';
 import { type EndedRun, type EnvelopeError, errorOf } from './envelope-error.js';
-import { type StepsUnderWay, stepsUnderWay } from './steps-under-way.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
@@ -26,6 +26,21 @@ export interface Envelope extends Partial<StepsUnderWay> {
   readonly remains?: LooseEnds;
   /** Of a failed or cancelled run. */
   readonly error?: EnvelopeError;
+}
+
+/** What a run is at now: steps by the keys of their nodes. */
+export interface StepsUnderWay {
+  /** Steps with a call, a read or an evaluation in flight. */
+  readonly running_steps: readonly string[];
+  readonly waiting_steps: readonly WaitingStep[];
+}
+
+export interface WaitingStep {
+  readonly step_id: string;
+  /** An answer, a time, or the delay before the next attempt. */
+  readonly for: 'answer' | 'time' | 'retry';
+  /** When a time or a delay is over, RFC 3339. */
+  readonly until?: string;
 }
 
 export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
@@ -110,7 +125,7 @@ export function definitionOf({ name, version }: Graph, hash: string): Definition
 
 function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
   const actions: PendingAction[] = [];
-  for (const command of Object.values(state.commands)) {
+  for (const command of commandsOf(state)) {
     const opened = openedAt(command.id);
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
     if (command.kind === 'requestAction') {
@@ -140,6 +155,35 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
     }
   }
   return actions;
+}
+
+/** Names the steps of a run that run and that wait. */
+function stepsUnderWay(state: RunState): StepsUnderWay {
+  const running = new Set<string>();
+  const waiting: WaitingStep[] = [];
+  for (const command of commandsOf(state)) {
+    switch (command.kind) {
+      case 'callTool':
+        running.add(command.undoes ?? command.node);
+        break;
+      case 'readResource':
+      case 'evaluate':
+        running.add(command.node);
+        break;
+      case 'requestAction':
+        waiting.push({ step_id: command.node, for: 'answer' });
+        break;
+      case 'startTimer': {
+        const until = new Date(command.dueAt).toISOString();
+        if (command.purpose === 'wait') waiting.push({ step_id: command.node, for: 'time', until });
+        if (command.purpose === 'backoff') waiting.push({ step_id: command.node, for: 'retry', until });
+        break;
+      }
+      default:
+        command satisfies never;
+    }
+  }
+  return { running_steps: [...running], waiting_steps: waiting };
 }
 
 /** Whether a timer belongs to a step that waits for a time: the others bound a container, or a delay. */

@@ -10,6 +10,8 @@ import { texts } from './texts.js';
 /** An action that is open. */
 export interface Question {
   readonly id: string;
+  /** Key of the node that asks. */
+  readonly node: string;
   readonly action: Action;
 }
 

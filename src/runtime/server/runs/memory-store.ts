@@ -2,6 +2,7 @@ import type { Owner } from '../../../decorators/context.js';
 import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
+import { IdleRuns } from './idle-runs.js';
 import { accessKey, ownerKey } from './owner.js';
 import {
   type Attendant,
@@ -14,10 +15,10 @@ import {
   type RunSummary,
   type Submission,
 } from './run-store.js';
-import { StoredRun, type StoreParts } from './stored-run.js';
+import { type RunGroup, StoredRun, type StoreParts } from './stored-run.js';
 import { texts } from './texts.js';
 
-export interface MemoryStoreOptions extends Omit<StoreParts, 'idleMs'> {
+export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
   /** Makes the id of a run: nobody can guess it, and none comes twice. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
@@ -26,37 +27,37 @@ export interface MemoryStoreOptions extends Omit<StoreParts, 'idleMs'> {
 /** Runs of this process: they end with it. */
 export class MemoryRunStore implements RunStore {
   readonly #options: MemoryStoreOptions;
+  readonly #parts: StoreParts;
   readonly #limits: RunLimits;
   readonly #runs = new Map<string, StoredRun>();
-  /** In the order they began, by what `maxOpenRuns` limits. */
-  readonly #byQuota = new Map<string, Set<StoredRun>>();
+  /** By what `maxOpenRuns` limits. */
+  readonly #groups = new Map<string, StoredGroup>();
   /** In the order they ended. */
   readonly #finished = new Set<StoredRun>();
   #openAnonymous = 0;
 
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
-    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#limits = limits;
+    const idle = new IdleRuns<StoredRun>(options.clock, limits.idleMs, (run) => run.expire(limits.idleMs));
+    this.#parts = { ...options, idle, onEnd: (run) => this.#ended(run) };
   }
 
   async start(run: NewRun, attendant: Attendant): Promise<RunAnswer> {
     this.#forget();
-    const isAnonymous = run.owner.kind === 'anonymous';
-    const quota = quotaOf(run.owner, attendant.request.remoteAddress);
-    const failure = this.#excess(quota, isAnonymous);
+    const { owner } = run;
+    const quota = quotaOf(owner, attendant.request.remoteAddress);
+    const group = this.#groups.get(quota) ?? { quota, access: accessKey(owner), owner, runs: new Set() };
+    const failure = this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(texts.sameId(runRef(id)));
-    const parts = { ...this.#options, idleMs: this.#limits.idleMs };
-    const stored = new StoredRun(id, { ...run, quota }, parts, attendant, (ended) => {
-      if (isAnonymous) this.#openAnonymous -= 1;
-      this.#finished.add(ended);
-      this.#forget();
-    });
-    if (isAnonymous) this.#openAnonymous += 1;
+    const stored = new StoredRun(id, run, group, this.#parts, attendant);
+    if (owner.kind === 'anonymous') this.#openAnonymous += 1;
     this.#runs.set(id, stored);
-    const counted = this.#byQuota.get(quota) ?? new Set();
-    this.#byQuota.set(quota, counted.add(stored));
+    this.#groups.set(quota, group);
+    group.runs.add(stored);
     try {
       return { ok: true, envelope: await stored.begin(attendant) };
     } catch (fault) {
@@ -86,7 +87,7 @@ export class MemoryRunStore implements RunStore {
   async list(caller: Owner): Promise<readonly RunSummary[]> {
     this.#forget();
     if (caller.kind === 'anonymous') return [];
-    const runs = [...(this.#byQuota.get(quotaOf(caller)) ?? [])].reverse();
+    const runs = [...(this.#groups.get(quotaOf(caller))?.runs ?? [])].reverse();
     return Promise.all(runs.map((run) => run.summary));
   }
 
@@ -109,21 +110,32 @@ export class MemoryRunStore implements RunStore {
     this.#forget();
     const access = accessKey(caller);
     const run = this.#runs.get(id);
-    return run?.access === access ? run : undefined;
+    return run?.group.access === access ? run : undefined;
   }
 
   /** What keeps a caller from starting another run. No run is cancelled to make room for it. */
-  #excess(quota: string, isAnonymous: boolean): Failure | undefined {
-    const open = [...(this.#byQuota.get(quota) ?? [])].filter(({ endedAt }) => endedAt === undefined);
+  #excess({ owner, runs }: StoredGroup): Failure | undefined {
+    let open = 0;
+    let pending = 0;
+    for (const { live } of runs) {
+      if (live === undefined) continue;
+      open += 1;
+      pending += live.asks.size;
+    }
     const { maxOpenRuns, maxPendingActions, maxAnonymousRuns } = this.#limits;
-    if (open.length >= maxOpenRuns) return exhausted(texts.tooManyRuns(open.length, maxOpenRuns));
-    if (isAnonymous && this.#openAnonymous >= maxAnonymousRuns) {
+    if (open >= maxOpenRuns) return exhausted(texts.tooManyRuns(open, maxOpenRuns));
+    if (owner.kind === 'anonymous' && this.#openAnonymous >= maxAnonymousRuns) {
       return exhausted(texts.tooManyAnonymousRuns(maxAnonymousRuns));
     }
-    const pending = open.reduce((count, run) => count + run.questions().length, 0);
     return pending < maxPendingActions
       ? undefined
       : exhausted(texts.tooManyActions(pending, maxPendingActions));
+  }
+
+  #ended(run: StoredRun): void {
+    if (run.group.owner.kind === 'anonymous') this.#openAnonymous -= 1;
+    this.#finished.add(run);
+    this.#forget();
   }
 
   /** Forgets finished runs that are too old or too many. */
@@ -146,10 +158,15 @@ export class MemoryRunStore implements RunStore {
   #remove(run: StoredRun): void {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
-    const counted = this.#byQuota.get(run.quota);
-    counted?.delete(run);
-    if (counted?.size === 0) this.#byQuota.delete(run.quota);
+    const group = this.#groups.get(run.group.quota);
+    group?.runs.delete(run);
+    if (group?.runs.size === 0) this.#groups.delete(run.group.quota);
   }
+}
+
+interface StoredGroup extends RunGroup {
+  /** In the order they began. */
+  readonly runs: Set<StoredRun>;
 }
 
 /** Equal for runs that are counted together. Anonymous callers are told apart by nothing but their address. */

@@ -6,7 +6,7 @@ import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
-import type { ShownArguments } from './shown-arguments.js';
+import type { ShownArguments } from './summary.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started without

@@ -1,139 +1,117 @@
-import { randomUUID } from 'node:crypto';
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { canonicalJson } from '../../../graph/canonical.js';
-import { type JsonObject, ownProperty } from '../../../graph/json.js';
-import type { ToolSafety } from '../../../graph/tool-safety.js';
-import { unreachable } from '../../../graph/unreachable.js';
+import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/plan.js';
-import { maskedFailure, maskedThrown } from '../../catalogue/mask.js';
-import { type CallPort, runRef } from '../../catalogue/port.js';
+import { maskedThrown } from '../../catalogue/mask.js';
+import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
-import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { remainsOf } from '../../engine/remains.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { Delivery } from '../../hosts/in-process/incoming.js';
-import { LiveRun, type RunKeeper } from '../../hosts/in-process/live-run.js';
+import { LiveRun, type RunHost, type RunKeeper } from '../../hosts/in-process/live-run.js';
 import {
+  type HostRow,
   type InboxItem,
-  type Journal,
   JournalConflictError,
   JournalFailedError,
-  sendSafely,
 } from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
 import { ActionLedger } from './action-ledger.js';
-import { type Answer, howToAnswer, readAnswer } from './answer.js';
+import { type Answer, contentOf } from './answer.js';
 import { Attendance } from './attendance.js';
-import {
-  type Accepted,
-  type Addressed,
-  AnswerDelivery,
-  CancelDelivery,
-  RefusedDelivery,
-  refusal,
-  type Sender,
-  type Verdict,
-} from './deliveries.js';
+import { AnswerDelivery, type Verdict } from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import type { Question } from './interview.js';
-import { accessKey, ownerKey } from './owner.js';
+import { type JudgedRun, judgeAnswer, judgeFor, notTaken, refused, shownAction } from './judge-answer.js';
+import { ownerKey } from './owner.js';
+import { type RequestedRun, Requests } from './requests.js';
 import type { Attendant, Cancellation, NewRun, RunAnswer, RunSummary, Submission } from './run-store.js';
-import { type ShownArguments, shownArguments } from './shown-arguments.js';
+import { type ShownArguments, shownArguments, summaryOf } from './summary.js';
 import { texts } from './texts.js';
 
 /** What the runs of a store share. */
-export interface StoreParts {
-  readonly calls: CallPort;
-  readonly schemas: SchemaCompiler;
+export interface StoreParts extends RunHost {
   readonly clock: Clock;
-  /** Where the steps of runs are written down. Default: nowhere. */
-  readonly journal?: Journal;
+  readonly schemas: SchemaCompiler;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
-  /** How calls of a tool may be repeated. */
-  readonly toolSafety: (tool: string) => ToolSafety;
-  /** See `RunLimits`. */
-  readonly idleMs: number;
   /** Told what clients must not see. */
   readonly log: (text: string) => void;
+  /** Told when a run waits for an answer and no request attends it, and when that is over. */
+  readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
+  readonly onEnd: (run: StoredRun) => void;
+}
+
+/** Runs that are counted together. */
+export interface RunGroup {
+  /** Equal for them alone. */
+  readonly quota: string;
+  /** Callers with an equal one may reach the runs; see `accessKey`. */
+  readonly access: string;
+  readonly owner: Owner;
+}
+
+/** How a run ended: all that is kept of it. */
+interface Ended {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly envelope: Envelope;
+  readonly shown: ShownArguments;
 }
 
 /**
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements Addressed, RunKeeper, SharedContext {
+export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedContext {
   readonly id: string;
-  readonly quota: string;
-  /** Callers with an equal one may reach the run; see `accessKey`. */
-  readonly access: string;
+  readonly group: RunGroup;
+  readonly actions = new ActionLedger();
+  readonly mask: RunMask;
   readonly #parts: StoreParts;
-  readonly #graph: NewRun['graph'];
-  readonly #startedAt: number;
-  readonly #actions = new ActionLedger();
-  readonly #mask: RunMask;
-  readonly #arguments: ShownArguments;
+  readonly #graph: Graph;
   /** Requests that attend the run, and whoever else waits for it to change: none while it only waits. */
   #watching: readonly Watching[] = NONE;
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
-  /** Callers whose items are in the journal's inbox and not taken from there yet, by item. */
-  #senders: Map<string, Sender & { readonly item: InboxItem }> | undefined;
-  readonly #owner: Owner;
-  readonly #onEnd: (run: StoredRun) => void;
+  /** What callers have sent; made when they do. */
+  #requests: Requests | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   #requestId: string;
   #live: LiveRun | undefined;
-  #stopIdling: () => void = () => {};
-  #cancelled = false;
   /** Why its start could not be written. */
   #startFault: unknown;
-  /** It was given up so that what it did is undone. */
-  #undoes = false;
-  #ended: { readonly at: number; readonly envelope: Envelope } | undefined;
+  /** Whether what it did was to be undone when it was given up; the first time counts. */
+  #undoes: boolean | undefined;
+  #ended: Ended | undefined;
 
-  /**
-   * @param run `quota` is equal for runs that are counted together.
-   * @param attendant the request that begins the run.
-   */
+  /** @param attendant the request that begins the run. */
   constructor(
     id: string,
-    { owner, graph, input, mask, quota }: NewRun & { readonly quota: string },
+    { graph, input, mask }: Omit<NewRun, 'owner'>,
+    group: RunGroup,
     parts: StoreParts,
-    attendant: Attendant,
-    onEnd: (run: StoredRun) => void,
+    { request }: Attendant,
   ) {
     this.id = id;
-    this.quota = quota;
-    this.access = accessKey(owner);
-    this.#owner = owner;
+    this.group = group;
+    this.mask = mask ?? new RunMask(graph, { input, secretInputs: parts.secretInputs });
     this.#parts = parts;
     this.#graph = graph;
-    this.#startedAt = parts.clock.now();
-    this.#mask = mask ?? new RunMask(graph, { input, secretInputs: parts.secretInputs });
-    this.#arguments = shownArguments(input, this.#mask);
-    this.#auth = attendant.request.auth;
-    this.#requestId = attendant.request.requestId;
-    this.#onEnd = onEnd;
-    this.#live = new LiveRun(
-      {
-        graph,
-        input,
-        mask: this.#mask,
-        runId: id,
-        context: this,
-      },
-      parts,
-      this,
-    );
+    this.#auth = request.auth;
+    this.#requestId = request.requestId;
+    this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
   }
 
   get clock(): Clock {
     return this.#parts.clock;
+  }
+
+  get schemas(): SchemaCompiler {
+    return this.#parts.schemas;
   }
 
   get live(): LiveRun | undefined {
@@ -150,21 +128,37 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     return this.#envelopeOf(this.#live);
   }
 
-  get summary(): Promise<RunSummary> {
-    return this.safeEnvelope.then((envelope) => this.#summaryOf(envelope));
+  /** The envelope as soon as everything it tells is safe. */
+  get safeEnvelope(): Promise<Envelope> {
+    return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
   }
 
-  #summaryOf({ workflow_id, definition, status, cancelling, actions }: Envelope): RunSummary {
-    return {
-      workflow_id,
-      name: definition.name,
-      status,
-      ...(cancelling === undefined ? {} : { cancelling }),
-      ...this.#arguments,
-      started_at: new Date(this.#startedAt).toISOString(),
-      ...(this.#ended === undefined ? {} : { ended_at: new Date(this.#ended.at).toISOString() }),
-      open_actions: actions.map(({ action_id }) => action_id),
-    };
+  get error(): Envelope['error'] {
+    return this.#ended?.envelope.error;
+  }
+
+  get isCancelled(): boolean {
+    return this.#live === undefined
+      ? this.#ended?.envelope.status === 'cancelled'
+      : this.#live.state.run.cancelling !== undefined;
+  }
+
+  get isUndone(): boolean {
+    return this.isCancelled && this.#undoes === true;
+  }
+
+  get summary(): Promise<RunSummary> {
+    return new Promise((resolve) => {
+      this.whenSafe(() => resolve(summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt)));
+    });
+  }
+
+  get #startedAt(): number {
+    return this.#ended?.startedAt ?? this.#live?.state.run.startedAt ?? 0;
+  }
+
+  get #shown(): ShownArguments {
+    return this.#ended?.shown ?? shownArguments(this.#live?.state.input ?? {}, this.mask);
   }
 
   /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
@@ -177,210 +171,67 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     return envelope;
   }
 
-  /** The envelope as soon as everything it tells is safe. */
-  get safeEnvelope(): Promise<Envelope> {
-    return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
-  }
+  // What follows is for callers.
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
   submit(caller: Owner, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
-    const { actionId, result, error } = submission;
-    const content = {
-      ...(actionId === undefined ? {} : { action_id: actionId }),
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
-    };
-    return this.#send('answer', caller, content, attendant);
+    return this.#sent.answer(caller, submission, attendant);
   }
 
   /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
   cancel(caller: Owner, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
-    const { reason, compensate } = how;
-    const content = {
-      ...(reason === undefined ? {} : { reason }),
-      ...(compensate === undefined ? {} : { compensate }),
-    };
-    return this.#send('cancel', caller, content, attendant);
+    return this.#sent.cancel(caller, how, attendant);
   }
 
-  /** Through the inbox of the journal, where there is one: then it is safe before it is looked at. */
-  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, attendant: Attendant): Promise<RunAnswer> {
-    // What becomes of it outside must not reach the run.
-    const json = toJson(given);
-    if (!json.ok) {
-      const message = texts.shape([texts.notJson(json.problem)], '');
-      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
-    }
-    const content = json.value as JsonObject;
-    return new Promise((resolve, reject) => {
-      const sender = { attendant, resolve };
-      const { journal } = this.#parts;
-      const item = { run: this.id, id: randomUUID(), kind, at: this.clock.now(), by: { ...by }, content };
-      if (this.#live === undefined) resolve(this.#late(item));
-      else if (journal === undefined) this.#live.deliver(this.#receive(item, { sender }));
-      else {
-        this.#senders ??= new Map();
-        this.#senders.set(item.id, { ...sender, item });
-        sendSafely(journal, item).then(
-          () => {
-            if (this.#live === undefined) this.#answerLate(item.id);
-          },
-          (fault) => {
-            this.#senders?.delete(item.id);
-            reject(fault);
-          },
-        );
-      }
-    });
+  get #sent(): Requests {
+    this.#requests ??= new Requests(this, this.#parts.journal);
+    return this.#requests;
   }
 
-  /** Makes a delivery of what was sent. */
-  #receive(
-    item: InboxItem,
-    sent: { readonly item?: string; readonly sender?: Sender | undefined },
-  ): Delivery {
-    const by = item.by === undefined ? this.#owner : (item.by as unknown as Owner);
-    switch (item.kind) {
-      case 'answer': {
-        const submission = submissionIn(item.content);
-        return new AnswerDelivery(this, () => this.judge(submission, by), { ...sent, by });
-      }
-      case 'cancel':
-        return new CancelDelivery(this, cancellationIn(item.content), { ...sent, by });
-      case 'operator':
-        return new RefusedDelivery(item.id, { code: 'E_UNSUPPORTED', message: texts.noOperators });
-      default:
-        return unreachable(item.kind);
-    }
-  }
-
-  /** What is sent to a run that is over. */
-  #late({ kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
-    if (kind === 'answer') {
-      const verdict = this.judge(submissionIn(content), by as unknown as Owner);
-      if (verdict.kind === 'told') return verdict.answer;
-    }
-    // Once more for a run that was cancelled so changes nothing.
-    const isLate = content.compensate === true && !(this.#cancelled && this.#undoes);
-    const warnings = [{ code: 'W_NOT_USED', message: texts.nothingUndone } as const];
-    return { ok: true, envelope: this.envelope, ...(isLate ? { warnings } : {}) };
-  }
-
-  /** The run was over before what was sent was taken from the inbox. */
-  #answerLate(id: string): void {
-    const sender = this.#senders?.get(id);
-    if (sender === undefined) return;
-    this.#senders?.delete(id);
-    sender.resolve(this.#late(sender.item));
+  receive(item: InboxItem): Delivery {
+    return this.#sent.receive(item);
   }
 
   judge(submission: Submission, by: Owner): Verdict {
-    const repeated = this.#repeated(submission, by);
-    if (repeated !== undefined) return repeated;
-    const { actionId } = submission;
-    if (this.#cancelled) {
-      const why = this.#ended?.envelope.error?.message ?? '';
-      return refused({ code: 'WORKFLOW_CANCELLED', message: texts.cancelled(this.id, why) });
-    }
-    const { live } = this;
-    if (live === undefined || live.state.run.status !== 'running') {
-      const warnings = [{ code: 'W_NOT_USED', message: texts.notUsed(actionId) } as const];
-      return told(this.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })));
-    }
-    if (actionId !== undefined && this.#actions.get(actionId)?.answer !== undefined) {
-      const details = { action_id: actionId };
-      return refused({ code: 'ALREADY_SUBMITTED', message: texts.alreadySubmitted(actionId), details });
-    }
-    const chosen = this.#actions.choose(actionId, live, this.clock.now());
-    switch (chosen.kind) {
-      case 'refused':
-        return refused(chosen.failure);
-      case 'passed':
-        // A time that is over has been taken notice of: to say so once more does no harm.
-        return told(this.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
-      case 'question':
-        return this.#read(chosen.question, submission);
-      default:
-        return unreachable(chosen);
-    }
+    return judgeAnswer(this, submission, by);
   }
 
-  #read(question: Question, submission: Pick<Submission, 'result' | 'error'>): Verdict {
-    const read = readAnswer(question.action, submission, this.#parts.schemas);
-    if (!read.ok) return refused(this.#unfit(question, read.failure));
-    return { kind: 'fits', question, answer: read.answer, warnings: read.warnings };
+  accepting(action: string, answer: Answer, by: Owner | undefined): void {
+    this.actions.answered(action, contentOf(answer), by && ownerKey(by));
   }
 
-  /**
-   * What a repeated answer comes to; nothing for any other. Without an action id it may as well be meant for an action
-   * that is open now: which one is not guessed.
-   */
-  #repeated(submission: Submission, by: Owner): Verdict | undefined {
-    const { actionId } = submission;
-    const before = actionId === undefined ? this.#actions.lastOf(ownerKey(by)) : this.#actions.get(actionId);
-    if (before?.action === undefined) return undefined;
-    // The row of the answer is part of the state; the note of it is for errors, which have none, and for runs that are over.
-    const row = this.#live && ownProperty(this.#live.state.submissions, before.id);
-    const content = row === undefined ? before.answer?.content : canonicalJson(row.value);
-    const again = readAnswer(before.action, submission, this.#parts.schemas);
-    if (!again.ok || contentOf(again.answer) !== content) return undefined;
-    const response =
-      before.answer?.response ?? this.safeEnvelope.then((envelope) => ({ ok: true, envelope }));
-    if (actionId !== undefined) return told(response);
-    if (this.#cancelled) return undefined;
-    const open = this.questions().map(({ id }) => id);
-    return open.length === 0
-      ? told(response)
-      : refused({
-          code: 'AMBIGUOUS_ACTION',
-          message: texts.repeatedOrNew(open),
-          details: { open_actions: open },
-        });
-  }
-
-  accepted({ action, answer, by, response }: Accepted): void {
-    this.#actions.answered(action, { content: contentOf(answer), response }, by && ownerKey(by));
+  accepted(action: string, response: Promise<RunAnswer>): void {
+    this.actions.told(action, response);
   }
 
   notTaken(question: Question): Failure {
-    const { schema, ...shown } = this.shown(question);
-    return {
-      code: 'E_RESULT_SHAPE',
-      message: texts.shape([texts.notTaken], howToAnswer(shown)),
-      details: { problems: [texts.notTaken], schema },
-    };
+    return notTaken(question, this.mask);
   }
 
   cancelling({
     reason = texts.cancelledByCaller,
     compensate = false,
   }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
-    this.#note(compensate);
     const at = this.clock.now();
     return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
-  }
-
-  /** The first cancellation counts. */
-  #note(undoes: boolean): void {
-    if (!this.#cancelled) this.#undoes = undoes;
-    this.#cancelled = true;
   }
 
   // What follows is for requests that attend the run.
 
   giveUp(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
-    this.#note(how.compensate === true);
     this.#live?.cancel(reason, { ...how, by: SYSTEM });
   }
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    this.#stopIdling();
     const isAttended = this.#watching.some(({ attendant }) => attendant !== undefined);
-    if (isAttended || this.#live?.standing !== 'asking') return;
-    const { clock, idleMs } = this.#parts;
-    const expire = (): void => this.giveUp(texts.idle(idleMs), { code: 'E_IDLE' });
-    this.#stopIdling = clock.setTimer(expire, idleMs, { keepsProcess: false });
+    if (isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
+    else this.#parts.idle.add(this);
+  }
+
+  /** It was idle for too long. @param ms for how long. */
+  expire(ms: number): void {
+    this.giveUp(texts.idle(ms), { code: 'E_IDLE' });
   }
 
   /** Resolves when the run is over, or goes on with an answer or a time only. */
@@ -404,7 +255,7 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   join(attendant: Attendant, watcher: () => void): void {
     this.#requestId = attendant.request.requestId;
     this.#watching = [...this.#watching, { attendant, watcher }];
-    this.#stopIdling();
+    this.#parts.idle.delete(this);
   }
 
   leave(watcher: () => void): void {
@@ -413,16 +264,16 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   }
 
   #unwatch(watcher: () => void): void {
-    this.#watching = this.#watching.filter((each) => each.watcher !== watcher);
+    const left = this.#watching.filter((each) => each.watcher !== watcher);
+    this.#watching = left.length === 0 ? NONE : left;
   }
 
   questions(): readonly Question[] {
-    return this.#live === undefined ? [] : this.#actions.questions(this.#live.asks);
+    return this.#live === undefined ? [] : [...this.#live.asks];
   }
 
-  shown({ id, action }: Question): Action {
-    const ask = this.#live?.asks.get(id);
-    return ask === undefined ? action : this.#mask.action(ask.node, action);
+  shown(question: Question): Action {
+    return shownAction(question, this.mask);
   }
 
   claim({ id }: Question): boolean {
@@ -434,6 +285,7 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
 
   letGo({ id }: Question): void {
     this.#claimed?.delete(id);
+    if (this.#claimed?.size === 0) this.#claimed = undefined;
   }
 
   take(
@@ -443,36 +295,39 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   ): void {
     const judge = (): Verdict => {
       if (!this.#live?.asks.has(question.id)) return refused({ code: 'ACTION_CANCELLED', message: '' });
-      if (!('failure' in given)) return this.#read(question, given);
+      if (!('failure' in given)) return judgeFor(this, question, given);
       const answer = { kind: 'failure', failure: given.failure } as const;
       return { kind: 'fits', question, answer, warnings: [] };
     };
     this.#live?.deliver(new AnswerDelivery(this, judge, { answered }));
   }
 
-  /** Why an answer does not fit, without secrets: what would fit may be one. */
-  #unfit(question: Question, failure: Failure): Failure {
-    const shown = this.shown(question);
-    if (shown.schema === question.action.schema) return maskedFailure(failure, this.#mask);
-    const message = texts.shape([], howToAnswer(shown));
-    return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
+  // What follows is for the host of the run.
+
+  note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
+    this.actions.note(events, facts, state, this.clock.now());
+    const rows = this.actions.takeRows();
+    for (const event of events) {
+      if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
+      this.#undoes = event.compensate === true;
+      rows.push({ table: 'cancellation', key: '', row: this.#undoes });
+    }
+    return rows;
   }
 
-  observerFailed(error: unknown): void {
-    this.#parts.log(texts.brokeLog(this.#graph.name, this.#ref, maskedThrown(error, this.#mask)));
+  reload(rows: readonly HostRow[]): void {
+    this.actions.reload(rows);
+    const cancellation = rows.find(({ table }) => table === 'cancellation');
+    this.#undoes = cancellation && cancellation.row === true;
   }
 
   observe(fact: Fact, state: RunState): void {
-    this.#actions.note(fact, this.clock.now());
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
     for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
   }
 
-  /** Something was sent to the inbox of the run in the journal. */
-  receive(item: InboxItem): Delivery {
-    const sender = this.#senders?.get(item.id);
-    this.#senders?.delete(item.id);
-    return this.#receive(item, { item: item.id, sender });
+  observerFailed(error: unknown): void {
+    this.#log(error);
   }
 
   changed(): void {
@@ -480,31 +335,21 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
     for (const { watcher } of this.#watching) watcher();
+    if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
   }
 
-  /** Keeps how it ended, and lets go of everything else. */
-  #end(envelope: Envelope): void {
-    this.#cancelled = envelope.status === 'cancelled';
-    this.#ended = { at: this.clock.now(), envelope };
-    this.#live = undefined;
-    this.#auth = undefined;
-    this.#stopIdling();
-    this.#onEnd(this);
-    for (const id of [...(this.#senders?.keys() ?? [])]) this.#answerLate(id);
-  }
-
   broken(fault: unknown): void {
-    const { name } = this.#graph;
-    this.#parts.log(texts.brokeLog(name, this.#ref, maskedThrown(fault, this.#mask)));
+    this.#log(fault);
+    const { live } = this;
+    if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
     const text = isJournal ? texts.journalFailed(thrownText(fault)) : texts.broke(thrownText(fault));
-    const message = this.#mask.text(text);
-    const hash = this.#live?.state.run.graphHash ?? '';
-    if (this.#live?.hasBegun === false) this.#startFault = fault;
+    const message = this.mask.text(text);
+    if (!live.hasBegun) this.#startFault = fault;
     this.#end({
       workflow_id: this.id,
-      definition: definitionOf(this.#graph, hash),
+      definition: definitionOf(this.#graph, live.state.run.graphHash),
       status: 'failed',
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
@@ -512,12 +357,30 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
     for (const { watcher } of this.#watching) watcher();
   }
 
+  /** Keeps how it ended, and lets go of everything else. */
+  #end(envelope: Envelope): void {
+    this.#ended = {
+      at: this.clock.now(),
+      startedAt: this.#startedAt,
+      envelope,
+      shown: this.#shown,
+    };
+    this.#live = undefined;
+    this.#auth = undefined;
+    this.#parts.idle.delete(this);
+    this.#parts.onEnd(this);
+    this.#requests?.ended();
+  }
+
   #envelopeOf(live: LiveRun): Envelope {
     const { state, standing } = live;
-    const openedAt = (action: string): number => this.#actions.get(action)?.at ?? this.#startedAt;
+    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
     const remains = remainsOf(planOf(this.#graph), state);
-    const mask = this.#mask;
-    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, mask });
+    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, mask: this.mask });
+  }
+
+  #log(fault: unknown): void {
+    this.#parts.log(texts.brokeLog(this.#graph.name, this.#ref, maskedThrown(fault, this.mask)));
   }
 
   /** Names the run where its id must not be shown. */
@@ -529,7 +392,7 @@ export class StoredRun implements Addressed, RunKeeper, SharedContext {
   // id alone.
 
   get principal(): Owner {
-    return this.#owner;
+    return this.group.owner;
   }
 
   get requestId(): string {
@@ -557,37 +420,7 @@ const SYSTEM = { kind: 'system' } as const;
 
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
-  if (auth === undefined) return undefined;
+  if (auth?.extra === undefined) return auth;
   const { extra: _, ...kept } = auth;
   return kept;
-}
-
-/** Equal for answers that say the same. */
-function contentOf(answer: Answer): string {
-  return answer.kind === 'value'
-    ? canonicalJson(answer.value)
-    : canonicalJson({ error: { code: answer.failure.code, message: answer.failure.message } });
-}
-
-function told(answer: RunAnswer | Promise<RunAnswer>): Verdict {
-  return { kind: 'told', answer, response: { ok: true } };
-}
-
-function refused(failure: Failure): Verdict {
-  return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
-}
-
-function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
-  return {
-    ...(actionId === undefined ? {} : { actionId: String(actionId) }),
-    ...(result === undefined ? {} : { result }),
-    ...(error === undefined ? {} : { error }),
-  };
-}
-
-function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
-  return {
-    ...(reason === undefined ? {} : { reason: String(reason) }),
-    ...(compensate === undefined ? {} : { compensate: compensate === true }),
-  };
 }
