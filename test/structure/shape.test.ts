@@ -22,6 +22,20 @@ describe('the rule', () => {
     expect(shapeFaults({ file: 'a.ts', text })).toEqual([expect.stringContaining(sentence)]);
   });
 
+  test.each(['this.a = () => {};', 'a.b ??= function () {};', 'this.#a = async (b) => b;'])(
+    'refuses %j where requests are answered',
+    (text) => {
+      const sentence = expect.stringContaining('a function literal assigned to a property');
+      expect(shapeFaults({ file: 'src/runtime/a.ts', text })).toEqual([sentence]);
+      expect(shapeFaults({ file: 'src/codegen/a.ts', text })).toEqual([]);
+    },
+  );
+
+  test('allows a function with a name of its own', () => {
+    const text = 'const b = () => {};\na.b = b;\nclass C { d = () => {}; }\n[].map((e) => e);';
+    expect(shapeFaults({ file: 'src/runtime/a.ts', text })).toEqual([]);
+  });
+
   test.each(['export class A {}', "declare module 'vitest' { interface X {} }", '\n'.repeat(MAX_LINES)])(
     'allows %j',
     (text) => {

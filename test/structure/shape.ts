@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { parse, type SourceText } from './source-files.js';
+import { isTest, parse, type SourceText } from './source-files.js';
 
 /** No file is longer: a reader holds one file in mind. */
 export const MAX_LINES = 600;
@@ -23,6 +23,15 @@ export function shapeFaults(source: SourceText): string[] {
       /(Manager|Helper|Util|Utils|Data)$/.test(node.name?.text ?? '')
     ) {
       report(node, `\`${node.name?.text}\` does not say what it is`);
+    } else if (
+      source.file.startsWith('src/runtime/') &&
+      !isTest(source.file) &&
+      isFunctionForProperty(node)
+    ) {
+      report(
+        node,
+        'a function literal assigned to a property outlives its object: name it in a constant first',
+      );
     }
     ts.forEachChild(node, visit);
   };
@@ -38,5 +47,19 @@ function isDefaultExport(node: ts.Node): boolean {
   return (
     ts.canHaveModifiers(node) &&
     (ts.getModifiers(node) ?? []).some((m) => m.kind === ts.SyntaxKind.DefaultKeyword)
+  );
+}
+
+/**
+ * V8 allocates the function of `x.y = () => {}` among old objects, as if `x` were a prototype. All that it refers to
+ * survives until the next major garbage collection: of each request, the whole run.
+ */
+function isFunctionForProperty(node: ts.Node): boolean {
+  return (
+    ts.isBinaryExpression(node) &&
+    node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+    node.operatorToken.kind <= ts.SyntaxKind.LastAssignment &&
+    ts.isPropertyAccessExpression(node.left) &&
+    (ts.isArrowFunction(node.right) || ts.isFunctionExpression(node.right))
   );
 }

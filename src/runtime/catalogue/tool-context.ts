@@ -28,11 +28,12 @@ class ToolCallContext implements ToolContext {
     }
     if (context.auth !== undefined) this.auth = context.auth;
     if (context.principal !== undefined) this.principal = context.principal;
-    this.progress = (value, total, text) => {
+    const progress: ToolContext['progress'] = (value, total, text) => {
       if (text !== undefined) context.progress(value, total, maskOf().text(text));
       else if (total !== undefined) context.progress(value, total);
       else context.progress(value);
     };
+    this.progress = progress;
   }
 
   // Members of the object itself, since tools copy contexts; one function for all of them, or each object would have a

@@ -72,7 +72,7 @@ export async function connect(
   });
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   const inFlight = new InFlight();
-  protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
+  const onRequest: typeof protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
     inFlight.begin();
     const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
     const { context, abort, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
@@ -89,20 +89,21 @@ export async function connect(
       inFlight.end();
     }
   };
-  protocol.onerror = (error) => log(adapterTexts.strayMessage(reasonOf(error)));
+  protocol.fallbackRequestHandler = onRequest;
+  const onError = (error: Error): void => log(adapterTexts.strayMessage(reasonOf(error)));
+  protocol.onerror = onError;
   const closed = new Promise<void>((resolve) => {
-    protocol.onclose = () => {
-      resolve();
-    };
+    protocol.onclose = resolve;
   });
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
   const sdkTransport = transport as Transport;
-  const onclose = sdkTransport.onclose;
+  const { onclose } = sdkTransport;
   // The SDK calls it before it aborts the requests under way.
-  sdkTransport.onclose = () => {
+  const onClose = (): void => {
     onclose?.();
     hasEnded = true;
   };
+  sdkTransport.onclose = onClose;
   await protocol.connect(sdkTransport);
   const close: Connection['close'] = async ({ graceMs = 0 } = {}) => {
     if (graceMs > 0) {
