@@ -32,6 +32,7 @@ export type { Change, Event as RunEvent, Failure, RunState } from './engine/cont
 export {
   type ConsumedItem,
   type DueTimer,
+  type HostRow,
   type InboxItem,
   type Journal,
   JournalConflictError,

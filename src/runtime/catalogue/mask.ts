@@ -44,8 +44,14 @@ export class Mask implements Masking {
   #texts: Set<string> | undefined;
   #values: WeakSet<object> | undefined;
 
-  /** @param secrets values to mask, as {@link add}. */
-  constructor(secrets: Iterable<Json> = []) {
+  readonly #onText: ((text: string) => void) | undefined;
+
+  /**
+   * @param secrets values to mask, as {@link add}.
+   * @param onText told each text that is masked from now on, once. Default: nobody is.
+   */
+  constructor(secrets: Iterable<Json> = [], onText?: (text: string) => void) {
+    this.#onText = onText;
     for (const secret of secrets) this.add(secret);
   }
 
@@ -76,6 +82,7 @@ export class Mask implements Masking {
     this.#texts ??= new Set();
     if (this.#texts.has(text)) return;
     this.#texts.add(text);
+    this.#onText?.(text);
     for (const form of formsOf(text)) {
       if (form.length >= SHORT_SECRET) this.#long.add(form);
       else if (form !== '') {

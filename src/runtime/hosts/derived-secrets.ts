@@ -144,6 +144,11 @@ export class DerivedSecrets {
     return this.#valuesIn(expr, at, state, of === undefined ? undefined : this.#errorOf(of, state));
   }
 
+  /** A field of the state holds what derives from a secret, or once did. */
+  taint(field: string): void {
+    this.#flow.taint(field);
+  }
+
   /** The result of a step may repeat a secret that no search can find: it is a secret from now on. */
   hideResultOf(step: string): void {
     const { planned, scope } = this.#instances.find(step);

@@ -8,7 +8,14 @@ import { fold } from '../engine/fold.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
 import { outstanding } from '../engine/outstanding.js';
 import { start } from '../engine/start.js';
-import { type InboxItem, type Journal, JournalConflictError, type JournalEntry, request } from './journal.js';
+import {
+  type HostRow,
+  type InboxItem,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  request,
+} from './journal.js';
 
 /** A run under way, and its entries so far. */
 interface Begun {
@@ -74,6 +81,21 @@ export function journalContract(
       expect(fold(loaded?.rows ?? [])).toEqual(expected);
       expect(await journal.graph(run.hash)).toEqual(line);
       expect([await journal.load('other'), await journal.graph('other')]).toEqual([undefined, undefined]);
+    });
+
+    test('keeps rows of the host, of which a later one replaces an earlier one', async () => {
+      const journal = await open();
+      const run = begin('r');
+      const row = (key: string, value: string): HostRow => ({ table: 'actions', key, row: { value } });
+      await journal.append({ ...run.first, hostRows: [row('a', 'old'), row('b', 'kept')] });
+      await journal.append({
+        ...run.entry(returned(1)),
+        hostRows: [row('a', 'new'), { table: 'run', key: 'a', row: 1 }],
+      });
+      const { hostRows = [] } = (await journal.load('r')) ?? {};
+      expect(hostRows).toEqual([row('a', 'new'), row('b', 'kept'), { table: 'run', key: 'a', row: 1 }]);
+      await journal.append(run.entry());
+      expect((await journal.load('r'))?.hostRows).toEqual(hostRows);
     });
 
     test('a run goes on from what was written as from what was not', async () => {

@@ -26,11 +26,11 @@ export interface JournalEntry {
 
 /**
  * A row that a host keeps of a run beside those of its state: what it needs after a restart, and the engine does not know.
- * A later one replaces an earlier one of its table and key. The table `actions` says what became of each action,
- * `cancellation` whether a run that was given up is undone, `secrets` what must not be shown.
+ * A later one replaces an earlier one of its table and key. The table `run` says whose run it is and how it was
+ * ended, `actions` what became of each action, `secrets` what must not be shown.
  */
 export interface HostRow {
-  readonly table: 'actions' | 'cancellation' | 'secrets';
+  readonly table: 'run' | 'actions' | 'secrets';
   readonly key: string;
   readonly row: Json;
 }

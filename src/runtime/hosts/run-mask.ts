@@ -9,6 +9,8 @@ import type { Action, Command, Fact, RunState } from '../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../engine/instances.js';
 import type { NotUndone } from '../engine/remains.js';
 import { DerivedSecrets } from './derived-secrets.js';
+import type { HostRow } from './journal.js';
+import { type Learned, LearnedSecrets, learnedIn } from './learned-secrets.js';
 
 /** A command that is carried out by the catalogue. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
@@ -21,6 +23,8 @@ export interface RunSecrets {
   readonly given?: readonly (readonly [name: string, text: string])[];
   /** The names of a tool's secret inputs. Default: none. */
   readonly secretInputs?: (tool: string) => readonly string[];
+  /** What the run had learned before a restart: see {@link RunMask.takeRows}. */
+  readonly rows?: readonly HostRow[];
 }
 
 /**
@@ -44,10 +48,13 @@ export class RunMask implements Masking {
   #short: Set<string> | undefined;
   /** Commands whose calls were given one of these. */
   #hidden: Set<string> | undefined;
+  /** Fields of the run's state that hold what derives from a secret. */
+  #fields: Set<string> | undefined;
   /** Whether there is anything to follow. */
   #isActive: boolean;
+  #learned: LearnedSecrets | undefined;
 
-  constructor(graph: Graph, { input = {}, given = [], secretInputs = none }: RunSecrets = {}) {
+  constructor(graph: Graph, { input = {}, given = [], secretInputs = none, rows = [] }: RunSecrets = {}) {
     const plan = planOf(graph);
     this.#graph = plan.graph;
     this.#secretInputs = secretInputs;
@@ -55,15 +62,42 @@ export class RunMask implements Masking {
     this.#declared = declared;
     this.#isActive = declared.any;
     if (!declared.any) return;
+    this.#restore(rows);
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
-    this.#mask = new Mask([
+    for (const value of [
       ...given.filter(([name]) => this.hasName(name)).map(([, text]) => text),
       ...valuesOf(input, names),
       ...declared.inputs.flatMap((secret) => (secret.default === undefined ? [] : [secret.default])),
       ...[...declared.given].flatMap((expr) =>
         expr.kind === 'literal' && expr.value !== undefined ? [expr.value] : [],
       ),
-    ]);
+    ])
+      this.#own.add(value);
+  }
+
+  #restore(rows: readonly HostRow[]): void {
+    const learned = learnedIn(rows);
+    for (const { texts, fields, calls, short } of learned) {
+      for (const text of texts) this.#own.add(text);
+      for (const field of fields) this.#taint(field);
+      for (const { command, node } of calls) this.#hide(command, node, short);
+    }
+    this.#learned = new LearnedSecrets(learned.length);
+  }
+
+  /** What it has learned since it was asked last, as rows of the run's host. See `LearnedSecrets`. */
+  takeRows(): HostRow[] {
+    return this.#learned?.takeRows() ?? [];
+  }
+
+  /** Rows could not be written: they are among those it is asked for next. */
+  putBack(rows: readonly HostRow[]): void {
+    this.#learned?.putBack(rows);
+  }
+
+  #learn(learned: Partial<Learned>): void {
+    this.#learned ??= new LearnedSecrets(0);
+    this.#learned.add(learned);
   }
 
   get isEmpty(): boolean {
@@ -72,7 +106,7 @@ export class RunMask implements Masking {
 
   /** The same, to add to. */
   get #own(): Mask {
-    if (this.#mask === NOTHING) this.#mask = new Mask();
+    if (this.#mask === NOTHING) this.#mask = new Mask([], (text) => this.#learn({ texts: [text] }));
     return this.#mask;
   }
 
@@ -104,6 +138,7 @@ export class RunMask implements Masking {
   observe(fact: Fact, state: RunState): void {
     if (!this.#isActive) return;
     for (const value of this.#derived.revealedBy(fact, state)) this.#own.add(value);
+    if (fact.kind === 'stateSet' && this.#derived.mentions(stateField(fact.field))) this.#taint(fact.field);
     if (fact.kind !== 'callIssued') return;
     for (const value of valuesOf(fact.input, this.#secretInputs(fact.tool))) this.#own.add(value);
   }
@@ -123,11 +158,25 @@ export class RunMask implements Masking {
   /** Takes note of how a call came back, before the run does. */
   returned({ id, node }: Call, { hidesAll, short }: CallMask): void {
     if (!hidesAll) return;
+    this.#hide(id, node, short);
+  }
+
+  #hide(command: string, node: string, short: Iterable<string>): void {
     this.#isActive = true;
-    this.#short = new Set([...(this.#short ?? []), ...short]);
+    const secrets = [...short];
+    this.#learn({ calls: [{ command, node }], short: secrets });
+    this.#short = new Set([...(this.#short ?? []), ...secrets]);
     this.#hidden ??= new Set();
-    this.#hidden.add(id);
+    this.#hidden.add(command);
     this.#derived.hideResultOf(node);
+  }
+
+  #taint(field: string): void {
+    if (this.#fields?.has(field)) return;
+    this.#fields ??= new Set();
+    this.#fields.add(field);
+    this.#learn({ fields: [field] });
+    this.#derived.taint(field);
   }
 
   /** The inputs that a secret value derives from; nothing for a reference to none, or to an input of the run. */
@@ -304,6 +353,10 @@ export class RunMask implements Masking {
 function compensationIn(node: Node, step: number | undefined): Compensation | undefined {
   if (step === undefined) return node.compensate;
   return node.kind === 'compensate' ? node.steps[step] : undefined;
+}
+
+function stateField(name: string): RefExpr {
+  return { kind: 'ref', root: 'state', path: [name] };
 }
 
 /** Shared by all runs without a secret: nothing is added to it. */

@@ -13,6 +13,15 @@ import { restored } from './machine.js';
 /** So many writes of a run may fail one after the other before it is given up. */
 export const MAX_FAILED_WRITES = 3;
 
+type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed'>;
+
+/** A write that has ended. */
+interface Written<Pending> {
+  readonly pending: Pending;
+  /** Missing where it succeeded. */
+  readonly reloaded: Reloaded | undefined;
+}
+
 /** The run as the journal has it after a write that failed. */
 export interface Reloaded {
   /** The entry was written all the same. */
@@ -22,19 +31,51 @@ export interface Reloaded {
   readonly hostRows: readonly HostRow[];
 }
 
-/** Writes the entries of a run that this process holds. */
-export class JournalWriter {
+/** Writes the entries of a run that this process holds, one after the other. `Pending` is what waits for one to be safe. */
+export class JournalWriter<Pending> {
   readonly #journal: Journal;
   readonly #run: string;
   readonly #graph: Graph;
-  readonly #epoch = 1;
-  #seq = 0;
+  readonly #epoch: number;
+  #seq: number;
   #failures = 0;
+  #pending: Pending | undefined;
+  /** What became of the latest write, as long as nothing was made of that. */
+  #written: Written<Pending> | undefined;
 
-  constructor(journal: Journal, run: string, graph: Graph) {
+  /** @param last the run as it was last written; entry 0 for none. */
+  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch'>) {
     this.#journal = journal;
-    this.#run = run;
+    this.#run = last.run;
     this.#graph = graph;
+    this.#seq = last.seq;
+    this.#epoch = last.epoch + 1;
+  }
+
+  get isWriting(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  /** Whether a write has ended, for better or worse, and nothing was made of that. */
+  get hasWritten(): boolean {
+    return this.#written !== undefined;
+  }
+
+  /** Whether nothing waits to be safe. */
+  get isSafe(): boolean {
+    return this.#pending === undefined && this.#written === undefined;
+  }
+
+  /** What waits to be safe. */
+  get pending(): Pending | undefined {
+    return this.#pending ?? this.#written?.pending;
+  }
+
+  /** What became of the write that has ended. */
+  takeWritten(): Written<Pending> | undefined {
+    const written = this.#written;
+    this.#written = undefined;
+    return written;
   }
 
   /** Whether the run is in the journal. */
@@ -43,15 +84,20 @@ export class JournalWriter {
   }
 
   /**
-   * Writes what comes next. Resolves with nothing when it is safe, and with the run as the journal has it where the write
-   * failed.
+   * Writes what comes next. Resolves when it is safe, or was read back after a failure; see {@link takeWritten}.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  async write(
-    part: Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed'>,
-  ): Promise<Reloaded | undefined> {
+  async write(part: EntryPart, pending: Pending): Promise<void> {
+    this.#pending = pending;
+    const reloaded = await this.#append(part);
+    this.#pending = undefined;
+    this.#written = { pending, reloaded };
+  }
+
+  /** Gives the run as the journal has it where that failed. */
+  async #append(part: EntryPart): Promise<Reloaded | undefined> {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -85,7 +131,7 @@ export class JournalWriter {
     }
     const { seq = 0, epoch = this.#epoch, hostRows = [] } = loaded ?? {};
     const wasWritten = seq === entry.seq;
-    if (epoch !== this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
+    if (epoch > this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;

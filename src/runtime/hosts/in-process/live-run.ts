@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
-import { type CallPort, runRef } from '../../catalogue/port.js';
+import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
-import type { HostRow, InboxItem, Journal } from '../journal.js';
+import type { HostRow } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock } from './clock.js';
@@ -13,74 +12,11 @@ import { copyJson } from './copy-json.js';
 import { InboxReader } from './inbox-reader.js';
 import { type Delivery, Incoming } from './incoming.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { begin, isOpen, owed, proceed, type Transition, toolsOf } from './machine.js';
+import { begin, isOpen, owed, proceed, restored, type Transition, toolsOf } from './machine.js';
 import { type Asks, OpenCommands } from './open-commands.js';
+import type { CancelOptions, RunHost, RunKeeper, RunResumption, RunStart, Standing } from './run-options.js';
 import type { TimedRun } from './run-timer.js';
 import type { Turns } from './turns.js';
-
-/** What runs in this process have in common: one object serves any number of them. */
-export interface RunHost {
-  /** How tools and resources are reached. */
-  readonly calls: CallPort;
-  /** How calls of a tool may be repeated. Default: each call may have an effect of its own. */
-  readonly toolSafety?: (tool: string) => ToolSafety;
-  /** Default: the process's own clock. */
-  readonly clock?: Clock;
-  /** Where the transitions are written. Default: nowhere. */
-  readonly journal?: Journal;
-}
-
-/** A run to begin. */
-export interface RunStart {
-  /** Must not change while the run lasts, nor afterwards. */
-  readonly graph: Graph;
-  /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
-  readonly input: JsonObject;
-  /** Unique: idempotency keys are made from it. */
-  readonly runId: string;
-  /** What every call of the run is given; read anew for each call. */
-  readonly context: SharedContext;
-  /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
-  readonly deadlineMs?: number;
-  /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
-  readonly mask?: RunMask;
-}
-
-/** What holds a run. */
-export interface RunKeeper {
-  /** The run has got as far as it gets for now: it is over, or waits for something. */
-  changed(): void;
-  /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
-  broken(fault: unknown): void;
-  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
-  observe?(fact: Fact, state: RunState): void;
-  /** Told what `observe` threw. Default: a process warning says so. */
-  observerFailed?(error: unknown, fact: Fact): void;
-  /**
-   * Takes note of a transition before it is safe, and gives the rows that have to be written with it: without a journal
-   * nobody reads them.
-   */
-  note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
-  /** The state was dropped: goes on from the rows that were written. */
-  reload?(rows: readonly HostRow[]): void;
-  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
-  receive?(item: InboxItem): Delivery;
-}
-
-/** How a run is given up. */
-export interface CancelOptions {
-  readonly compensate?: boolean;
-  /** The code of the run's failure. Default: `E_CANCELLED`. */
-  readonly code?: string;
-  /** Who gives it up. */
-  readonly by?: JsonObject;
-}
-
-/**
- * What moves a run on: calls or delays that end by themselves (`busy`), answers and perhaps times (`asking`), times
- * alone (`sleeping`), or nothing any more (`over`).
- */
-export type Standing = 'busy' | 'asking' | 'sleeping' | 'over';
 
 /** What is told and carried out once it is safe. */
 interface Pending {
@@ -89,6 +25,8 @@ interface Pending {
   readonly delivery: Delivery | undefined;
   /** To the delivery. */
   readonly response: Json;
+  /** What is noted of it. */
+  readonly noted: readonly HostRow[];
 }
 
 /**
@@ -111,7 +49,7 @@ export class LiveRun implements CallingRun, TimedRun {
   readonly #clock: Clock;
   readonly #mask: RunMask;
   readonly #open: OpenCommands;
-  readonly #writer: JournalWriter | undefined;
+  readonly #writer: JournalWriter<Pending> | undefined;
   #incoming: Incoming | undefined;
   #calls: CallsInFlight | undefined;
   #reader: InboxReader | undefined;
@@ -123,10 +61,6 @@ export class LiveRun implements CallingRun, TimedRun {
   #begun: Transition | undefined;
   /** The engine owes a continuation. */
   #more = false;
-  /** Is being written. */
-  #pending: Pending | undefined;
-  /** Was written, or could not be, and is not carried out yet. */
-  #written: { readonly pending: Pending; readonly reloaded: Reloaded | undefined } | undefined;
   /** Wait until everything is safe. */
   #waiting: (() => void)[] | undefined;
   #isBusy = false;
@@ -134,25 +68,31 @@ export class LiveRun implements CallingRun, TimedRun {
   #isPaused = false;
   #isOver = false;
 
-  constructor(start: RunStart, host: RunHost, keeper: RunKeeper) {
-    const { graph, runId, deadlineMs, mask } = start;
-    const { clock = processClock, journal, toolSafety } = host;
+  constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
+    const { graph, context } = run;
+    const { clock = processClock, journal } = host;
     this.#graph = graph;
     this.#host = host;
-    this.#context = start.context;
+    this.#context = context;
     this.#keeper = keeper;
     this.#clock = clock;
     this.#open = new OpenCommands(clock, this);
-    const input = copyOf(start.input);
-    this.#mask = mask ?? new RunMask(graph, { input });
-    const at = clock.now();
-    const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-    const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
-    const ids = { runId, at, random: Math.random(), ...tools, ...deadline };
-    this.#start = { input, ids };
-    this.#begun = begin(graph, input, ids);
+    if ('loaded' in run) {
+      const { loaded } = run;
+      this.#state = restored(loaded.rows);
+      const { input } = this.#state;
+      this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
+      this.#writer = journal && new JournalWriter(journal, graph, loaded);
+      this.#expectOwed();
+      return;
+    }
+    const { runId: id } = run;
+    const input = copyOf(run.input);
+    this.#mask = run.mask ?? new RunMask(graph, { input });
+    this.#writer = journal && new JournalWriter(journal, graph, { run: id, seq: 0, epoch: 0 });
+    this.#start = { input, ids: idsOf(run, host, clock.now()) };
+    this.#begun = begin(graph, input, this.#start.ids);
     this.#state = this.#begun.state;
-    this.#writer = journal && new JournalWriter(journal, runId, graph);
   }
 
   /** See `runRef`. */
@@ -195,7 +135,7 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** Whether nothing of the state has still to be written. */
   get isSafe(): boolean {
-    return this.#pending === undefined && this.#written === undefined;
+    return this.#writer?.isSafe ?? true;
   }
 
   /** Whether the start of the run is safe. */
@@ -203,8 +143,9 @@ export class LiveRun implements CallingRun, TimedRun {
     return this.#writer?.hasBegun ?? true;
   }
 
-  /** Carries out what the start, or a cancellation before it, has left to do. */
+  /** Carries out what the start, a cancellation before it, or the process that had the run has left to do. */
   go(): void {
+    if (this.#begun === undefined) this.#readInbox();
     this.#work();
   }
 
@@ -286,7 +227,7 @@ export class LiveRun implements CallingRun, TimedRun {
 
   /** @param least how many steps are made in any case, without a pause. */
   #work(least = 0): void {
-    if (this.#isBusy || this.#isOver || this.#pending !== undefined) return;
+    if (this.#isBusy || this.#isOver || this.#writer?.isWriting === true) return;
     this.#isBusy = true;
     const { turns } = this.#clock;
     try {
@@ -299,7 +240,7 @@ export class LiveRun implements CallingRun, TimedRun {
           return;
         }
         this.#step();
-        if (this.#pending !== undefined) {
+        if (!this.isSafe) {
           this.#open.armTimer();
           return;
         }
@@ -327,7 +268,7 @@ export class LiveRun implements CallingRun, TimedRun {
 
   get #hasWork(): boolean {
     return (
-      this.#written !== undefined ||
+      this.#writer?.hasWritten === true ||
       this.#begun !== undefined ||
       this.#more ||
       (this.#incoming !== undefined && this.#incoming.size > 0) ||
@@ -355,9 +296,9 @@ export class LiveRun implements CallingRun, TimedRun {
   /** What comes in goes before calls that are still to be made: it may be that they are not wanted any more. */
   #step(): void {
     const incoming = this.#incoming;
-    if (this.#written !== undefined) {
-      const { pending, reloaded } = this.#written;
-      this.#written = undefined;
+    const written = this.#writer?.takeWritten();
+    if (written !== undefined) {
+      const { pending, reloaded } = written;
       if (reloaded === undefined) this.#accept(pending);
       else this.#goOnFrom(reloaded, pending);
     } else if (this.#begun !== undefined) {
@@ -408,24 +349,30 @@ export class LiveRun implements CallingRun, TimedRun {
     const isWhole = consumed >= given.length;
     if (!isWhole) this.#in.putBack(given.slice(consumed));
     const events = isWhole ? given : given.slice(0, consumed);
-    const pending = { transition, events, delivery, response };
     const item = delivery?.item;
-    const hostRows = this.#keeper.note?.(events, transition.facts, state) ?? [];
-    if (this.#writer === undefined || (changes.length === 0 && item === undefined)) {
+    const noted = this.#note(events, transition.facts);
+    const pending = { transition, events, delivery, response, noted };
+    const isIdle = changes.length === 0 && item === undefined && noted.length === 0;
+    if (this.#writer === undefined || isIdle) {
       this.#accept(pending);
       return;
     }
-    this.#pending = pending;
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    const noted = hostRows.length === 0 ? {} : { hostRows };
-    this.#writer.write({ events, changes, ...noted, ...consumes }).then(
-      (reloaded) => {
-        this.#pending = undefined;
-        this.#written = { pending, reloaded };
+    const hostRows = noted.length === 0 ? {} : { hostRows: noted };
+    this.#writer.write({ events, changes, ...hostRows, ...consumes }, pending).then(
+      () => {
         if (!this.#isPaused) this.#work();
       },
       (fault) => this.#break(fault),
     );
+  }
+
+  /** What there is to know of a transition beside the state is known before it is safe, and written with it. */
+  #note(events: readonly Event[], facts: readonly Fact[]): readonly HostRow[] {
+    for (const fact of facts) this.#mask.observe(fact, this.#state);
+    const learned = this.#mask.takeRows();
+    const noted = this.#keeper.note?.(events, facts, this.#state) ?? [];
+    return learned.length === 0 ? noted : [...learned, ...noted];
   }
 
   /** Everything of a transition is safe. */
@@ -461,10 +408,13 @@ export class LiveRun implements CallingRun, TimedRun {
   /** The state was dropped: goes on from what was written. Calls in flight are kept where they are still wanted. */
   #goOnFrom(
     { state, wasWritten, hostRows }: Reloaded,
-    { transition, events, delivery, response }: Pending,
+    { transition, events, delivery, response, noted }: Pending,
   ): void {
-    // What was delivered is judged anew; the event it led to is not taken in by itself.
-    if (!wasWritten) this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
+    if (!wasWritten) {
+      // What was delivered is judged anew; the event it led to is not taken in by itself.
+      this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
+      this.#mask.putBack(noted);
+    }
     this.#keeper.reload?.(hostRows);
     if (state === undefined) {
       this.#beginAgain();
@@ -472,17 +422,22 @@ export class LiveRun implements CallingRun, TimedRun {
     }
     this.#start = undefined;
     this.#state = state;
-    const { commands, more } = owed(state);
-    this.#more = more;
     this.#open.clear();
-    const answered = this.#in.answered;
-    for (const command of commands) {
-      if (this.#calls?.has(command.id) !== true && !answered.has(command.id)) this.#open.take(command);
-      else this.#open.expect(command);
-    }
+    this.#expectOwed();
     this.#calls?.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
     this.#readInbox();
+  }
+
+  /** Expects what the state still wants answered. Calls that are in flight, or have come back, are not made again. */
+  #expectOwed(): void {
+    const { commands, more } = owed(this.#state);
+    this.#more = more;
+    const answered = this.#in.answered;
+    for (const command of commands) {
+      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.#open.expect(command);
+      else this.#open.take(command);
+    }
   }
 
   /** The start was not written. */
@@ -496,10 +451,7 @@ export class LiveRun implements CallingRun, TimedRun {
   #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
     if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
     delivery?.done(response);
-    for (const fact of facts) {
-      this.#mask.observe(fact, this.#state);
-      this.#observe(fact);
-    }
+    for (const fact of facts) this.#observe(fact);
   }
 
   #observe(fact: Fact): void {
@@ -519,7 +471,7 @@ export class LiveRun implements CallingRun, TimedRun {
   #break(fault: unknown): void {
     if (this.#isOver) return;
     const waiting = this.#incoming?.deliveries ?? [];
-    const lost = [this.#pending?.delivery, this.#written?.pending.delivery, ...waiting];
+    const lost = [this.#writer?.pending?.delivery, ...waiting];
     this.#letGo();
     for (const delivery of lost) delivery?.failed(fault);
     this.#keeper.broken(fault);
@@ -536,6 +488,12 @@ export class LiveRun implements CallingRun, TimedRun {
 }
 
 const NO_EVENTS: readonly Event[] = [];
+
+function idsOf({ graph, runId, deadlineMs }: RunStart, { toolSafety }: RunHost, at: number): StartIds {
+  const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
+  const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
+  return { runId, at, random: Math.random(), ...tools, ...deadline };
+}
 
 function copyOf(input: JsonObject): JsonObject {
   return (copyJson(input) as JsonObject | undefined) ?? structuredClone(input);

@@ -2,7 +2,8 @@ import type { Json } from '../../../graph/json.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
 import { JournalConflictError } from '../journal.js';
-import { LiveRun, type RunHost, type RunKeeper, type RunStart } from './live-run.js';
+import { LiveRun } from './live-run.js';
+import type { RunHost, RunKeeper, RunStart } from './run-options.js';
 
 /** A run to carry out in this process, from its start to its end. */
 export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {

@@ -5,7 +5,7 @@ import { ById } from '../../hosts/in-process/by-id.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { HostRow } from '../../hosts/journal.js';
 import type { Question } from './interview.js';
-import type { RunAnswer } from './run-store.js';
+import type { RunAnswer, RunWarning } from './run-store.js';
 import { texts } from './texts.js';
 
 /** What became of an action that was opened once. Plain JSON. */
@@ -30,6 +30,8 @@ export interface AcceptedAnswer {
   readonly order: number;
   /** The key of the caller that submitted it; missing where the run's user was asked. */
   readonly by?: string;
+  /** What its sender was told besides. */
+  readonly warnings?: readonly RunWarning[];
 }
 
 /** The table of a run's rows that has its actions, by their ids. */
@@ -78,14 +80,19 @@ export class ActionLedger {
     this.#put({ ...opened, hasExpired: true });
   }
 
-  /** Takes note of an answer that is accepted. @param by the key of the caller that submitted it, if one did. */
-  answered(id: string, content: string, by: string | undefined): void {
+  /** Takes note of an answer that is accepted. */
+  answered(id: string, { content, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
     this.#answers += 1;
     this.#put({
       ...opened,
-      answer: { content, order: this.#answers, ...(by === undefined ? {} : { by }) },
+      answer: {
+        content,
+        order: this.#answers,
+        ...(by === undefined ? {} : { by }),
+        ...(warnings === undefined ? {} : { warnings }),
+      },
     });
     this.#noteLast(id, by);
   }

@@ -32,7 +32,7 @@ export interface Addressed extends Attended {
    * The answer is accepted, as soon as that is safe.
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
-  accepting(action: string, answer: Answer, by: Owner | undefined): void;
+  accepting(fitting: Extract<Verdict, { kind: 'fits' }>, by: Owner | undefined): void;
   /** An answer was accepted, and is safe. @param response what its sender is told. */
   accepted(action: string, response: Promise<RunAnswer>): void;
   /** Why an answer was not taken although it fits the schema. */
@@ -98,7 +98,7 @@ export class AnswerDelivery implements Delivery {
     const verdict = this.#verdict;
     if (verdict?.kind !== 'fits') return verdict?.response ?? null;
     if (!isTaken) return refusal(this.#run.notTaken(verdict.question));
-    this.#run.accepting(verdict.question.id, verdict.answer, this.#by);
+    this.#run.accepting(verdict, this.#by);
     return {
       ok: true,
       action_id: verdict.question.id,

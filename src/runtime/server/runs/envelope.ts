@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import { timerId } from '../../engine/commands.js';
 import type { AskMode, OwedCommand, RunState } from '../../engine/contract.js';
 import { commandsOf } from '../../engine/read.js';
-import type { Standing } from '../../hosts/in-process/live-run.js';
+import type { Standing } from '../../hosts/in-process/run-options.js';
 import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';
 import { type EndedRun, type EnvelopeError, errorOf } from './envelope-error.js';
 import { texts } from './texts.js';

@@ -84,8 +84,12 @@ function judgeRepeated(run: JudgedRun, submission: Submission, by: Owner): Verdi
   const before = actionId === undefined ? actions.lastOf(ownerKey(by)) : actions.get(actionId);
   if (before?.answer === undefined || before.mode === undefined) return undefined;
   if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
+  const { warnings } = before.answer;
+  const noted = warnings === undefined ? {} : { warnings };
+  // A process that did not take the answer in does not know how the run was then.
   const response =
-    actions.responseTo(before.id) ?? run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope }));
+    actions.responseTo(before.id) ??
+    run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
   if (actionId !== undefined) return told(response);
   if (run.isCancelled) return undefined;
   const open = [...(live?.asks ?? [])].map(({ id }) => id);

@@ -15,7 +15,7 @@ import {
   type RunSummary,
   type Submission,
 } from './run-store.js';
-import { type RunGroup, StoredRun, type StoreParts } from './stored-run.js';
+import { type RunGroup, runRowsIn, StoredRun, type StoreParts } from './stored-run.js';
 import { texts } from './texts.js';
 
 export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
@@ -48,16 +48,14 @@ export class MemoryRunStore implements RunStore {
     this.#forget();
     const { owner } = run;
     const quota = quotaOf(owner, attendant.request.remoteAddress);
-    const group = this.#groups.get(quota) ?? { quota, access: accessKey(owner), owner, runs: new Set() };
+    const group = this.#group(quota, owner);
     const failure = this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(texts.sameId(runRef(id)));
-    const stored = new StoredRun(id, run, group, this.#parts, attendant);
-    if (owner.kind === 'anonymous') this.#openAnonymous += 1;
-    this.#runs.set(id, stored);
-    this.#groups.set(quota, group);
-    group.runs.add(stored);
+    const { request } = attendant;
+    const stored = new StoredRun({ ...run, id, request }, group, this.#parts);
+    this.#add(stored, group);
     try {
       return { ok: true, envelope: await stored.begin(attendant) };
     } catch (fault) {
@@ -65,6 +63,25 @@ export class MemoryRunStore implements RunStore {
       this.#remove(stored);
       throw fault;
     }
+  }
+
+  /**
+   * Goes on with a run that another process began, and left. The limits of the store bind only those who start runs.
+   *
+   * @returns whether the journal has the run.
+   */
+  async resume(id: string): Promise<boolean> {
+    const { journal } = this.#parts;
+    const loaded = await journal?.load(id);
+    const graph = loaded && (await journal?.graph(loaded.graphHash));
+    const { start } = runRowsIn(loaded?.hostRows ?? []);
+    if (this.#runs.has(id)) return true;
+    if (loaded === undefined || graph === undefined || start === undefined) return false;
+    const group = this.#group(start.quota, start.owner);
+    const run = new StoredRun({ graph, loaded, auth: start.auth }, group, this.#parts);
+    this.#add(run, group);
+    run.resume();
+    return true;
   }
 
   async get(caller: Owner, id: string): Promise<RunAnswer> {
@@ -130,6 +147,17 @@ export class MemoryRunStore implements RunStore {
     return pending < maxPendingActions
       ? undefined
       : exhausted(texts.tooManyActions(pending, maxPendingActions));
+  }
+
+  #group(quota: string, owner: Owner): StoredGroup {
+    return this.#groups.get(quota) ?? { quota, access: accessKey(owner), owner, runs: new Set() };
+  }
+
+  #add(run: StoredRun, group: StoredGroup): void {
+    if (group.owner.kind === 'anonymous') this.#openAnonymous += 1;
+    this.#runs.set(run.id, run);
+    this.#groups.set(group.quota, group);
+    group.runs.add(run);
   }
 
   #ended(run: StoredRun): void {

@@ -1,5 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/plan.js';
 import { maskedThrown } from '../../catalogue/mask.js';
@@ -10,16 +11,18 @@ import { remainsOf } from '../../engine/remains.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { Delivery } from '../../hosts/in-process/incoming.js';
-import { LiveRun, type RunHost, type RunKeeper } from '../../hosts/in-process/live-run.js';
+import { LiveRun } from '../../hosts/in-process/live-run.js';
+import type { RunHost, RunKeeper } from '../../hosts/in-process/run-options.js';
 import {
   type HostRow,
   type InboxItem,
   JournalConflictError,
   JournalFailedError,
+  type LoadedRun,
 } from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
 import { ActionLedger } from './action-ledger.js';
-import { type Answer, contentOf } from './answer.js';
+import { contentOf } from './answer.js';
 import { Attendance } from './attendance.js';
 import { AnswerDelivery, type Verdict } from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
@@ -51,6 +54,19 @@ export interface RunGroup {
   /** Callers with an equal one may reach the runs; see `accessKey`. */
   readonly access: string;
   readonly owner: Owner;
+}
+
+/** A run to begin, for a request. */
+export interface BegunRun extends Omit<NewRun, 'owner'> {
+  readonly id: string;
+  readonly request: Attendant['request'];
+}
+
+/** A run that a process left. */
+export interface ResumedRun extends Pick<NewRun, 'graph'> {
+  readonly loaded: LoadedRun;
+  /** Of the request that started it, as far as that was kept. */
+  readonly auth: AuthInfo | undefined;
 }
 
 /** How a run ended: all that is kept of it. */
@@ -86,21 +102,31 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   #startFault: unknown;
   /** Whether what it did was to be undone when it was given up; the first time counts. */
   #undoes: boolean | undefined;
+  /** When it was over, in ms since the epoch. */
+  #endAt: number | undefined;
   #ended: Ended | undefined;
 
-  /** @param attendant the request that begins the run. */
-  constructor(
-    id: string,
-    { graph, input, mask }: Omit<NewRun, 'owner'>,
-    group: RunGroup,
-    parts: StoreParts,
-    { request }: Attendant,
-  ) {
-    this.id = id;
+  /** @param run one to begin, with the request that does so, or one to go on with. */
+  constructor(run: BegunRun | ResumedRun, group: RunGroup, parts: StoreParts) {
+    const { graph } = run;
+    const { secretInputs } = parts;
     this.group = group;
-    this.mask = mask ?? new RunMask(graph, { input, secretInputs: parts.secretInputs });
     this.#parts = parts;
     this.#graph = graph;
+    if ('loaded' in run) {
+      const { loaded } = run;
+      this.id = loaded.run;
+      this.mask = new RunMask(graph, { secretInputs, rows: loaded.hostRows });
+      this.#auth = run.auth;
+      // No request moves it on: calls are told how logs name it.
+      this.#requestId = this.#ref;
+      this.reload(loaded.hostRows);
+      this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, parts, this);
+      return;
+    }
+    const { id, input, request } = run;
+    this.id = id;
+    this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
     this.#requestId = request.requestId;
     this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
@@ -171,6 +197,11 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return envelope;
   }
 
+  /** Goes on with it after a restart. */
+  resume(): void {
+    this.#live?.go();
+  }
+
   // What follows is for callers.
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
@@ -196,8 +227,12 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return judgeAnswer(this, submission, by);
   }
 
-  accepting(action: string, answer: Answer, by: Owner | undefined): void {
-    this.actions.answered(action, contentOf(answer), by && ownerKey(by));
+  accepting({ question, answer, warnings }: Extract<Verdict, { kind: 'fits' }>, by: Owner | undefined): void {
+    this.actions.answered(question.id, {
+      content: contentOf(answer),
+      ...(by === undefined ? {} : { by: ownerKey(by) }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    });
   }
 
   accepted(action: string, response: Promise<RunAnswer>): void {
@@ -307,18 +342,25 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
     this.actions.note(events, facts, state, this.clock.now());
     const rows = this.actions.takeRows();
+    const add = (key: keyof RunRows, row: Json): void => void rows.push({ table: 'run', key, row });
+    if (this.#live?.hasBegun === false) add('start', startRow(this.group, this.#auth));
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
       this.#undoes = event.compensate === true;
-      rows.push({ table: 'cancellation', key: '', row: this.#undoes });
+      add('undoes', this.#undoes);
+    }
+    if (facts.at(-1)?.kind === 'finished') {
+      this.#endAt = this.clock.now();
+      add('endAt', this.#endAt);
     }
     return rows;
   }
 
   reload(rows: readonly HostRow[]): void {
     this.actions.reload(rows);
-    const cancellation = rows.find(({ table }) => table === 'cancellation');
-    this.#undoes = cancellation && cancellation.row === true;
+    const { undoes, endAt } = runRowsIn(rows);
+    this.#undoes = undoes;
+    this.#endAt = endAt;
   }
 
   observe(fact: Fact, state: RunState): void {
@@ -360,7 +402,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   /** Keeps how it ended, and lets go of everything else. */
   #end(envelope: Envelope): void {
     this.#ended = {
-      at: this.clock.now(),
+      at: this.#endAt ?? this.clock.now(),
       startedAt: this.#startedAt,
       envelope,
       shown: this.#shown,
@@ -417,6 +459,23 @@ const NONE: readonly Watching[] = [];
 
 /** Who cancels a run that nobody asks for, or whose process ends. */
 const SYSTEM = { kind: 'system' } as const;
+
+/** What is kept of a run in the table `run` of its host, by key. */
+export interface RunRows {
+  readonly start?: { readonly owner: Owner; readonly quota: string; readonly auth?: AuthInfo };
+  readonly undoes?: boolean;
+  readonly endAt?: number;
+}
+
+export function runRowsIn(rows: readonly HostRow[]): RunRows {
+  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === 'run' ? [[key, row]] : [])));
+}
+
+function startRow({ owner, quota }: RunGroup, auth: AuthInfo | undefined): Json {
+  const kept = recorded(auth);
+  const row: RunRows['start'] = { owner, quota, ...(kept === undefined ? {} : { auth: kept }) };
+  return row as unknown as Json;
+}
 
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
