@@ -37,7 +37,7 @@ describe('what is measured', () => {
     expect(new HostedRun(lineBehindOutput({ n: 1 }, 3)).answer().result).toBe(3);
     expect(new HostedRun(line(9)).answer(4).answer(5).result).toBe(9);
     expect(() => new HostedRun(line(9)).answer(4).result).toThrow('running');
-    expect(new HostedRun(question()).answer().state.nodes.sure?.status).toBe('waiting');
+    expect(new HostedRun(question()).answer().state.find('sure').status).toBe('waiting');
     expect(await runHosted(line(9))).toBe(9);
     expect(await runStored(lineBesideAsks(2, 3))).toMatchObject({
       ok: true,

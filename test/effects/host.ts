@@ -1,7 +1,8 @@
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/plan.js';
-import type { Advance, Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Command, Event, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
 import { type Remains, remainsOf } from '../../src/runtime/engine/remains.js';
+import { restore, snapshot } from '../../src/runtime/engine/snapshot.js';
 import { Agenda } from '../oracle/agenda.js';
 import type { Engine } from '../oracle/drive.js';
 import { INPUT } from '../oracle/random-graph.js';
@@ -56,7 +57,7 @@ export function play(engine: Engine, trial: Trial): Outcome {
       return state;
     }
     host.die(commands);
-    const stored = JSON.parse(JSON.stringify(state)) as RunState;
+    const stored = restore(plan, JSON.parse(JSON.stringify(snapshot(state))) as Row[]);
     for (const command of engine.outstanding(stored).commands) host.carryOutAgain(command);
     return stored;
   };

@@ -1,5 +1,5 @@
 import type { Graph } from '../../src/graph/model.js';
-import type { Advance, Event, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, EffectRow, Event, RunState } from '../../src/runtime/engine/contract.js';
 import { ENGINE, type Engine } from '../oracle/drive.js';
 import { place } from './calls.js';
 
@@ -30,7 +30,7 @@ export function keepsGeneration(): Engine {
 /** How often the effect of each call was undone. */
 function reissuesIn({ effects }: RunState): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { call, status } of Object.values(effects))
+  for (const [, { call, status }] of effects.rows())
     if (status === 'undone') counts.set(call, (counts.get(call) ?? 0) + 1);
   return counts;
 }
@@ -61,7 +61,6 @@ export function forgetsUnnamed(): Engine {
   });
 }
 
-function forget({ effects }: RunState, isOver: (row: RunState['effects'][string]) => boolean): void {
-  const table = effects as Record<string, RunState['effects'][string]>;
-  for (const [key, row] of Object.entries(table)) if (isOver(row)) delete table[key];
+function forget({ effects }: RunState, isOver: (row: EffectRow) => boolean): void {
+  for (const [key, row] of [...effects.rows()]) if (isOver(row)) effects.delete(key);
 }

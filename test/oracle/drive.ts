@@ -11,9 +11,10 @@ import type {
   StartIds,
 } from '../../src/runtime/engine/contract.js';
 import { outstanding } from '../../src/runtime/engine/outstanding.js';
-import { nodeRow, outputOf } from '../../src/runtime/engine/read.js';
+import { nodeRecord, outputOf } from '../../src/runtime/engine/read.js';
 import { remainsOf } from '../../src/runtime/engine/remains.js';
 import { start } from '../../src/runtime/engine/start.js';
+import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';
 import { type CallRecord, countOf, type End, type Remains } from './run.js';
@@ -199,7 +200,7 @@ function endsIn({ facts, state }: Advance, at: number): End[] {
     switch (fact.kind) {
       case 'nodeSucceeded': {
         const { node } = fact;
-        if (last.get(`nodeSucceeded ${node}`) !== index || nodeRow(state, node)?.status !== 'succeeded')
+        if (last.get(`nodeSucceeded ${node}`) !== index || nodeRecord(state, node)?.status !== 'succeeded')
           return [{ at, node, status: 'succeeded', isUnknown: true }];
         return [{ at, node, status: 'succeeded', value: outputOf(state, node) }];
       }
@@ -218,8 +219,8 @@ function endsIn({ facts, state }: Advance, at: number): End[] {
 }
 
 function storyOf(plan: Plan, state: RunState, ends: readonly End[], host: Host): Story {
-  const { run, nodes } = state;
-  const left = Object.entries(nodes).map(([key, { status, reason }]): [string, string] => [
+  const { run } = state;
+  const left = Object.entries(tablesOf(state).nodes).map(([key, { status, reason }]): [string, string] => [
     key,
     reason === undefined ? status : `${status}(${reason})`,
   ]);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { planOf } from '../../src/plan/plan.js';
 import type { Event } from '../../src/runtime/engine/contract.js';
 import { commandOf } from '../../src/runtime/engine/read.js';
+import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { drive, ENGINE, type Engine, idsIn } from './drive.js';
 import { tell } from './oracle.js';
 import { type Case, INPUT } from './random-graph.js';
@@ -98,7 +99,14 @@ describe('a clock that steps back', () => {
           const at = Math.max(earliest, shift(event, index));
           ({ state } = ENGINE.advance(plan, state, [{ ...event, at }]));
         });
-        return [state.run.status, state.run.result, state.run.failure?.code, state.nodes, state.outputs];
+        const { nodes, outputs } = tablesOf(state);
+        return [
+          state.run.status,
+          state.run.result,
+          state.run.failure?.code,
+          Object.entries(nodes).map(([key, { status, reason }]) => [key, status, reason]),
+          outputs,
+        ];
       };
       const middle = Math.floor(events.length / 2);
       expect(ends(({ at }, index) => (index < middle ? at : at - 1_000))).toEqual(ends(({ at }) => at));

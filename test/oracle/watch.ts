@@ -1,12 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
 import { parseNodeKey } from '../../src/plan/node-key.js';
 import { planOf } from '../../src/plan/plan.js';
-import type { Change, Command, Event, Fact, RunState } from '../../src/runtime/engine/contract.js';
-import { fold } from '../../src/runtime/engine/fold.js';
+import type {
+  Advance,
+  Change,
+  Command,
+  Event,
+  Fact,
+  Row,
+  RunState,
+} from '../../src/runtime/engine/contract.js';
 import { commandOf } from '../../src/runtime/engine/read.js';
+import { foldRows, restore, snapshot } from '../../src/runtime/engine/snapshot.js';
+import { rowsText, textOf } from '../../src/runtime/engine/tables.fixture.js';
 import { type Engine, idsIn, type Step } from './drive.js';
 import { waitsIn } from './order.js';
 import type { World } from './world.js';
@@ -70,11 +78,16 @@ export function watchCopies(engine: Engine, graph: Graph, input: JsonObject, wor
     const again =
       event === undefined
         ? engine.start(copy, input, idsIn(world))
-        : engine.advance(copy, JSON.parse(stored) as RunState, [event]);
-    demand(bytes(again) === bytes(advance), `${bytes(event)} gives other bytes when the state was stored`);
-    stored = bytes(advance.state);
-    demand(isPlain(advance.state), 'the state is no plain JSON');
+        : engine.advance(copy, restore(copy, (JSON.parse(stored) as Row[]).reverse()), [event]);
+    demand(asText(again) === asText(advance), `${bytes(event)} gives other bytes when the state was stored`);
+    const rows = snapshot(advance.state);
+    stored = bytes(rows);
+    demand(isPlain(rows), 'the state is no plain JSON');
   };
+}
+
+function asText({ state, changes, commands, facts, more, consumed }: Advance): string {
+  return bytes([rowsText(state), textOf(changes), commands, facts, more, consumed]);
 }
 
 /** The changes of all steps, written down and read again, add up to the state. */
@@ -83,7 +96,7 @@ export function watchChanges(): Watcher {
   return ({ event, advance: { changes, state } }) => {
     if (event === undefined) log = [];
     log.push(...(JSON.parse(bytes(changes)) as Change[]));
-    if (!isDeepStrictEqual(fold(log), state)) throw new Error('the changes do not add up to the state');
+    demand(textOf(foldRows(log)) === rowsText(state), 'the changes do not add up to the state');
   };
 }
 
@@ -108,13 +121,13 @@ export function watchStale(engine: Engine, graph: Graph): Watcher {
         return { kind: 'toolReturned', at, command: id, value: 1 };
       });
     const unknown: Event = { kind: 'toolReturned', at, command: 'constructor', value: 1 };
-    const before = bytes(state);
+    const before = rowsText(state);
     for (const stale of [...past, ...wrong, unknown]) {
       const { changes, commands, facts, state: after } = engine.advance(plan, state, [stale]);
       const isIdle = changes.length + commands.length + facts.length === 0;
-      demand(isIdle && bytes(after) === before, `${bytes(stale)} changes something`);
+      demand(isIdle && rowsText(after) === before, `${bytes(stale)} changes something`);
     }
-    demand(bytes(state) === before, 'a state changed that was handed out');
+    demand(rowsText(state) === before, 'a state changed that was handed out');
   };
 }
 

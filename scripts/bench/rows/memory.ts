@@ -12,7 +12,7 @@ export async function memory({ waiting }: Sizes): Promise<Row[]> {
   const machine = questionMachine();
   const engine = await bytesOfEach(waiting, () => {
     const { state } = new HostedRun(graph).answer();
-    if (Object.keys(state.commands).length !== 1) throw new Error('the run does not wait');
+    if (state.owed.size !== 1) throw new Error('the run does not wait');
     return state;
   });
   const store = runStoreOf();

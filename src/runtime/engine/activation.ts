@@ -1,123 +1,126 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import type { PlannedNode } from '../../plan/plan.js';
+import { putOff } from './continuation.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
-import type { NodeInstance, ScopeInstance } from './instances.js';
 import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
-import { putOff } from './owed.js';
-import { hasFreePlace, nextInLine, standInLine, takesPlace } from './ready-line.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
+import { forgetFailedItems, wipeParts } from './scopes.js';
 import { skip } from './settle.js';
-import { readerOf, type Turn } from './turn.js';
+import { enterQueue, hasFreeSlot, nextInQueue } from './slots.js';
+import { readerOf, type Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
-import { forgetFailedItems, wipeParts } from './wipe.js';
 
 /** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
-export function runOn(turn: Turn): void {
-  while (turn.activations > 0) {
-    if (!tellNext(turn) && !startFromLine(turn) && !activateDue(turn)) return;
-    turn.activations -= 1;
+export function runOn(transition: Transition): void {
+  while (transition.activations > 0) {
+    if (!tellNext(transition) && !startFromQueue(transition) && !activateDue(transition)) return;
+    transition.activations -= 1;
   }
-  putOff(turn);
+  putOff(transition);
 }
 
-/** Those who waited for a place come before those who only now may start. */
-function startFromLine(turn: Turn): boolean {
-  if (!hasFreePlace(turn)) return false;
-  const node = nextInLine(turn);
+/** Those who waited for a slot come before those who only now may start. */
+function startFromQueue(transition: Transition): boolean {
+  const { queue, undoing } = transition.state;
+  if (queue.isEmpty || !hasFreeSlot(transition)) return false;
+  const node = nextInQueue(transition);
   if (node === undefined) return false;
-  if (turn.recorder.tables.undoing.get(node.key) === undefined) begin(turn, node);
-  else goOnUndoing(turn, node, true);
+  if (undoing.get(node.key) === undefined) begin(transition, node);
+  else goOnUndoing(transition, node, true);
   return true;
 }
 
-function activateDue(turn: Turn): boolean {
-  const node = turn.due.take();
+function activateDue(transition: Transition): boolean {
+  const node = transition.due.take();
   if (node === undefined) return false;
-  const row = turn.recorder.tables.nodes.get(node.key);
-  // Since it became due it may have been left out, or begun already.
-  if (row?.status === 'pending') activate(turn, node);
-  else if (row?.status === 'ready' && !takesPlace(node.planned.node)) begin(turn, node);
+  // Since it became due it may have been left out, or begun already, or its scope is over.
+  if (!node.scope.isOpen) return true;
+  if (node.status === 'pending') activate(transition, node);
+  else if (node.status === 'ready' && !node.planned.takesPlace) begin(transition, node);
   return true;
 }
 
-/** Every dependency has settled: selection, join, then condition, then a place. */
-function activate(turn: Turn, node: NodeInstance): void {
-  const { planned } = node;
-  const { waitingFor, routers, selections } = turn.recorder.tables.nodes.need(node.key);
-  if (planned.needsSelection && selections === undefined) {
-    if (routers === 0) skip(turn, node, 'not_selected');
+/** Every dependency has settled: selection, join, then condition, then a slot. */
+function activate(transition: Transition, node: NodeRecord): void {
+  const { planned, waitingFor, routers, selections } = node;
+  if (planned.needsSelection && selections.length === 0) {
+    if (routers === 0) skip(transition, node, 'not_selected');
     return;
   }
   if (waitingFor > 0) return;
-  const verdict = verdictOf(turn, node);
+  const verdict = verdictOf(node);
   if (!verdict.run) {
-    skip(turn, node, verdict.reason);
+    skip(transition, node, verdict.reason);
     return;
   }
   const { when } = planned.node;
   if (when !== undefined) {
-    const condition = readerOf(turn, node).condition(when);
+    const condition = readerOf(transition, node).condition(when);
     if (!condition.ok) {
       // A fallback stands in for the node's work, not for the question whether it has any.
-      failForGood(turn, node, { failure: condition.failure, reached: 0, final: true });
+      failForGood(transition, node, { failure: condition.failure, reached: 0, final: true });
       return;
     }
     if (!condition.value) {
-      skip(turn, node, 'condition_false');
+      skip(transition, node, 'condition_false');
       return;
     }
   }
-  if (takesPlace(planned.node) && !hasFreePlace(turn)) standInLine(turn, node);
-  else begin(turn, node);
+  if (planned.takesPlace && !hasFreeSlot(transition)) enterQueue(transition, node);
+  else begin(transition, node);
 }
 
-function verdictOf(turn: Turn, { planned, scope }: NodeInstance): JoinVerdict {
-  const needed = settlements(turn, scope, planned.needs).verdict('none_failed');
-  if (!needed.run) return needed;
-  return settlements(turn, scope, planned.joins).verdict(planned.node.join);
+function verdictOf({ planned, scope }: NodeRecord): JoinVerdict {
+  if (planned.needs.length > 0) {
+    const needed = settlements(scope, planned.needs).verdict('none_failed');
+    if (!needed.run) return needed;
+  }
+  return settlements(scope, planned.joins).verdict(planned.node.join);
 }
 
-function settlements(turn: Turn, scope: ScopeInstance, dependencies: readonly PlannedNode[]): Settlements {
-  const { nodes } = turn.recorder.tables;
+function settlements(scope: ScopeRecord, dependencies: readonly PlannedNode[]): Settlements {
   const found = new Settlements();
-  for (const each of dependencies) found.add(nodes.need(turn.instances.node(scope, each).key));
+  for (const each of dependencies) found.add(scope.node(each));
   return found;
 }
 
 /** Starts a node, or its next attempt. */
-function begin(turn: Turn, node: NodeInstance): void {
-  if (turn.recorder.tables.nodes.need(node.key).attempt > 0) startAgain(turn, node);
-  else if (!start(turn, node)) return;
-  beginNode(turn, node);
+function begin(transition: Transition, node: NodeRecord): void {
+  if (node.attempt > 0) startAgain(transition, node);
+  else if (!start(transition, node)) return;
+  beginNode(transition, node);
 }
 
 /** What the attempt before left inside goes. */
-function startAgain(turn: Turn, node: NodeInstance): void {
-  wipeParts(turn, node);
-  forgetFailedItems(turn, node);
+function startAgain(transition: Transition, node: NodeRecord): void {
+  wipeParts(transition, node);
+  forgetFailedItems(transition, node);
 }
 
 /** Tells that a node starts. False, and a failed node, where the run has started too many. */
-function start(turn: Turn, node: NodeInstance): boolean {
-  const { recorder } = turn;
-  if (recorder.run.started >= MAX_STARTED_NODES) {
-    failForGood(turn, node, { failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, final: true });
+function start(transition: Transition, node: NodeRecord): boolean {
+  if (transition.state.run.started >= MAX_STARTED_NODES) {
+    failForGood(transition, node, {
+      ...{ failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, final: true },
+    });
     return false;
   }
-  recorder.draftRun().started += 1;
+  transition.changeRun().started += 1;
   const { kind: nodeKind, guidance } = node.planned.node;
-  if (guidance === undefined) recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind });
-  else
-    recorder.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...guidanceOf(turn, node, guidance) });
+  const advice = guidance === undefined ? NO_GUIDANCE : guidanceOf(transition, node, guidance);
+  transition.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...advice });
   return true;
 }
 
+const NO_GUIDANCE = {};
+
 /** Guidance is advice: a fault in it is reported beside the start and never fails the node. Empty advice is none. */
-function guidanceOf(turn: Turn, node: NodeInstance, expr: Expr) {
-  const guidance = readerOf(turn, node).guidance(expr);
+function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
+  const guidance = readerOf(transition, node).guidance(expr);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
-  return guidance.value === '' ? {} : { guidance: guidance.value };
+  return guidance.value === '' ? NO_GUIDANCE : { guidance: guidance.value };
 }

@@ -2,12 +2,13 @@ import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import { answered, failed, refused, submitted, timerFired } from './answers.js';
-import type { Advance, Event, RunState } from './contract.js';
-import { takeUp } from './owed.js';
+import { takeUp } from './continuation.js';
+import type { Advance, Event } from './contract.js';
 import { cancelRun } from './run-end.js';
-import { beginEvent, DEFAULT_LIMITS, type Limits, openTurn, type Turn } from './turn.js';
+import type { RunState } from './state.js';
+import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
 import { lateRefusal, lateSuccess } from './unknown.js';
-import { checkPlan, checkVersion, ENGINE_VERSION } from './version.js';
+import { checkGraph, ENGINE_VERSION } from './version.js';
 
 /** Thrown by `advance` for an event that a later version will understand. Nothing has changed. */
 export class ReservedEventError extends Error {
@@ -34,97 +35,96 @@ const REMEMBERED_EVENTS = 64;
  * neither does an answer that does not fit. Only the late success of a call is recorded, so that it can be undone.
  *
  * @throws GraphMismatchError when `plan` is not of the graph the run was started on.
- * @throws StateVersionError for a state that this engine cannot read.
  * @throws ReservedEventError for an event of a later version.
  */
 export function advance(
   plan: Plan,
   state: RunState,
   events: readonly Event[],
-  limits: Limits = DEFAULT_LIMITS,
+  { activations }: Limits = DEFAULT_LIMITS,
 ): Advance {
-  checkVersion(state);
-  checkPlan(plan, state);
+  if (plan !== state.plan) checkGraph(state.run.id, state.run.graphHash, plan);
   const reserved = events.find(({ kind }) => RESERVED.has(kind));
   if (reserved !== undefined) throw new ReservedEventError(reserved.kind);
   const { owed } = state.run;
-  const turn = openTurn(plan, state, { at: owed?.at ?? events[0]?.at ?? 0, activations: limits.activations });
+  const transition = new Transition(state, { at: owed?.at ?? events[0]?.at ?? 0, activations });
   if (owed !== undefined) {
-    takeUp(turn, owed);
-    runOn(turn);
+    takeUp(transition, owed);
+    runOn(transition);
   }
   let consumed = 0;
   for (const event of events) {
-    if (turn.recorder.run.owed !== undefined) break;
+    if (state.run.owed !== undefined) break;
     consumed += 1;
-    apply(turn, event);
+    apply(transition, event);
   }
-  return turn.recorder.advance(consumed);
+  return transition.finish(consumed);
 }
 
-function apply(turn: Turn, event: Event): void {
-  const { recorder } = turn;
-  if (recorder.run.status !== 'running' || isRepeated(turn, event)) return;
-  beginEvent(turn, event.at, event.kind === 'cancelled' ? event.notStarted : undefined);
-  if (!take(turn, event)) return;
-  remember(turn, event);
-  runOn(turn);
+function apply(transition: Transition, event: Event): void {
+  const { run } = transition.state;
+  if (run.status !== 'running' || isRepeated(run.eventIds, event)) return;
+  transition.beginEvent(event.at, event.kind === 'cancelled' ? event.notStarted : undefined);
+  if (!take(transition, event)) return;
+  remember(transition, event);
+  runOn(transition);
 }
 
-function isRepeated({ recorder }: Turn, { id }: Event): boolean {
-  return id !== undefined && recorder.run.eventIds?.includes(id) === true;
+function isRepeated(ids: readonly string[] | undefined, { id }: Event): boolean {
+  return id !== undefined && ids?.includes(id) === true;
 }
 
-function remember({ recorder }: Turn, { id }: Event): void {
-  const run = recorder.run;
-  if (run.engineVersion !== ENGINE_VERSION) recorder.draftRun().engineVersion = ENGINE_VERSION;
+function remember(transition: Transition, { id }: Event): void {
+  const { run } = transition.state;
+  if (run.engineVersion !== ENGINE_VERSION) transition.changeRun().engineVersion = ENGINE_VERSION;
   if (id === undefined) return;
-  recorder.draftRun().eventIds = [...(run.eventIds ?? []), id].slice(-REMEMBERED_EVENTS);
+  transition.changeRun().eventIds = [...(run.eventIds ?? []), id].slice(-REMEMBERED_EVENTS);
 }
 
 /** Applies an event. False when nothing was waiting for it. */
-function take(turn: Turn, event: Event): boolean {
+function take(transition: Transition, event: Event): boolean {
   switch (event.kind) {
     case 'cancelled':
-      return cancelRun(turn, event);
+      return cancelRun(transition, event);
     case 'nodeSubmitted':
     case 'retryRequested':
     case 'outcomeDecided':
       return false;
     default:
-      return takeAnswer(turn, event);
+      return takeAnswer(transition, event);
   }
 }
 
-function takeAnswer(turn: Turn, event: Extract<Event, { readonly command: string }>): boolean {
-  const command = turn.recorder.tables.commands.get(event.command);
-  if (command === undefined) return takeLate(turn, event);
+function takeAnswer(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
+  const owed = transition.state.owed.get(event.command);
+  if (owed === undefined) return takeLate(transition, event);
+  const { command, node } = owed;
   switch (event.kind) {
     case 'toolReturned':
-      return command.kind === 'callTool' && answered(turn, command, event.value);
+      return command.kind === 'callTool' && answered(transition, node, command, event.value);
     case 'resourceRead':
-      return command.kind === 'readResource' && answered(turn, command, event.value);
+      return command.kind === 'readResource' && answered(transition, node, command, event.value);
     case 'evaluated':
-      return command.kind === 'evaluate' && answered(turn, command, event.value);
+      return command.kind === 'evaluate' && answered(transition, node, command, event.value);
     case 'toolFailed':
-      return command.kind === 'callTool' && failed(turn, command, event.failure, event.attempted);
+      return command.kind === 'callTool' && failed(transition, node, command, event.failure, event.attempted);
     case 'resourceFailed':
-      return command.kind === 'readResource' && failed(turn, command, event.failure, true);
+      return command.kind === 'readResource' && failed(transition, node, command, event.failure, true);
     case 'evaluationFailed':
-      return command.kind === 'evaluate' && failed(turn, command, event.failure, true);
+      return command.kind === 'evaluate' && failed(transition, node, command, event.failure, true);
     case 'actionSubmitted':
-      return command.kind === 'requestAction' && submitted(turn, command, event);
+      return command.kind === 'requestAction' && submitted(transition, node, command, event);
     case 'actionFailed':
-      return command.kind === 'requestAction' && refused(turn, command, event.failure);
+      return command.kind === 'requestAction' && refused(transition, node, command, event.failure);
     case 'timerFired':
-      return timerFired(turn, command);
+      return timerFired(transition, node, command);
     default:
       return unreachable(event);
   }
 }
 
 /** The answer to a call that was given up. */
-function takeLate(turn: Turn, event: Extract<Event, { readonly command: string }>): boolean {
-  if (event.kind === 'toolReturned') return lateSuccess(turn, event.command, event.value);
-  return event.kind === 'toolFailed' && !event.attempted && lateRefusal(turn, event.command);
+function takeLate(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
+  if (event.kind === 'toolReturned') return lateSuccess(transition, event.command, event.value);
+  return event.kind === 'toolFailed' && !event.attempted && lateRefusal(transition, event.command);
 }

@@ -18,7 +18,7 @@ describe('a branch with bodies', () => {
       'callIssued big',
     ]);
     expect(run.returns('big', 7).state.run).toMatchObject({ status: 'succeeded', result: 7 });
-    expect(run.state.nodes.small).toBeUndefined();
+    expect(run.tables.nodes.small).toBeUndefined();
   });
 
   test('G6: else where none holds; a body without nodes is over at once', () => {
@@ -88,7 +88,7 @@ describe('a branch with bodies', () => {
       graph([call('after', { x: step('in') }), branch('b', [[lit(true), body([call('in')])]])]),
     );
     expect(run.inFlight).toEqual(['in']);
-    expect(run.returns('in', 4).state.commands['after#1']).toMatchObject({ input: { x: 4 } });
+    expect(run.returns('in', 4).tables.commands['after#1']).toMatchObject({ input: { x: 4 } });
   });
 });
 
@@ -230,10 +230,10 @@ describe('E2: a container that is tried again', () => {
 
   test('begins anew, with ids never used and the idempotency keys of before', () => {
     const run = new Run(graph([outer], { returns: step('again') }));
-    const first = run.state.commands['a#1'];
+    const first = run.tables.commands['a#1'];
     run.returns('a').fails('b');
     expect(run.inFlight).toEqual(['a']);
-    const second = run.state.commands['a@1~2#1'];
+    const second = run.tables.commands['a@1~2#1'];
     expect(second).toMatchObject({ key: (first as { key: string }).key });
     expect(run.status('b')).toBe('pending');
     run.returns('a').returns('b', 9);
@@ -263,7 +263,7 @@ describe('E2: a container that is tried again', () => {
   test('E2: after a delay, and not once its scope is failing', () => {
     const slow = { ...outer, retry: again(1, { delayMs: 50 }) };
     const run = new Run(graph([slow, call('bad')])).fails('a');
-    expect(run.state.nodes.again).toMatchObject({ status: 'waiting', failure: { code: 'E_TOOL' } });
+    expect(run.tables.nodes.again).toMatchObject({ status: 'waiting', failure: { code: 'E_TOOL' } });
     expect(run.status('a')).toBe('failed');
     expect(run.fails('bad').status('again')).toBe('failed');
     const fine = new Run(graph([slow])).fails('a').waits('again').returns('a').returns('b');
@@ -280,6 +280,6 @@ describe('E2: a container that is tried again', () => {
     expect(run.inFlight).toEqual(['a']);
     run.fires('again');
     expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_TIMEOUT' } });
-    expect(Object.keys(run.state.commands)).toEqual([]);
+    expect(Object.keys(run.tables.commands)).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import { generationOf } from './generation.js';
-import type { NodeInstance } from './instances.js';
-import type { Turn } from './turn.js';
+import type { NodeRecord } from './records.js';
+import type { RunState } from './state.js';
+import type { Transition } from './transition.js';
 
 /**
  * Id of one attempt of a node: readable, unique in its run, and the same whenever the run is replayed. It holds the
  * generation and the attempts of the containers around the node where these are not all 1: `charge@2~1.3#1`.
  */
-export function attemptId(turn: Turn, node: NodeInstance, attempt: number): string {
-  const { attempts } = turn.recorder.tables.scopes.need(node.scope.key);
-  const generation = generationOf(turn, node);
-  if (generation === 1 && attempts === undefined) {
-    return attempt === 1 ? node.firstAttempt : `${node.key}#${attempt}`;
-  }
+export function attemptId(state: RunState, node: NodeRecord, attempt: number): string {
+  const { key, scope } = node;
+  const { attempts } = scope;
+  const generation = generationOf(state, node);
+  if (generation === 1 && attempts === undefined) return `${key}#${attempt}`;
   const around = attempts === undefined ? '' : `~${attempts}`;
-  return `${node.key}@${generation}${around}#${attempt}`;
+  return `${key}@${generation}${around}#${attempt}`;
 }
 
 /** Id of the timer that bounds an attempt of a node with scopes of its own. */
@@ -32,8 +32,8 @@ export function undoId(base: string, index: number): string {
 }
 
 /** Attempts of the containers around what is inside a container in one of its attempts: see `ScopeRow`. */
-export function attemptsInside(turn: Turn, { scope }: NodeInstance, attempt: number): string | undefined {
-  const { attempts } = turn.recorder.tables.scopes.need(scope.key);
+export function attemptsInside({ scope }: NodeRecord, attempt: number): string | undefined {
+  const { attempts } = scope;
   if (attempts !== undefined) return `${attempts}.${attempt}`;
   if (attempt === 1) return undefined;
   const depth = scope.order.length / 2;
@@ -41,8 +41,8 @@ export function attemptsInside(turn: Turn, { scope }: NodeInstance, attempt: num
 }
 
 /** Text of the idempotency key of a node's call in a generation. Canonical JSON. */
-export function callKeyText({ recorder }: Turn, node: string, generation: number, ...more: number[]): string {
-  let text = `["call",${JSON.stringify(recorder.run.id)},${JSON.stringify(node)},${generation}`;
+export function callKeyText(run: string, node: string, generation: number, ...more: number[]): string {
+  let text = `["call",${JSON.stringify(run)},${JSON.stringify(node)},${generation}`;
   for (const each of more) text += `,${each}`;
   return `${text}]`;
 }
@@ -52,14 +52,15 @@ export function undoKeyText(call: string, index: number): string {
   return JSON.stringify(['undo', call, index]);
 }
 
-/** Forgets a timer, where it runs, and asks the host to do so as well. */
-export function abandonTimer({ recorder }: Turn, timer: string): void {
-  if (!recorder.settleCommand(timer)) return;
-  recorder.tell({ kind: 'cancelTimer', id: `${timer}:cancel`, timer });
+/** Forgets the timer that a node waits for, where it does, and asks the host to do so as well. */
+export function abandonTimer(transition: Transition, { command }: NodeRecord): void {
+  if (command?.kind !== 'startTimer') return;
+  transition.settleCommand(command.id);
+  transition.tell({ kind: 'cancelTimer', id: `${command.id}:cancel`, timer: command.id });
 }
 
 /** Forgets a call or an action and asks the host to give it up: what comes back is late. */
-export function abandonCall({ recorder }: Turn, call: string): void {
-  recorder.settleCommand(call);
-  recorder.tell({ kind: 'cancelCall', id: `${call}:cancel`, call });
+export function abandonCall(transition: Transition, call: string): void {
+  transition.settleCommand(call);
+  transition.tell({ kind: 'cancelCall', id: `${call}:cancel`, call });
 }

@@ -35,7 +35,7 @@ describe('A8: a step that undoes a recorded call', () => {
   test('undoes its record, and so nobody undoes it again', () => {
     const run = new Run(graph([booking('a'), ...onGo([undoes('a')]), ask('sure')]));
     run.returns('a', { id: 1 }).returns('go').returns('clean');
-    expect(run.state.effects).toMatchObject({ 'a@1': { status: 'undone' } });
+    expect(run.tables.effects).toMatchObject({ 'a@1': { status: 'undone' } });
     run.cancel(true);
     expect([run.state.run.status, made(run)]).toEqual(['cancelled', [['undo-a', undoKey('a')]]]);
     expect(run.remains).toMatchObject({ steps: ['a'], notUndone: [] });
@@ -52,7 +52,7 @@ describe('A8: a step that undoes a recorded call', () => {
     const nodes = [booking('a'), ...onGo([undo('undo-a', { id: lit(2) })])];
     const run = new Run(graph(nodes)).returns('a', { id: 1 }).returns('go');
     expect(made(run)).toEqual([['undo-a', ownKey('clean', 1, 0)]]);
-    expect(run.returns('clean').state.effects).toMatchObject({
+    expect(run.returns('clean').tables.effects).toMatchObject({
       ...{ 'a@1': { status: 'active' }, 'clean@1:0': { status: 'undone', own: { node: 'clean', step: 0 } } },
     });
   });
@@ -167,7 +167,7 @@ describe('A8: a step that undoes a recorded call', () => {
       .fails('bad-b')
       .fails('trip-b')
       .returns('go');
-    expect(run.state.effects).toMatchObject({ 'a@1': { status: 'undone' }, 'b@1': { status: 'failed' } });
+    expect(run.tables.effects).toMatchObject({ 'a@1': { status: 'undone' }, 'b@1': { status: 'failed' } });
     expect([run.state.run.status, made(run).length]).toEqual(['succeeded', 2]);
     expect(run.facts).toContainEqual(expect.objectContaining({ kind: 'compensationSkipped', undoes: 'a' }));
   });
@@ -203,14 +203,14 @@ describe('A8: a step that undoes no recorded call', () => {
         ['x', 'last', { id: 3 }],
       ]),
     );
-    expect(run.state.effects['clean@1:2']).toMatchObject({ status: 'active', wanted: true });
-    expect(run.state.effects['a@1']).not.toHaveProperty('wanted');
+    expect(run.tables.effects['clean@1:2']).toMatchObject({ status: 'active', wanted: true });
+    expect(run.tables.effects['a@1']).not.toHaveProperty('wanted');
   });
 
   test('whose input has no value leaves a failed record', () => {
     const nodes = [call('x'), ...onGo([undo('one', { id: step('x', 'id', 'deep') })])];
     const run = new Run(graph(nodes)).returns('x', { id: null }).returns('go');
-    expect(run.state.effects['clean@1:0']).toMatchObject({
+    expect(run.tables.effects['clean@1:0']).toMatchObject({
       call: 'x',
       tool: 'one',
       status: 'failed',
@@ -224,7 +224,7 @@ describe('A8: a step that undoes no recorded call', () => {
   test('is called again with its key when the run is cancelled while its outcome is unknown', () => {
     const nodes = [...onGo([undo('one', {}, { ignoreError: true })]), ask('sure')];
     const run = new Run(graph(nodes)).returns('go').fires('clean');
-    expect(run.state.effects['clean@1:0']).toMatchObject({ call: 'clean', status: 'unknown' });
+    expect(run.tables.effects['clean@1:0']).toMatchObject({ call: 'clean', status: 'unknown' });
     expect(run.cancel(true).inFlight).toEqual(['clean']);
     expect(made(run)).toEqual([
       ['one', ownKey('clean', 1, 0)],
@@ -265,13 +265,13 @@ describe('A8: a step that undoes no recorded call', () => {
     const run = new Run(graph([trip, compensate('clean', [undoes('x')])]))
       .returns('x', { id: 1 })
       .fails('bad');
-    expect(run.state.effects['x@1']).toMatchObject({ status: 'active' });
+    expect(run.tables.effects['x@1']).toMatchObject({ status: 'active' });
     run.returns('clean');
-    expect(run.state.effects).toMatchObject({
+    expect(run.tables.effects).toMatchObject({
       'x@1': { status: 'undone' },
       'clean@1:0': { call: 'x', tool: 'undo-x', status: 'undone' },
     });
-    expect(run.state.generations.x).toMatchObject({ reissues: 1 });
+    expect(run.tables.generations.x).toMatchObject({ reissues: 1 });
     expect(run.remains).toMatchObject({ steps: ['trip'], notUndone: [] });
   });
 

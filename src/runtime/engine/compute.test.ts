@@ -27,13 +27,13 @@ describe('a computed value', () => {
       'nodeStarted use',
       'callIssued use',
     ]);
-    expect(run.state.outputs.title).toBe('Ada!');
+    expect(run.tables.outputs.title).toBe('Ada!');
   });
 
   test('may be absent', () => {
     const run = new Run(graph([compute('a', lit())]));
     expect(run.state.run.status).toBe('succeeded');
-    expect(run.state.outputs).toEqual({});
+    expect(run.tables.outputs).toEqual({});
   });
 
   test('without a value fails the node', () => {
@@ -64,7 +64,7 @@ describe('a function', () => {
       },
     ]);
     expect(outstanding(run.state).commands).toEqual(run.commands);
-    expect(run.returns('slug', 'ada').state.outputs.slug).toBe('ada');
+    expect(run.returns('slug', 'ada').tables.outputs.slug).toBe('ada');
     expect(run.commands).toEqual([]);
     expect(run.kinds()).toEqual(['nodeStarted slug', 'nodeSucceeded slug', 'finished']);
   });
@@ -73,7 +73,7 @@ describe('a function', () => {
     const run = new Run(graph([slug]), { name: 'Ada' });
     run.send({ kind: 'evaluated', at: run.at, command: 'slug#1' });
     expect(run.state.run.status).toBe('succeeded');
-    expect(run.state.outputs).toEqual({});
+    expect(run.tables.outputs).toEqual({});
   });
 
   test('takes a place while it is evaluated', () => {

@@ -1,69 +1,73 @@
 import type { Value } from '../../graph/json.js';
 import { abandonTimer, attemptId, timerId } from './commands.js';
-import type { ContainerRow, Fact, Failure } from './contract.js';
+import type { Fact, Failure } from './contract.js';
 import { forgetKept } from './effects.js';
 import { failures } from './failures.js';
-import type { NodeInstance, ScopeInstance } from './instances.js';
 import { attemptFailed } from './nodes/attempt.js';
-import { type Outcome, openPart, outcomeOf } from './scopes.js';
+import { ContainerRecord, Entry, type NodeRecord, type ScopeRecord } from './records.js';
+import { type Outcome, openPart, outcomeOf, wipeContainer, wipePart, wipeValues } from './scopes.js';
 import { cancel, succeed } from './settle.js';
+import { containerOf } from './state.js';
 import { stopParts } from './stop.js';
-import type { Turn } from './turn.js';
-import { wipeScope } from './wipe.js';
+import type { Transition } from './transition.js';
 
 /** Begins an attempt of a node with scopes of its own: `end - first` parts are to run, and none has begun. */
-export function openContainer(turn: Turn, node: NodeInstance, first: number, end: number): void {
-  const { recorder, at } = turn;
-  const { nodes, containers } = recorder.tables;
-  const row = nodes.need(node.key);
-  const attempt = row.attempt + 1;
-  nodes.put(node.key, { ...row, status: 'running', attempt });
-  containers.put(node.key, { first, next: first, end, running: 0 });
+export function openContainer(
+  transition: Transition,
+  node: NodeRecord,
+  first: number,
+  end: number,
+): ContainerRecord {
+  transition.change(node).status = 'running';
+  node.attempt += 1;
+  const container = transition.change(new ContainerRecord(node.key, first, end));
+  node.container = container;
   const { timeoutMs } = node.planned.node;
-  if (timeoutMs === undefined) return;
-  const id = timerId(attemptId(turn, node, attempt));
-  recorder.expect({ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt: at + timeoutMs });
+  if (timeoutMs === undefined) return container;
+  const id = timerId(attemptId(transition.state, node, node.attempt));
+  const dueAt = transition.at + timeoutMs;
+  node.command = transition.expect(node, {
+    ...{ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt },
+  });
+  return container;
 }
 
 /** Begins as many further parts of a container as may run at once. */
-export function beginParts(turn: Turn, node: NodeInstance, concurrency: number): void {
-  const { containers } = turn.recorder.tables;
-  for (;;) {
-    const row = containers.need(node.key);
-    if (!mayBegin(row) || row.running >= Math.max(1, concurrency)) return;
-    const part = row.next;
-    const begun = containers.draft(node.key);
-    begun.next += 1;
-    begun.running += 1;
-    reportStarted(turn, node, part, row.end - row.first);
-    openPart(turn, node, part);
+export function beginParts(transition: Transition, node: NodeRecord, concurrency: number): void {
+  const container = containerOf(node);
+  while (mayBegin(container) && container.running < Math.max(1, concurrency)) {
+    const part = container.next;
+    transition.change(container);
+    container.next += 1;
+    container.running += 1;
+    reportStarted(transition, node, part, container.end - container.first);
+    openPart(transition, node, container, part);
   }
 }
 
-function mayBegin({ next, end, stopped, failure }: ContainerRow): boolean {
-  return next < end && stopped !== true && failure === undefined;
+function mayBegin({ next, end, stopped, failure }: ContainerRecord): boolean {
+  return next < end && !stopped && failure === undefined;
 }
 
 /** Whether nothing of a container runs any more, nor ever will in this attempt. */
-export function isOver(row: ContainerRow): boolean {
-  return row.running === 0 && !mayBegin(row);
+export function isOver(container: ContainerRecord): boolean {
+  return container.running === 0 && !mayBegin(container);
 }
 
-/** Takes note that a part has ended. Gives the container's row as it stands then. */
+/** Takes note that a part has ended. */
 export function closePart(
-  turn: Turn,
-  node: NodeInstance,
-  scope: ScopeInstance,
+  transition: Transition,
+  node: NodeRecord,
+  { part }: ScopeRecord,
   outcome: Outcome,
-): ContainerRow {
-  const { containers } = turn.recorder.tables;
-  const closed = containers.draft(node.key);
-  closed.running -= 1;
-  if (outcome.status === 'cancelled') closed.cut = true;
-  reportEnded(turn, node, scope.part, outcome);
+): ContainerRecord {
+  const container = transition.change(containerOf(node));
+  container.running -= 1;
+  if (outcome.status === 'cancelled') container.cut = true;
+  reportEnded(transition, node, part, outcome);
   const { kind } = node.planned.node;
-  if (kind === 'foreach' || kind === 'workflow') wipeScope(turn, scope);
-  return closed;
+  if (kind === 'foreach' || kind === 'workflow') wipePart(transition, container, part);
+  return container;
 }
 
 /**
@@ -71,60 +75,59 @@ export function closePart(
  * node fails with: no further part begins, and those that run are stopped or aborted.
  */
 export function partEnded(
-  turn: Turn,
-  node: NodeInstance,
-  scope: ScopeInstance,
+  transition: Transition,
+  node: NodeRecord,
+  scope: ScopeRecord,
   fatal: 'stop' | 'abort' | undefined,
 ): void {
-  const { containers, outputs } = turn.recorder.tables;
-  const outcome = outcomeOf(turn, scope);
-  const row = closePart(turn, node, scope, outcome);
-  if (outcome.status === 'succeeded' && outcome.value !== undefined) outputs.put(scope.key, outcome.value);
-  if (outcome.status !== 'failed' || row.failure !== undefined) return;
-  const { failure } = outcome;
+  const { part, key } = scope;
+  const outcome = outcomeOf(transition, scope);
+  const container = closePart(transition, node, scope, outcome);
+  if (outcome.status === 'succeeded' && outcome.value !== undefined) {
+    container.values[part] = transition.change(new Entry('outputs', key, outcome.value));
+  }
+  if (outcome.status !== 'failed' || container.failure !== undefined) return;
+  const { failure, final } = outcome;
   if (fatal === undefined) {
-    noteFailedItem(turn, node, scope, failure);
+    // The value of an item that failed is null: why is kept until the loop starts over.
+    const isItem = node.planned.node.kind === 'foreach';
+    if (isItem) transition.state.failedItems.put(key, { step: node.key, index: part, failure });
     return;
   }
-  const final = outcome.final ? { final: true as const } : {};
-  containers.put(node.key, { ...row, failure, failedPart: scope.part, ...final });
-  stopParts(turn, node, row, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
-}
-
-/** The value of an item that failed is null: why is kept until the loop starts over. */
-function noteFailedItem(
-  turn: Turn,
-  node: NodeInstance,
-  { key, part }: ScopeInstance,
-  failure: Failure,
-): void {
-  if (node.planned.node.kind !== 'foreach') return;
-  turn.recorder.tables.failedItems.put(key, { step: node.key, index: part, failure });
+  container.failure = failure;
+  container.failedPart = part;
+  container.final = final;
+  stopParts(transition, container, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
 }
 
 /** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */
 function reportStarted(
-  { recorder }: Turn,
-  { key, planned }: NodeInstance,
+  transition: Transition,
+  { key, planned }: NodeRecord,
   part: number,
   count: number,
 ): void {
   if (planned.node.kind === 'foreach') {
-    recorder.report({ kind: 'partStarted', node: key, index: part, count });
+    transition.report({ kind: 'partStarted', node: key, index: part, count });
   } else if (planned.node.kind === 'parallel') {
     const { arm } = planned.parts[part] ?? {};
-    if (arm !== undefined) recorder.report({ kind: 'partStarted', node: key, arm, count });
+    if (arm !== undefined) transition.report({ kind: 'partStarted', node: key, arm, count });
   }
 }
 
 /** Tells that what `reportStarted` told of has ended. */
-function reportEnded({ recorder }: Turn, { key, planned }: NodeInstance, part: number, ended: Outcome): void {
+function reportEnded(
+  transition: Transition,
+  { key, planned }: NodeRecord,
+  part: number,
+  ended: Outcome,
+): void {
   const outcome = told(ended);
   if (planned.node.kind === 'foreach') {
-    recorder.report({ kind: 'partEnded', node: key, index: part, outcome });
+    transition.report({ kind: 'partEnded', node: key, index: part, outcome });
   } else if (planned.node.kind === 'parallel') {
     const { arm } = planned.parts[part] ?? {};
-    if (arm !== undefined) recorder.report({ kind: 'partEnded', node: key, arm, outcome });
+    if (arm !== undefined) transition.report({ kind: 'partEnded', node: key, arm, outcome });
   }
 }
 
@@ -135,31 +138,26 @@ function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome']
 }
 
 /** A container's attempt has come to its end. */
-export function closeContainer(turn: Turn, node: NodeInstance, outcome: Outcome): void {
-  const { nodes, containers, items, inputs, outputs } = turn.recorder.tables;
-  const { first, next } = containers.need(node.key);
-  abandonTimer(turn, timerId(attemptId(turn, node, nodes.need(node.key).attempt)));
+export function closeContainer(transition: Transition, node: NodeRecord, outcome: Outcome): void {
+  const container = containerOf(node);
+  abandonTimer(transition, node);
   const { kind } = node.planned.node;
-  for (let part = first; part < next; part += 1) outputs.delete(turn.instances.part(node, part).key);
-  if (kind === 'parallel') forgetKept(turn, node);
-  if (kind === 'foreach' || kind === 'workflow') {
-    containers.delete(node.key);
-    items.delete(node.key);
-    inputs.delete(node.key);
-  }
-  settleBy(turn, node, outcome);
+  wipeValues(transition, container);
+  if (kind === 'parallel') forgetKept(transition, node);
+  if (kind === 'foreach' || kind === 'workflow') wipeContainer(transition, node, container);
+  settleBy(transition, node, outcome);
 }
 
-function settleBy(turn: Turn, node: NodeInstance, outcome: Outcome): void {
+function settleBy(transition: Transition, node: NodeRecord, outcome: Outcome): void {
   switch (outcome.status) {
     case 'succeeded':
-      succeed(turn, node, outcome.value);
+      succeed(transition, node, outcome.value);
       return;
     case 'failed':
-      attemptFailed(turn, node, outcome);
+      attemptFailed(transition, node, outcome);
       return;
     case 'cancelled':
-      cancel(turn, node);
+      cancel(transition, node);
       return;
   }
 }

@@ -1,9 +1,11 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { AskNode, FunctionRef, Node, NodeKind } from '../../graph/model.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
-import type { Change, NodeFailure, OwedCommand, RunState } from './state.js';
+import type { Change, NodeFailure } from './rows.js';
+import type { RunState } from './state.js';
 
-export type * from './state.js';
+export type * from './rows.js';
+export type { RunState } from './state.js';
 
 /**
  * The engine is a pure state machine: a host feeds events in and carries commands out.
@@ -111,6 +113,9 @@ export type Command =
   | { readonly kind: 'cancelTimer'; readonly id: string; readonly timer: string }
   /** Needs no answer: asks the host to abort the call or take the action back. What comes all the same is ignored. */
   | { readonly kind: 'cancelCall'; readonly id: string; readonly call: string };
+
+/** A command that wants an answer, and its place in the order of issue. */
+export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
 
 /** What every event may say of itself. */
 export interface EventMeta {
@@ -375,6 +380,7 @@ export interface CompensationReport {
 /** What one step of the machine yields. */
 export interface Advance {
   readonly state: RunState;
+  /** Made when they are first read, which must be before the state is advanced again. */
   readonly changes: readonly Change[];
   readonly commands: readonly Command[];
   readonly facts: readonly Fact[];

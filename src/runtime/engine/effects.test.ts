@@ -33,7 +33,7 @@ const made = ({ calls }: Run) => calls.filter(({ isCompensation }) => isCompensa
 /** Answers every compensation with success, up to the end of the run. */
 function undoAll(run: Run): Run {
   for (;;) {
-    const [open] = Object.values(run.state.commands).filter(
+    const [open] = Object.values(run.tables.commands).filter(
       (command) => command.kind === 'callTool' && command.isCompensation,
     );
     if (open === undefined) return run;
@@ -53,10 +53,10 @@ describe('A5: the undo record', () => {
     const compensate = undo('back', { id: step('a', 'id'), n: field('n') });
     const nodes = [call('a', {}, { compensate }), set('s', { n: lit(7) }, { after: ['a'] }), ask('sure')];
     const run = new Run(graph(nodes, { state })).returns('a', { id: 1 });
-    expect(run.state.fields.n).toEqual({ value: 7 });
-    expect(run.state.effects).toEqual({
+    expect(run.tables.fields.n).toEqual({ value: 7 });
+    expect(run.tables.effects).toEqual({
       'a@1': {
-        ...{ call: 'a', generation: 1, tool: 'back', input: { id: 1, n: 0 }, status: 'active', order: 1 },
+        ...{ call: 'a', generation: 1, tool: 'back', input: { id: 1, n: 0 }, status: 'active', order: 3 },
       },
     });
     expect(made(run.cancel(true))).toMatchObject([{ tool: 'back', input: { id: 1, n: 0 }, undoes: 'a' }]);
@@ -69,7 +69,7 @@ describe('A5: the undo record', () => {
       call('c'),
     ];
     const run = new Run(graph(nodes)).fails('a').fails('b').returns('c');
-    expect([run.state.run.status, run.state.effects]).toEqual(['succeeded', {}]);
+    expect([run.state.run.status, run.tables.effects]).toEqual(['succeeded', {}]);
   });
 
   test('is failed where the input has no value; the call has succeeded all the same, and the others are undone', () => {
@@ -81,8 +81,8 @@ describe('A5: the undo record', () => {
       .returns('c', { id: 3 });
     expect(run.status('b')).toBe('succeeded');
     const failure = { code: 'E_NOT_AN_OBJECT' };
-    expect(run.state.effects['b@1']).toMatchObject({ status: 'failed', tool: 'undo-b', failure });
-    expect(run.state.effects['b@1']).not.toHaveProperty('input');
+    expect(run.tables.effects['b@1']).toMatchObject({ status: 'failed', tool: 'undo-b', failure });
+    expect(run.tables.effects['b@1']).not.toHaveProperty('input');
     undoAll(run.cancel(true));
     expect(made(run).map(({ tool }) => tool)).toEqual(['undo-c', 'undo-a']);
     expect(run.facts.at(-2)).toMatchObject({
@@ -100,9 +100,12 @@ describe('A5: the undo record', () => {
       ask('sure'),
     );
     const run = new Run(graph(nodes)).returns('a', { id: 1 }).returns('b');
-    expect(run.state.effects['a@1']).toMatchObject({ status: 'failed', failure: { code: 'E_COMPENSATION' } });
-    expect(run.state.effects['a@1']?.failure?.message).toContain('no');
-    expect(run.state.effects['b@1']).toMatchObject({ status: 'active', input: { of: 'none' } });
+    expect(run.tables.effects['a@1']).toMatchObject({
+      status: 'failed',
+      failure: { code: 'E_COMPENSATION' },
+    });
+    expect(run.tables.effects['a@1']?.failure?.message).toContain('no');
+    expect(run.tables.effects['b@1']).toMatchObject({ status: 'active', input: { of: 'none' } });
     undoAll(run.cancel(true));
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { done: ['guarded'], failed: [{ tool: 'plain' }], not_run: [] },
@@ -118,7 +121,7 @@ describe('A5: the undo record', () => {
 
   test('of a second success of a generation is another one where it is undone with another input', () => {
     const run = twice(1, 2);
-    expect(Object.keys(run.state.effects)).toEqual(['a@1', 'a@1+1']);
+    expect(Object.keys(run.tables.effects)).toEqual(['a@1', 'a@1+1']);
     undoAll(run.cancel(true));
     expect(made(run).map(({ input: sent, key: text }) => [sent, text])).toEqual([
       [{ id: 2 }, key('a', 1, 1)],
@@ -128,7 +131,7 @@ describe('A5: the undo record', () => {
 
   test('is the same one, and newer, where it is undone with the same input', () => {
     const run = twice(1, 1);
-    expect(run.state.effects).toMatchObject({ 'a@1': { status: 'active', order: 2 } });
+    expect(run.tables.effects).toMatchObject({ 'a@1': { status: 'active', order: 5 } });
     undoAll(run.cancel(true));
     expect(made(run).map(({ input: sent, key: text }) => [sent, text])).toEqual([[{ id: 1 }, key('a', 1)]]);
   });
@@ -138,9 +141,9 @@ describe('A5: the undo record', () => {
     const safe = { 'tool-pay': 'key', 'tool-bad': 'idempotent' } as const;
     const run = new Run(graph([retried, ask('sure')]), {}, undefined, undefined, safe);
     run.returns('pay', { id: 1 }).fails('bad').fails('trip');
-    expect(run.state.effects['pay@1']).toMatchObject({ status: 'failed', wanted: true });
+    expect(run.tables.effects['pay@1']).toMatchObject({ status: 'failed', wanted: true });
     run.returns('pay', { id: 1 }).returns('bad');
-    const { effects } = run.state;
+    const { effects } = run.tables;
     expect(effects['pay@1']).toEqual({
       ...{ call: 'pay', generation: 1, tool: 'undo-pay', input: { id: 1 }, status: 'active' },
       order: expect.any(Number),
@@ -157,14 +160,14 @@ describe('A5: a call without compensation', () => {
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { done: ['undo-l'], failed: [], not_run: [] },
     });
-    expect(run.state.effects['x@1']).toMatchObject({ status: 'failed', wanted: true });
+    expect(run.tables.effects['x@1']).toMatchObject({ status: 'failed', wanted: true });
     expect(named(run)).toMatchObject([{ step: 'x', failure: { code: 'E_NOT_UNDOABLE' } }]);
     expect(named(run)[0]).not.toHaveProperty('tool');
   });
 
   test('leaves no record where the rollback never comes', () => {
     const run = new Run(graph([trip([call('x')]), ask('sure')])).returns('x').returns('bad');
-    expect([run.status('trip'), run.state.effects]).toEqual(['succeeded', {}]);
+    expect([run.status('trip'), run.tables.effects]).toEqual(['succeeded', {}]);
   });
 
   test('leaves none where it only reads, and where nothing rolls back', () => {
@@ -172,9 +175,9 @@ describe('A5: a call without compensation', () => {
     const reads = new Run(graph([trip([call('x')])]), {}, undefined, undefined, safe)
       .returns('x')
       .fails('bad');
-    expect([reads.state.effects, named(reads)]).toEqual([{}, []]);
+    expect([reads.tables.effects, named(reads)]).toEqual([{}, []]);
     const plain = parallel('p', { left: body([call('x')]), right: body([call('bad')]) });
-    expect(new Run(graph([plain])).returns('x').state.effects).toEqual({});
+    expect(new Run(graph([plain])).returns('x').tables.effects).toEqual({});
   });
 
   test('is recorded in the workflows that a branch runs', () => {
@@ -186,7 +189,7 @@ describe('A5: a call without compensation', () => {
   test('G4: stays recorded until the outermost rollback around it has settled', () => {
     const inner = parallel('inner', { one: body([call('x')]) }, { onPartialFailure: 'rollback' });
     const run = new Run(graph([trip([inner]), ask('sure')])).returns('x');
-    expect([run.status('inner'), Object.keys(run.state.effects)]).toEqual(['succeeded', ['x@1']]);
+    expect([run.status('inner'), Object.keys(run.tables.effects)]).toEqual(['succeeded', ['x@1']]);
     run.fails('bad');
     expect(named(run)).toMatchObject([{ step: 'x' }]);
   });
@@ -227,7 +230,7 @@ describe('A6, A7: what is undone', () => {
     const nodes = chain(loop, runs('sub', 'task'), ask('sure'));
     const run = new Run(withTasks(graph(nodes), task), { items: ['a', 'b'] });
     run.returns('line[0]').returns('line[1]').returns('sub/x', { id: 9 });
-    expect(Object.keys(run.state.nodes)).toEqual(['lines', 'sub', 'sure']);
+    expect(Object.keys(run.tables.nodes)).toEqual(['lines', 'sub', 'sure']);
     undoAll(run.cancel(true));
     expect(made(run).map(({ undoes: of, input: each }) => [of, each])).toEqual([
       ['sub/x', { id: 9 }],
@@ -247,8 +250,8 @@ describe('A6, A7: what is undone', () => {
     const run = new Run(graph([booking('other'), trip([booking('l')])]));
     run.returns('other', { id: 0 }).returns('l', { id: 1 }).fails('bad');
     expect(made(undoAll(run)).map(({ tool }) => tool)).toEqual(['undo-l']);
-    expect(run.state.effects['other@1']).toMatchObject({ status: 'active' });
-    expect(run.state.effects['other@1']).not.toHaveProperty('wanted');
+    expect(run.tables.effects['other@1']).toMatchObject({ status: 'active' });
+    expect(run.tables.effects['other@1']).not.toHaveProperty('wanted');
   });
 
   test('a failure halts: what is left stays active and is named', () => {
@@ -258,7 +261,7 @@ describe('A6, A7: what is undone', () => {
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { done: ['undo-c'], failed: [{ tool: 'undo-b' }], not_run: ['undo-a'] },
     });
-    expect(run.state.effects).toMatchObject({
+    expect(run.tables.effects).toMatchObject({
       ...{ 'a@1': { status: 'active', wanted: true }, 'b@1': { status: 'failed', wanted: true } },
       'c@1': { status: 'undone' },
     });
@@ -273,7 +276,7 @@ describe('A6, A7: what is undone', () => {
       graph([trip([booking('a'), booking('b', { ignoreError: true })]), ask('sure')], { failFast: false }),
     );
     run.returns('a', { id: 1 }).returns('b', { id: 2 }).fails('bad').fires('trip');
-    expect(run.state.effects['b@1']).toMatchObject({ status: 'unknown', failure: { code: 'E_TIMEOUT' } });
+    expect(run.tables.effects['b@1']).toMatchObject({ status: 'unknown', failure: { code: 'E_TIMEOUT' } });
     expect(run.inFlight).toEqual(['sure', 'trip']);
     run.returns('trip').cancel(true);
     expect(sent(run)).toEqual([
@@ -282,7 +285,7 @@ describe('A6, A7: what is undone', () => {
       [{ id: 2 }, key('b', 1)],
     ]);
     expect(new Set(made(run).map(({ id }) => id)).size).toBe(3);
-    expect(undoAll(run).state.effects['b@1']).toMatchObject({ status: 'undone' });
+    expect(undoAll(run).tables.effects['b@1']).toMatchObject({ status: 'undone' });
   });
 
   test('one that failed for sure is not called again', () => {
@@ -314,5 +317,5 @@ test('the one that undoes for a parallel leaves the records that it does not und
   run.returns('a', { id: 1 }).returns('b', { id: 2 }).fails('bad').returns('clean');
   expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_PARTIAL_FAILURE' } });
   expect(run.remains.notUndone).toEqual([{ step: 'a', tool: 'undo-a', input: { id: 1 } }]);
-  expect(run.state.effects['b@1']).toMatchObject({ status: 'undone' });
+  expect(run.tables.effects['b@1']).toMatchObject({ status: 'undone' });
 });

@@ -1,30 +1,30 @@
 import { unreachable } from '../../graph/unreachable.js';
 import { closeContainer, closePart, failedWith } from './containers.js';
-import type { NodeInstance, ScopeInstance } from './instances.js';
 import { compensated } from './nodes/compensate.js';
 import { itemEnded } from './nodes/foreach.js';
 import { branchEnded, rolledBack } from './nodes/parallel.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
 import { finishRun, runUndone } from './run-end.js';
 import { outcomeOf } from './scopes.js';
-import type { Turn } from './turn.js';
+import type { Transition } from './transition.js';
 
 /** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
-export function tellNext(turn: Turn): boolean {
-  if (turn.ended.length === 0) return false;
-  const ended = turn.ended.shift();
+export function tellNext(transition: Transition): boolean {
+  if (transition.ended.length === 0) return false;
+  const ended = transition.ended.shift();
   if (ended === undefined) return false;
   switch (ended.kind) {
     case 'scope':
-      scopeEnded(turn, ended.scope);
+      scopeEnded(transition, ended.scope);
       return true;
     case 'rollback':
-      rolledBack(turn, ended.of);
+      rolledBack(transition, ended.of);
       return true;
     case 'undone': {
       const { by, report, hasHalted } = ended;
-      if (by === undefined) runUndone(turn, report);
-      else if (by.planned.node.kind === 'compensate') compensated(turn, by, report, hasHalted);
-      else rolledBack(turn, by, report);
+      if (by === undefined) runUndone(transition, report);
+      else if (by.planned.node.kind === 'compensate') compensated(transition, by, report, hasHalted);
+      else rolledBack(transition, by, report);
       return true;
     }
     default:
@@ -32,21 +32,21 @@ export function tellNext(turn: Turn): boolean {
   }
 }
 
-function scopeEnded(turn: Turn, scope: ScopeInstance): void {
+function scopeEnded(transition: Transition, scope: ScopeRecord): void {
   const { container } = scope;
   if (container === undefined) {
-    finishRun(turn);
+    finishRun(transition);
     return;
   }
   const { node } = container.planned;
-  if (node.kind === 'parallel') branchEnded(turn, container, node, scope);
-  else if (node.kind === 'foreach') itemEnded(turn, container, node, scope);
-  else onlyPartEnded(turn, container, scope);
+  if (node.kind === 'parallel') branchEnded(transition, container, node, scope);
+  else if (node.kind === 'foreach') itemEnded(transition, container, node, scope);
+  else onlyPartEnded(transition, container, scope);
 }
 
 /** A branch and a `workflow` node end as what they ran does, unless their time was up. */
-function onlyPartEnded(turn: Turn, container: NodeInstance, scope: ScopeInstance): void {
-  const outcome = outcomeOf(turn, scope);
-  const { failure, final } = closePart(turn, container, scope, outcome);
-  closeContainer(turn, container, failure === undefined ? outcome : failedWith(failure, final));
+function onlyPartEnded(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
+  const outcome = outcomeOf(transition, scope);
+  const { failure, final } = closePart(transition, node, scope, outcome);
+  closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, final));
 }

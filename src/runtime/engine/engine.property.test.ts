@@ -6,7 +6,7 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Node, Retry } from '../../graph/model.js';
 import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
-import type { Advance, Command, Event, Fact, RunState } from './contract.js';
+import type { Advance, Command, Event, Fact, Row, RunState } from './contract.js';
 import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
 import { outstanding } from './outstanding.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
@@ -19,9 +19,11 @@ import {
   moves,
   type Played,
   play,
+  rowsOf,
   settle,
-  tablesOf,
 } from './random-run.fixture.js';
+import { restore, snapshot } from './snapshot.js';
+import { rowsText, tablesOf, textOf } from './tables.fixture.js';
 
 const RUNS = { numRuns: 500 };
 
@@ -39,7 +41,10 @@ const bytes = (value: unknown): string => JSON.stringify(value);
 /** Every step of a run, each kept as text: later steps must not be able to change it. */
 function record(graph: Graph, given: readonly Move[], deadlineAt?: number): string[] {
   const steps: string[] = [];
-  play(graph, given, (played) => steps.push(bytes(played)), deadlineAt);
+  const note = ({ advance: { state, changes, commands, facts } }: Played) => {
+    steps.push(bytes([rowsText(state), changes, commands, facts]));
+  };
+  play(graph, given, note, deadlineAt);
   return steps;
 }
 
@@ -66,17 +71,16 @@ describe('every run', () => {
   test('ends, and wants answers exactly as long as it has not', () => {
     fc.assert(
       fc.property(...world, (graph, given, deadlineAt) => {
-        const { run, nodes, scopes } = play(
+        const state = play(
           graph,
           given,
           ({ advance: { state } }) =>
             expect(outstanding(state).commands.length > 0).toBe(state.run.status === 'running'),
           deadlineAt,
         );
-        expect(run.status).not.toBe('running');
-        expect([scopes['/']?.open, run.running]).toEqual([0, 0]);
-        expect([run.readyHead, run.readyTail]).toEqual([undefined, undefined]);
-        for (const row of Object.values(nodes)) {
+        expect(state.run.status).not.toBe('running');
+        expect([state.root.open, state.running, state.queue.isEmpty]).toEqual([0, 0, true]);
+        for (const row of Object.values(tablesOf(state).nodes)) {
           expect(['succeeded', 'failed', 'skipped', 'cancelled']).toContain(row.status);
         }
       }),
@@ -93,11 +97,13 @@ describe('every run', () => {
           given,
           ({ event, advance: direct }) => {
             if (event !== undefined && stored !== undefined) {
-              const reloaded = advance(planOf(graph), JSON.parse(stored) as RunState, [event]);
-              expect(bytes(reloaded)).toBe(bytes(direct));
+              const plan = planOf(graph);
+              const reloaded = advance(plan, restore(plan, JSON.parse(stored) as Row[]), [event]);
+              expect(rowsText(reloaded.state)).toBe(rowsText(direct.state));
+              expect(textOf(reloaded.changes)).toBe(textOf(direct.changes));
+              expect(bytes([reloaded.commands, reloaded.facts])).toBe(bytes([direct.commands, direct.facts]));
             }
-            stored = bytes(direct.state);
-            expect(bytes(JSON.parse(stored))).toBe(stored);
+            stored = bytes(snapshot(direct.state));
           },
           deadlineAt,
         );
@@ -126,7 +132,7 @@ describe('every run', () => {
             const touched = changes.map(({ table, key }) => `${table} ${key}`);
             expect(new Set(touched).size).toBe(touched.length);
             for (const change of changes) apply(shadow, change);
-            expect([...shadow].sort()).toEqual([...tablesOf(state)].sort());
+            expect([...shadow].sort()).toEqual([...rowsOf(state)].sort());
           },
           deadlineAt,
         );
@@ -150,18 +156,19 @@ describe('every run', () => {
             const late = answered
               .filter(({ id }) => !owed.has(id))
               .map((command) => answer(command, { how: 'succeed', value: 'late' }, 5));
-            const before = bytes(state);
+            const before = rowsText(state);
             for (const stale of [...past, ...late]) {
               const wasGivenUp =
-                'command' in stale && Object.hasOwn(state.abandoned, stale.command) && isNews(stale);
+                'command' in stale && state.abandoned.get(stale.command) !== undefined && isNews(stale);
               if (wasGivenUp && state.run.status === 'running') {
-                expectNoted(planOf(graph), copy(state), stale);
+                const plan = planOf(graph);
+                expectNoted(plan, restore(plan, snapshot(state)), stale);
                 continue;
               }
               const after = advance(planOf(graph), state, [stale]);
               expect(after).toMatchObject({ changes: [], commands: [], facts: [] });
             }
-            expect(bytes(state)).toBe(before);
+            expect(rowsText(state)).toBe(before);
           },
           deadlineAt,
         );
@@ -298,7 +305,7 @@ describe('outcomes', () => {
         (graph, luck, one, other) => {
           const behaviour = behaviourOf(graph, luck);
           const ends = [one, other].map((order) => answerAll(graph, behaviour, order));
-          const [first, second] = ends.map(({ nodes, outputs, run }) => ({
+          const [first, second] = ends.map(tablesOf).map(({ nodes, outputs, run }) => ({
             // Which failure was the first does depend on it.
             nodes: sorted(nodes).map(([key, row]) => [key, { ...(row as object), failedAs: 0 }]),
             outputs: sorted(outputs),
@@ -315,7 +322,7 @@ describe('outcomes', () => {
     fc.assert(
       fc.property(linearGraph, fc.infiniteStream(fc.nat({ max: 9 })), (graph, luck) => {
         const behaviour = behaviourOf(graph, luck);
-        const { run, nodes, outputs } = answerAll(graph, behaviour, []);
+        const { run, nodes, outputs } = tablesOf(answerAll(graph, behaviour, []));
         const { status, result, failedNode, ...expected } = linearOutcome(graph, INPUT, behaviour);
         expect([run.status, run.result, run.failedNode]).toEqual([status, result, failedNode]);
         const broken = graph.nodes.map(({ id }) => id).filter((id) => expected.nodes[id] === 'failed');
@@ -374,13 +381,13 @@ function isNews(event: Event): boolean {
 
 /** It is taken out of what is unknown, and a success is recorded, once. Nothing else changes. */
 function expectNoted(plan: Plan, state: RunState, event: Event): void {
-  const { run } = copy(state);
+  const run = state.run.toRow();
   const { changes, commands, facts } = advance(plan, state, [event]);
   expect([commands, facts]).toEqual([[], []]);
   for (const { table } of changes) expect(['run', 'effects', 'unknown', 'abandoned']).toContain(table);
   for (const change of changes) {
     if (change.op !== 'put' || change.table !== 'run') continue;
-    expect(change.row).toEqual({ ...run, completions: (run.completions ?? 0) + 1 });
+    expect(change.row).toEqual({ ...run, seq: run.seq + 1 });
   }
   expect(changes).not.toEqual([]);
   expect(advance(plan, state, [event]).changes).toEqual([]);

@@ -9,11 +9,10 @@ import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
-import { nodeKey } from '../../plan/node-key.js';
-import type { Failure, RunState } from './contract.js';
+import type { Failure } from './contract.js';
 import { failures } from './failures.js';
-import { type Instances, type ScopeInstance, visibleKey, type WorkflowInstance } from './instances.js';
-import type { NodeRow } from './state.js';
+import type { NodeRecord, ScopeRecord, WorkflowRecord } from './records.js';
+import { type RunState, visibleNode } from './state.js';
 
 /** What an expression gave: its value, or the failure of the node it belongs to. */
 export type Evaluated<T> =
@@ -21,28 +20,23 @@ export type Evaluated<T> =
   | { readonly ok: false; readonly failure: Failure };
 
 /** The failure that a node takes over for, as its expressions read it: nothing unless a fallback selected the node. */
-export function errorOf(
-  key: string,
-  rowOf: (key: string) => NodeRow | undefined,
-  instances: Instances,
-): JsonObject | undefined {
-  const selection = rowOf(key)?.selections?.[0];
+export function errorOf({ selections }: NodeRecord): JsonObject | undefined {
+  const selection = selections[0];
   if (selection?.why !== 'fallback') return undefined;
-  const { failure, reached = 0 } = rowOf(selection.by) ?? {};
+  const { failure, reached = 0, planned } = selection.by;
   if (failure === undefined) return undefined;
-  const { id } = instances.find(selection.by).planned.node;
-  return { code: failure.code, message: failure.message, attempts: reached, node: id };
+  return { code: failure.code, message: failure.message, attempts: reached, node: planned.node.id };
 }
 
 /** Evaluates expressions against the state of a run as the nodes of one scope see it. */
 export class Evaluation implements EvaluationScope {
   readonly #state: RunState;
   readonly #budget: Budget;
-  readonly #place: ScopeInstance;
+  readonly #place: ScopeRecord;
   readonly #error: JsonObject | undefined;
 
   /** @param error what references to `error` read: the failure that something stands in for. */
-  constructor(state: RunState, budget: Budget, place: ScopeInstance, error?: JsonObject) {
+  constructor(state: RunState, budget: Budget, place: ScopeRecord, error?: JsonObject) {
     this.#state = state;
     this.#budget = budget;
     this.#place = place;
@@ -53,9 +47,9 @@ export class Evaluation implements EvaluationScope {
     return lookup(this.#state, this.#place, this.#error, root, String(name));
   }
 
-  /** Whether a node, by its key, has succeeded. */
-  hasSucceeded(key: string): boolean {
-    return ownProperty(this.#state.nodes, key)?.status === 'succeeded';
+  /** Whether a node of the workflow, by its id, has succeeded. */
+  hasSucceeded(id: string): boolean {
+    return visibleNode(this.#place, id)?.status === 'succeeded';
   }
 
   /** The same, where references to `error` read this one. */
@@ -134,7 +128,7 @@ function faultOf(error: unknown): Evaluated<never> {
 
 function lookup(
   state: RunState,
-  place: ScopeInstance,
+  place: ScopeRecord,
   error: JsonObject | undefined,
   root: RefRoot,
   name: string,
@@ -142,15 +136,13 @@ function lookup(
   switch (root) {
     case 'inputs':
       return ownProperty(inputsOf(state, place), name);
-    case 'steps': {
-      const key = visibleKey(place, name);
-      return key === undefined ? undefined : ownProperty(state.outputs, key);
-    }
+    case 'steps':
+      return visibleNode(place, name)?.output;
     case 'item':
     case 'index':
-      return loopValue(state, place, root, name);
+      return loopValue(place, root, name);
     case 'state': {
-      const row = ownProperty(state.fields, name);
+      const row = state.fields.get(name);
       return row === undefined ? initialOf(place, name) : row.value;
     }
     case 'error':
@@ -163,30 +155,27 @@ function lookup(
   }
 }
 
-function inputsOf(state: RunState, { workflow }: ScopeInstance): JsonObject {
-  if (workflow.node === undefined) return state.input;
-  return ownProperty(state.inputs, workflow.node.key) ?? {};
+function inputsOf(state: RunState, { workflow: { node } }: ScopeRecord): JsonObject {
+  return node === undefined ? state.input : (node.container?.input ?? {});
 }
 
-/** The item or the place of the nearest loop around that calls it so. */
-function loopValue(state: RunState, place: ScopeInstance, root: 'item' | 'index', name: string): Value {
-  const { plan, workflow, indices } = place;
-  for (let depth = plan.loops.length - 1; depth >= 0; depth -= 1) {
-    const node = plan.loops[depth]?.node;
-    const index = indices[depth];
-    if (node?.kind !== 'foreach' || index === undefined) continue;
-    if (root === 'index' && node.indexAs === name) return index;
-    if (root === 'item' && node.as === name) {
-      return ownProperty(state.items, nodeKey(workflow.prefix, node.id, indices.slice(0, depth)))?.[index];
-    }
+/** The item or the index of the nearest loop around that calls it so. */
+function loopValue(place: ScopeRecord, root: 'item' | 'index', name: string): Value {
+  for (let scope = place; scope.container !== undefined; scope = scope.container.scope) {
+    const { container, part } = scope;
+    const { node } = container.planned;
+    if (node.kind === 'workflow') return undefined;
+    if (node.kind !== 'foreach') continue;
+    if (root === 'index' && node.indexAs === name) return part;
+    if (root === 'item' && node.as === name) return container.container?.items?.[part];
   }
   return undefined;
 }
 
 /** A field nobody has written reads as its workflow declares it. */
-function initialOf({ workflow }: ScopeInstance, name: string): Value {
+function initialOf({ workflow }: ScopeRecord, name: string): Value {
   for (
-    let each: WorkflowInstance | undefined = workflow;
+    let each: WorkflowRecord | undefined = workflow;
     each !== undefined;
     each = each.node?.scope.workflow
   ) {

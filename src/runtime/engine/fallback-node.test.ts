@@ -16,7 +16,7 @@ describe('E6: a fallback node', () => {
       ...{ kind: 'handled', node: 'reserve', nodeKind: 'call', attempts: 2, fallbackNode: 'other' },
       failure: { code: 'E_TOOL', message: 'broke' },
     });
-    expect(run.state.commands['other#1']).toMatchObject({ input: { why: 'E_TOOL 2' } });
+    expect(run.tables.commands['other#1']).toMatchObject({ input: { why: 'E_TOOL 2' } });
     expect(run.returns('other').state.run.status).toBe('succeeded');
   });
 

@@ -15,6 +15,7 @@ import {
   step,
   stop,
 } from './graph.fixture.js';
+import { snapshot } from './snapshot.js';
 
 const each = (options: Parameters<typeof foreach>[3] = {}, value = step('line')) =>
   foreach(
@@ -65,7 +66,7 @@ describe('N3: a loop', () => {
     const outer = foreach('rows', input('items'), body([inner], step('cells')), { as: 'row', indexAs: 'r' });
     const run = new Run(graph([outer], { returns: step('rows') }), { items: [['x', 'y'], ['z']] });
     expect(run.inFlight).toEqual(['cell[0][0]', 'cell[0][1]']);
-    expect(run.state.commands['cell[0][1]#1']).toMatchObject({ input: { r: 0, c: 1, it: 'y' } });
+    expect(run.tables.commands['cell[0][1]#1']).toMatchObject({ input: { r: 0, c: 1, it: 'y' } });
     run.returns('cell[0][0]', 1).returns('cell[0][1]', 2).returns('cell[1][0]', 3);
     expect(run.state.run.result).toEqual([[1, 2], [3]]);
   });
@@ -134,7 +135,7 @@ describe('an item that fails', () => {
       status: 'failed',
       failure: { code: 'E_TOOL', message: 'broke', details: { index: 1, partial: {} } },
     });
-    expect(run.state.nodes['a[2]']).toBeUndefined();
+    expect(run.tables.nodes['a[2]']).toBeUndefined();
   });
 
   test('keeps the details it had', () => {
@@ -178,7 +179,7 @@ describe('an item that fails', () => {
       .returns('line[0]', 1)
       .fails('line[1]');
     expect(run.inFlight).toEqual(['line[0]']);
-    expect(Object.keys(run.state.commands)[0]).toBe('line[0]@1~2#1');
+    expect(Object.keys(run.tables.commands)[0]).toBe('line[0]@1~2#1');
     expect(run.returns('line[0]', 5).returns('line[1]', 6).state.run.result).toEqual([5, 6]);
   });
 });
@@ -205,26 +206,23 @@ describe('ends from inside a loop', () => {
 });
 
 describe('rows', () => {
-  const rowsOf = (run: Run) => {
-    const { run: _run, input: _input, tools: _tools, ...tables } = run.state;
-    return Object.values(tables).reduce((sum, rows) => sum + Object.keys(rows).length, 0);
-  };
+  const rowsOf = (run: Run) => snapshot(run.state).length;
 
   test('those of a finished item are gone; what undoes it is in its undo record', () => {
     const run = new Run(result(), { items: [1, 2, 3] }).returns('line[0]', 'a').returns('line[1]', 'b');
-    expect(Object.keys(run.state.nodes)).toEqual(['lines', 'line[2]']);
-    expect(run.state.outputs).toEqual({ 'lines[0]': 'a', 'lines[1]': 'b' });
+    expect(Object.keys(run.tables.nodes)).toEqual(['lines', 'line[2]']);
+    expect(run.tables.outputs).toEqual({ 'lines[0]': 'a', 'lines[1]': 'b' });
     run.returns('line[2]', 'c');
-    expect([Object.keys(run.state.nodes), run.state.outputs]).toEqual([
+    expect([Object.keys(run.tables.nodes), run.tables.outputs]).toEqual([
       ['lines'],
       { lines: ['a', 'b', 'c'] },
     ]);
     const kept = foreach('lines', input('items'), body([call('line', {}, { compensate: undo('u') })]));
     const undoable = new Run(result(kept), { items: [1, 2] }).returns('line[0]');
-    expect(Object.keys(undoable.state.nodes)).toEqual(['lines', 'line[1]']);
-    expect(undoable.state.effects).toEqual({
+    expect(Object.keys(undoable.tables.nodes)).toEqual(['lines', 'line[1]']);
+    expect(undoable.tables.effects).toEqual({
       'line[0]@1': {
-        ...{ call: 'line[0]', generation: 1, tool: 'u', input: {}, status: 'active', order: 1 },
+        ...{ call: 'line[0]', generation: 1, tool: 'u', input: {}, status: 'active', order: 2 },
       },
     });
   });

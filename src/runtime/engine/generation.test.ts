@@ -148,7 +148,7 @@ describe('A2: the input of a call', () => {
       set('s', { n: lit(7) }, { after: ['b'] }),
     ];
     const run = new Run(graph(nodes, { state })).fails('a').returns('b');
-    expect(run.state.fields.n).toEqual({ value: 7 });
+    expect(run.tables.fields.n).toEqual({ value: 7 });
     run.waits('a').fails('a').waits('a');
     const sent = run.calls.filter(({ node }) => node === 'a');
     expect(sent.map(({ id, input, key }) => [id, input, key])).toEqual([
@@ -187,8 +187,8 @@ describe('A2: the input of a call', () => {
     const run = new Run(graph(nodes, { state })).fails('a');
     run.send({ kind: 'actionFailed', at: run.at, command: 'q#1', failure: { code: 'E', message: 'no' } });
     run.returns('b').waits('a').waits('q');
-    expect(run.state.commands['a#2']).toMatchObject({ uri: 'res://7' });
-    expect(run.state.commands['q#2']).toMatchObject({ action: { message: 'n is 7' } });
+    expect(run.tables.commands['a#2']).toMatchObject({ uri: 'res://7' });
+    expect(run.tables.commands['q#2']).toMatchObject({ action: { message: 'n is 7' } });
   });
 });
 
@@ -251,7 +251,7 @@ describe('A4: the id of a command', () => {
     const inner = body([call('a', {}, { retry })]);
     const run = new Run(graph([branch('b', [[undefined, inner]], { retry: again(1), timeoutMs: 9_000 })]));
     run.fails('a').waits('a').fails('a').fails('a');
-    expect(Object.keys(run.state.commands)).toEqual(['b#2:timer', 'a@1~2#1:delay']);
+    expect(Object.keys(run.tables.commands)).toEqual(['b#2:timer', 'a@1~2#1:delay']);
   });
 });
 

@@ -12,10 +12,11 @@ import type {
 } from '../../graph/model.js';
 import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
-import type { Advance, Change, Command, Event, Fact, Failure, RunState, StartIds } from './contract.js';
-import { fold } from './fold.js';
+import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
 import { type Remains, remainsOf } from './remains.js';
+import { restore } from './snapshot.js';
 import { start } from './start.js';
+import { type ShownTables, tablesOf } from './tables.fixture.js';
 
 /** A constant; absent without `value`. */
 export const lit = (value?: Json): Expr =>
@@ -132,7 +133,7 @@ export class Run {
   /** Every call that was commanded, compensations among them. */
   readonly calls: Extract<Command, { kind: 'callTool' }>[] = [];
   readonly plan: Plan;
-  readonly #rows = new Map<string, Change>();
+  readonly #rows = new Map<string, Row>();
   at = 1_000;
   last!: Advance;
 
@@ -158,6 +159,11 @@ export class Run {
     return this.last.state;
   }
 
+  /** The state as tests look at it. */
+  get tables(): ShownTables {
+    return tablesOf(this.state);
+  }
+
   /** What the run has left behind so far. */
   get remains(): Remains {
     return remainsOf(this.plan, this.state);
@@ -180,7 +186,7 @@ export class Run {
       if (change.op === 'delete') this.#rows.delete(key);
       else this.#rows.set(key, change);
     }
-    return fold(this.#rows.values());
+    return restore(this.plan, this.#rows.values());
   }
 
   /** Takes a transition, and those that it left to do, as one. */
@@ -194,7 +200,8 @@ export class Run {
       for (const command of step.commands) all.commands.push(command);
       for (const change of step.changes) all.changes.push(change);
     }
-    this.last = { ...step, ...all };
+    const { state, consumed } = step;
+    this.last = { ...all, state, consumed, more: false };
     for (const fact of all.facts) this.facts.push(fact);
     for (const command of all.commands) if (command.kind === 'callTool') this.calls.push(command);
     return this;
@@ -203,7 +210,7 @@ export class Run {
   /** Answers the latest attempt of a call, read or evaluation. */
   returns(node: string, value: Json = null): this {
     const { command, at } = { command: this.#latest(node), at: this.at };
-    switch (this.state.commands[command]?.kind) {
+    switch (this.tables.commands[command]?.kind) {
       case 'readResource':
         return this.send({ kind: 'resourceRead', at, command, value: value as JsonObject });
       case 'evaluate':
@@ -215,7 +222,7 @@ export class Run {
 
   fails(node: string, failure: Failure = { code: 'E_TOOL', message: 'broke' }, attempted = true): this {
     const { command, at } = { command: this.#latest(node), at: this.at };
-    switch (this.state.commands[command]?.kind) {
+    switch (this.tables.commands[command]?.kind) {
       case 'readResource':
         return this.send({ kind: 'resourceFailed', at, command, failure });
       case 'evaluate':
@@ -228,14 +235,14 @@ export class Run {
   /** The limit of the latest attempt is reached. */
   fires(node: string): this {
     const latest = this.#latest(node);
-    const command = Object.hasOwn(this.state.commands, latest) ? latest : `${latest}:timer`;
+    const command = Object.hasOwn(this.tables.commands, latest) ? latest : `${latest}:timer`;
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
 
   /** The delay after the latest attempt is over; time stands at its end. */
   waits(node: string): this {
     const command = `${this.#latest(node)}:delay`;
-    const timer = this.state.commands[command];
+    const timer = this.tables.commands[command];
     if (timer?.kind === 'startTimer') this.at = timer.dueAt;
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
@@ -247,7 +254,7 @@ export class Run {
 
   /** The time a `wait` waits for has come. */
   passes(node: string): this {
-    const [timer] = Object.values(this.state.commands).filter(
+    const [timer] = Object.values(this.tables.commands).filter(
       (command) => 'node' in command && command.node === node && command.kind === 'startTimer',
     );
     if (timer?.kind !== 'startTimer') throw new Error(`${node} does not wait`);
@@ -262,21 +269,21 @@ export class Run {
 
   /** The call, read, evaluation or question that is open; else the latest attempt. */
   #latest(node: string): string {
-    const [open] = Object.values(this.state.commands).filter(
+    const [open] = Object.values(this.tables.commands).filter(
       (command) => 'node' in command && command.node === node && command.kind !== 'startTimer',
     );
-    return open?.id ?? `${node}#${Math.max(1, this.state.nodes[node]?.attempt ?? 1)}`;
+    return open?.id ?? `${node}#${Math.max(1, this.tables.nodes[node]?.attempt ?? 1)}`;
   }
 
   /** `succeeded`, or `skipped(condition_false)` where there is a reason. */
   status(node: string): string | undefined {
-    const row = this.state.nodes[node];
+    const row = this.tables.nodes[node];
     return row?.reason === undefined ? row?.status : `${row.status}(${row.reason})`;
   }
 
   /** Nodes with a call, read or evaluation in flight. */
   get inFlight(): string[] {
-    return Object.values(this.state.commands).flatMap((command) =>
+    return Object.values(this.tables.commands).flatMap((command) =>
       'node' in command && command.kind !== 'startTimer' ? [command.node] : [],
     );
   }

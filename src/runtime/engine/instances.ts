@@ -179,15 +179,17 @@ function rootOf(plan: Plan): ScopeInstance {
  * is not in.
  */
 export function visibleKey(
-  { workflow, plan, indices, nodes }: ScopeInstance,
+  {
+    workflow,
+    plan,
+    indices,
+  }: Pick<ScopeInstance, 'plan' | 'indices'> & {
+    readonly workflow: Pick<WorkflowInstance, 'plan' | 'prefix'>;
+  },
   id: string,
 ): string | undefined {
   const target = workflow.plan.byId.get(id);
   if (target === undefined) return undefined;
-  if (target.scope === plan) {
-    const known = nodes[target.index];
-    if (known?.planned === target) return known.key;
-  }
   const { loops } = target.scope;
   const depth = loops.length;
   if (depth === 0) return workflow.prefix + id;

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { JoinRule } from '../../graph/model.js';
-import type { NodeRow } from './contract.js';
-import { type JoinVerdict, Settlements } from './join.js';
+import { type JoinVerdict, type Settlement, Settlements } from './join.js';
 
-const row = (status: NodeRow['status'], reason?: NodeRow['reason']): NodeRow => ({
+const row = (status: Settlement['status'], reason?: Settlement['reason']): Settlement => ({
   status,
-  waitingFor: 0,
-  attempt: 0,
   ...(reason === undefined ? {} : { reason }),
 });
 
@@ -50,7 +47,7 @@ function all(outcome: Outcome): Record<JoinRule, Outcome> {
   };
 }
 
-function join(rule: JoinRule, dependencies: readonly NodeRow[]): JoinVerdict {
+function join(rule: JoinRule, dependencies: readonly Settlement[]): JoinVerdict {
   const settlements = new Settlements();
   for (const each of dependencies) settlements.add(each);
   return settlements.verdict(rule);

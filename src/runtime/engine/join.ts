@@ -1,9 +1,15 @@
 import type { JoinRule } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
-import type { NodeRow, SkipReason } from './contract.js';
+import type { NodeStatus, SkipReason } from './contract.js';
 
 /** What a node's dependencies mean for it: it runs, or it is skipped for a reason. */
 export type JoinVerdict = { readonly run: true } | { readonly run: false; readonly reason: SkipReason };
+
+/** How a dependency has ended. */
+export interface Settlement {
+  readonly status: NodeStatus;
+  readonly reason?: SkipReason | undefined;
+}
 
 /** How the settled state of one dependency counts in a join. */
 type Standing = 'succeeded' | 'failed' | 'skipped';
@@ -22,7 +28,7 @@ export class Settlements {
    * Takes note of a dependency. One that was skipped because of a failure further up counts as failed, so that a failure
    * reaches all who depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
    */
-  add(dependency: NodeRow): void {
+  add(dependency: Settlement): void {
     const counted = standing(dependency);
     if (counted === 'succeeded') this.#succeeded = true;
     else if (counted === 'failed') this.#failed = true;
@@ -56,7 +62,7 @@ function join(rule: JoinRule, succeeded: boolean, failed: boolean, skipped: bool
   }
 }
 
-function standing(row: NodeRow): Standing {
+function standing(row: Settlement): Standing {
   switch (row.status) {
     case 'succeeded':
       return 'succeeded';

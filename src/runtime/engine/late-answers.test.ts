@@ -27,11 +27,11 @@ describe('A9: a success that comes after its call was given up', () => {
 
   test('by its limit is recorded, changes nothing else, and is undone when the run is cancelled', () => {
     const run = new Run(graph(nodes)).fires('a');
-    expect(run.state.unknown).toEqual({ 'a@1': { step: 'a', tool: 'tool-a', attempts: ['a#1'] } });
+    expect(run.tables.unknown).toMatchObject({ 'a@1': { step: 'a', tool: 'tool-a', attempts: ['a#1'] } });
     late(run, 'a#1', { id: 1 });
-    expect([run.commands, run.last.facts, run.state.unknown]).toEqual([[], [], {}]);
-    expect([run.status('a'), run.state.outputs.a]).toEqual(['succeeded', 0]);
-    expect(run.state.effects['a@1']).toMatchObject({
+    expect([run.commands, run.last.facts, run.tables.unknown]).toEqual([[], [], {}]);
+    expect([run.status('a'), run.tables.outputs.a]).toEqual(['succeeded', 0]);
+    expect(run.tables.effects['a@1']).toMatchObject({
       tool: 'undo-a',
       input: { id: 1 },
       status: 'active',
@@ -95,16 +95,16 @@ describe('A9: a success that comes after its call was given up', () => {
       graph([call('first'), given, set('s', { n: lit(7) }, { after: ['a'] }), ask('sure')], { state }),
     );
     run.returns('first', { id: 'f' }).fires('a');
-    expect(run.state.fields.n).toEqual({ value: 7 });
+    expect(run.tables.fields.n).toEqual({ value: 7 });
     late(run, 'a#1', { id: 1 });
-    expect(run.state.effects['a@1']).toMatchObject({ input: { id: 1, of: 'f', n: 0 } });
+    expect(run.tables.effects['a@1']).toMatchObject({ input: { id: 1, of: 'f', n: 0 } });
   });
 
   test('is failed where it plainly refers to a step that had not succeeded then', () => {
     const back = undo('back', { id: step('a', 'id'), of: step('other') });
     const given = call('a', {}, { compensate: back, onError: { value: lit(0) } });
     const run = new Run(graph([call('other', {}, { when: lit(false) }), given, ask('sure')])).fires('a');
-    expect(late(run, 'a#1', { id: 1 }).state.effects['a@1']).toMatchObject({
+    expect(late(run, 'a#1', { id: 1 }).tables.effects['a@1']).toMatchObject({
       ...{ status: 'failed', failure: { code: 'E_COMPENSATION' } },
     });
   });
@@ -122,8 +122,8 @@ describe('A9: a success that comes after its call was given up', () => {
   test('of an earlier attempt is the same effect where it is undone with the same input', () => {
     const run = new Run(graph([booking('a', { retry: again(1) }), ask('sure')])).fires('a');
     late(run, 'a#1', { id: 1 }).returns('a', { id: 1 });
-    expect(Object.values(run.state.effects)).toHaveLength(1);
-    expect(run.state.effects['a@1']).not.toHaveProperty('wanted');
+    expect(Object.values(run.tables.effects)).toHaveLength(1);
+    expect(run.tables.effects['a@1']).not.toHaveProperty('wanted');
     expect(run.remains.notUndone).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe('A9: a success that comes after its call was given up', () => {
     (safety) => {
       const of = graph([call('a', {}, { retry: again(1) }), ask('sure')]);
       const after = late(withTool('tool-a', safety, of).fires('a').returns('a', 2), 'a#1', 1);
-      expect([after.state.effects, after.remains.notUndone]).toEqual([{}, []]);
+      expect([after.tables.effects, after.remains.notUndone]).toEqual([{}, []]);
       const before = late(withTool('tool-a', safety, of).fires('a'), 'a#1', 1);
       expect(before.remains.notUndone).toMatchObject([{ step: 'a' }]);
       expect(before.returns('a', 2).remains.notUndone).toEqual([]);
@@ -177,7 +177,7 @@ describe('A12: a call of which nothing is known', () => {
   test('is noted after an abort', () => {
     const both = parallel('both', { one: body([call('a')]), two: body([call('bad')]) });
     const run = new Run(graph([both])).fails('bad');
-    expect(run.state.unknown).toEqual({ 'a@1': { step: 'a', tool: 'tool-a', attempts: ['a#1'] } });
+    expect(run.tables.unknown).toMatchObject({ 'a@1': { step: 'a', tool: 'tool-a', attempts: ['a#1'] } });
   });
 
   test.each<[string, (run: Run) => Run]>([
@@ -188,11 +188,11 @@ describe('A12: a call of which nothing is known', () => {
       (run) => run.send({ kind: 'cancelled', at: run.at, reason: 'enough', notStarted: ['a#1'] }),
     ],
   ])('is not noted after %s', (_name, end) => {
-    expect(end(new Run(slow())).state.unknown).toEqual({});
+    expect(end(new Run(slow())).tables.unknown).toEqual({});
   });
 
   test('is not noted where the tool only reads', () => {
-    expect(withTool('tool-a', 'readOnly', slow()).fires('a').state.unknown).toEqual({});
+    expect(withTool('tool-a', 'readOnly', slow()).fires('a').tables.unknown).toEqual({});
   });
 
   test.each<[ToolSafety, number]>([
@@ -203,14 +203,14 @@ describe('A12: a call of which nothing is known', () => {
     const run = withTool('tool-a', safety, slow({ retry: again(2) }))
       .fires('a')
       .fires('a');
-    expect(run.state.unknown).toMatchObject({ 'a@1': { attempts: ['a#1', 'a#2'] } });
+    expect(run.tables.unknown).toMatchObject({ 'a@1': { attempts: ['a#1', 'a#2'] } });
     expect(run.returns('a', 1).remains.unknown).toHaveLength(left);
   });
 
   test('is known again once each of its attempts is: it happened, or it had not been made', () => {
     const run = new Run(slow({ retry: again(1) })).fires('a').fires('a');
-    expect(late(run, 'a#1', 1).state.unknown).toMatchObject({ 'a@1': { attempts: ['a#2'] } });
-    expect(refused(run, 'a#2').state.unknown).toEqual({});
+    expect(late(run, 'a#1', 1).tables.unknown).toMatchObject({ 'a@1': { attempts: ['a#2'] } });
+    expect(refused(run, 'a#2').tables.unknown).toEqual({});
     expect(refused(run, 'a#2').last.changes).toEqual([]);
   });
 
@@ -220,7 +220,7 @@ describe('A12: a call of which nothing is known', () => {
     const run = withTool('tool-a', 'key', graph([retried]))
       .fires('a')
       .fires('a');
-    expect(run.state.unknown).toMatchObject({ 'a@1': { attempts: ['a#1', 'a@1~2#1'] } });
+    expect(run.tables.unknown).toMatchObject({ 'a@1': { attempts: ['a#1', 'a@1~2#1'] } });
   });
 
   test('is none of the compensations: those are in their records', () => {

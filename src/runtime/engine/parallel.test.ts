@@ -58,7 +58,7 @@ describe('N1, N2: parallel', () => {
 
   test('R16: steps of its branches are visible outside, behind it', () => {
     const run = new Run(graph([two(), call('after', { x: step('r') })])).returns('l').returns('r', 3);
-    expect(run.state.commands['after#1']).toMatchObject({ input: { x: 3 } });
+    expect(run.tables.commands['after#1']).toMatchObject({ input: { x: 3 } });
   });
 });
 
@@ -85,20 +85,20 @@ describe('E14: the first branch that fails', () => {
       status: 'failed',
       failure: { code: 'E_TOOL', message: 'broke', details: { partial: { done: 1 } } },
     });
-    expect(Object.keys(run.state.commands)).toEqual([]);
+    expect(Object.keys(run.tables.commands)).toEqual([]);
   });
 
   test('E15: a success that comes after the abort is recorded, once, and nothing else changes', () => {
     const run = new Run(graph([two(), call('c')], { failFast: false })).fails('l');
-    expect(run.state.unknown).toMatchObject({ 'r@1': { step: 'r', tool: 'tool-r', attempts: ['r#1'] } });
+    expect(run.tables.unknown).toMatchObject({ 'r@1': { step: 'r', tool: 'tool-r', attempts: ['r#1'] } });
     const late = { kind: 'toolReturned', at: 0, command: 'r#1', value: 1 } as const;
     run.send(late);
     const touched = run.last.changes.map(({ op, table, key }) => `${op} ${table} ${key}`);
     expect(touched).toEqual([
-      ...['put run run-1', 'put effects r@1', 'delete unknown r@1', 'delete abandoned r#1'],
+      ...['put run run-1', 'put effects r@1', 'delete abandoned r#1', 'delete unknown r@1'],
     ]);
-    expect(run.state.effects['r@1']).toMatchObject({ call: 'r', status: 'active', wanted: true });
-    expect([run.commands, run.last.facts, run.status('r'), run.state.outputs]).toEqual([
+    expect(run.tables.effects['r@1']).toMatchObject({ call: 'r', status: 'active', wanted: true });
+    expect([run.commands, run.last.facts, run.status('r'), run.tables.outputs]).toEqual([
       [],
       [],
       'cancelled',
@@ -124,7 +124,7 @@ describe('E14: the first branch that fails', () => {
 
   test('with `concurrency` those that had not begun never begin', () => {
     const run = new Run(result(two({ concurrency: 1 }))).fails('l');
-    expect([run.state.run.status, run.state.nodes.r]).toEqual(['failed', undefined]);
+    expect([run.state.run.status, run.tables.nodes.r]).toEqual(['failed', undefined]);
   });
 
   test('does not, with `continue`: one success is a success', () => {
@@ -176,7 +176,7 @@ describe('E12: rollback', () => {
     const run = played();
     const order: unknown[] = [];
     for (;;) {
-      const [command] = Object.values(run.state.commands);
+      const [command] = Object.values(run.tables.commands);
       if (command?.kind !== 'callTool') break;
       order.push([command.tool, command.input, command.undoes, command.id]);
       expect(run.inFlight).toHaveLength(1);
@@ -229,7 +229,7 @@ describe('E12: rollback', () => {
       .fails('bad')
       .fails('l2');
     run.at = 6_000;
-    expect(run.state.commands['both#1:undo:0']).toMatchObject({ dueAt: 61_000 });
+    expect(run.tables.commands['both#1:undo:0']).toMatchObject({ dueAt: 61_000 });
     run.fires('both');
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { failed: [{ failure: { code: 'E_TIMEOUT' } }] },
@@ -249,7 +249,7 @@ describe('E12: rollback', () => {
     const run = new Run(of).returns('l1', { id: 1 }).fails('bad').returns('c');
     expect(run.inFlight).toEqual(['d']);
     run.returns('d').returns('l2', { id: 2 });
-    expect([run.inFlight, run.state.run.running]).toEqual([['both'], 1]);
+    expect([run.inFlight, run.state.running]).toEqual([['both'], 1]);
     const busy = new Run(graph([...of.nodes, call('e')], { maxConcurrency: 1, failFast: false }));
     busy.returns('l1', { id: 1 }).fails('bad').returns('c').returns('d');
     expect([busy.inFlight, busy.status('l2')]).toEqual([['e'], 'ready']);
@@ -287,26 +287,26 @@ describe('E12: rollback', () => {
     const outer = parallel('outer', { one: body([trip()]), two: body([call('wrong')]) });
     const run = played(graph([outer], { failFast: false })).fails('wrong');
     expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'both#1:undo:0:cancel', call: 'both#1:undo:0' }]);
-    expect([run.state.run.status, run.status('both'), run.state.undoing]).toEqual([
+    expect([run.state.run.status, run.status('both'), run.tables.undoing]).toEqual([
       'failed',
       'cancelled',
       {},
     ]);
-    expect(run.state.effects['r[0]@1']).toMatchObject({ status: 'unknown', wanted: true });
-    expect(run.state.effects['l1@1']).toMatchObject({ status: 'active', wanted: true });
+    expect(run.tables.effects['r[0]@1']).toMatchObject({ status: 'unknown', wanted: true });
+    expect(run.tables.effects['l1@1']).toMatchObject({ status: 'active', wanted: true });
   });
 
   test('A10: when the run is cancelled, the compensation in flight is waited for, and no further one is made', () => {
     const run = played().cancel();
     expect([run.commands, run.inFlight, run.state.run.status]).toEqual([[], ['both'], 'running']);
     run.returns('both');
-    expect([run.commands, run.state.run.status, run.status('both'), run.state.undoing]).toEqual([
+    expect([run.commands, run.state.run.status, run.status('both'), run.tables.undoing]).toEqual([
       [],
       'cancelled',
       'cancelled',
       {},
     ]);
-    const statuses = Object.values(run.state.effects).map(({ call: of, status }) => `${of} ${status}`);
+    const statuses = Object.values(run.tables.effects).map(({ call: of, status }) => `${of} ${status}`);
     expect(statuses.sort()).toEqual(['l1 active', 'l2 active', 'r[0] undone', 'r[1] active']);
   });
 

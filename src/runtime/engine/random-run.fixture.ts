@@ -4,6 +4,7 @@ import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, RunState } from './contract.js';
+import { snapshot } from './snapshot.js';
 import { start } from './start.js';
 
 /** What the world does next: which of the commands it answers, how, and how its clock moves. */
@@ -170,12 +171,6 @@ export function apply(shadow: Map<string, string>, change: Advance['changes'][nu
 }
 
 /** Every row of a state by its table and key. */
-export function* tablesOf(state: RunState): Generator<[string, string]> {
-  yield [`run ${state.run.id}`, JSON.stringify(state.run)];
-  yield [`input ${state.run.id}`, JSON.stringify(state.input)];
-  yield [`tools ${state.run.id}`, JSON.stringify(state.tools)];
-  const { run: _run, input: _input, tools: _tools, ...tables } = state;
-  for (const [table, rows] of Object.entries(tables)) {
-    for (const [key, row] of Object.entries(rows)) yield [`${table} ${key}`, JSON.stringify(row)];
-  }
+export function* rowsOf(state: RunState): Generator<[string, string]> {
+  for (const { table, key, row } of snapshot(state)) yield [`${table} ${key}`, JSON.stringify(row)];
 }

@@ -1,37 +1,59 @@
-import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
-import type { FieldRow, NodeRow, OwedCommand, RunState } from './contract.js';
+import type { Json, JsonObject, Value } from '../../graph/json.js';
+import type { OwedCommand } from './contract.js';
+import type { ScopeInstance } from './instances.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
+import type { EffectRow, SubmissionRow } from './rows.js';
+import type { RunState } from './state.js';
 
 /** The record of a node by its key; none where it has not begun, or is forgotten with its scope. */
-export function nodeRow(state: RunState, key: string): NodeRow | undefined {
-  return ownProperty(state.nodes, key);
+export function nodeRecord(state: RunState, key: string): NodeRecord | undefined {
+  const node = state.lookup(key);
+  return node?.scope.isOpen ? node : undefined;
 }
 
 /** What a node gave; nothing where it has not succeeded, gave an absent value, or is forgotten with its scope. */
-export function outputOf(state: RunState, key: string): Json | undefined {
-  return ownProperty(state.outputs, key);
+export function outputOf(state: RunState, key: string): Value {
+  return nodeRecord(state, key)?.output;
 }
 
-/** What the workflow is given that a `workflow` node runs; nothing where it has not begun. */
-export function inputOf(state: RunState, key: string): JsonObject | undefined {
-  return ownProperty(state.inputs, key);
-}
-
-/** The items of a loop; nothing where it has not begun, or is over. */
+/** The items of a loop that runs, by its key. */
 export function itemsOf(state: RunState, key: string): readonly Json[] | undefined {
-  return ownProperty(state.items, key);
+  return state.items.get(key);
 }
 
-/** A field of the run's state that was written: `value` is missing where that was absent. */
-export function fieldOf(state: RunState, name: string): FieldRow | undefined {
-  return ownProperty(state.fields, name);
+/** The input of the workflow that a `workflow` node runs, by its key. */
+export function inputOf(state: RunState, key: string): JsonObject | undefined {
+  return state.inputs.get(key);
+}
+
+/** A field of the run's state that was written; its `value` is missing where it was written as absent. */
+export function fieldOf(state: RunState, name: string): { readonly value?: Json } | undefined {
+  return state.fields.get(name);
+}
+
+/** An undo record by its key. */
+export function effectOf(state: RunState, key: string): EffectRow | undefined {
+  return state.effects.get(key);
+}
+
+/** An accepted answer, by the id of its action. */
+export function submissionOf(state: RunState, action: string): SubmissionRow | undefined {
+  return state.submissions.get(action);
 }
 
 /** A command that wants an answer. */
 export function commandOf(state: RunState, id: string): OwedCommand | undefined {
-  return ownProperty(state.commands, id);
+  return state.owed.get(id)?.command;
 }
 
 /** All commands that want an answer, in the order in which they were issued. */
 export function commandsOf(state: RunState): readonly OwedCommand[] {
-  return Object.values(state.commands).sort((one, other) => one.seq - other.seq);
+  return Array.from(state.owed.values(), ({ command }) => command);
+}
+
+/** A scope of a run, as its nodes see the run: also where it is over, or has not begun. */
+export function scopeOf(state: RunState, { container, part }: ScopeInstance): ScopeRecord {
+  if (container === undefined) return state.root;
+  const { planned, scope } = container;
+  return state.partOf(scopeOf(state, scope).node(planned), part);
 }

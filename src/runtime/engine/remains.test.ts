@@ -61,7 +61,10 @@ describe('A10: a compensation in flight when the run is cancelled', () => {
     expect(run.commands).toContainEqual(
       expect.objectContaining({ kind: 'cancelCall', call: 'trip#1:undo:0' }),
     );
-    expect([run.state.run.status, run.state.effects['a@1']]).toMatchObject(['failed', { status: 'unknown' }]);
+    expect([run.state.run.status, run.tables.effects['a@1']]).toMatchObject([
+      'failed',
+      { status: 'unknown' },
+    ]);
   });
 });
 
@@ -121,7 +124,7 @@ describe('A13: items that failed in a loop that goes on', () => {
       .returns('line[1]')
       .fails('line[2]');
     expect(run.state.run.status).toBe('succeeded');
-    expect(run.state.failedItems).toEqual({
+    expect(run.tables.failedItems).toEqual({
       'lines[0]': { step: 'lines', index: 0, failure },
       'lines[2]': { step: 'lines', index: 2, failure },
     });
@@ -133,13 +136,13 @@ describe('A13: items that failed in a loop that goes on', () => {
 
   test('are none of a loop that fails with its item', () => {
     const run = new Run(graph([loop({ onItemError: 'fail' })]), { items: [1] }).fails('line[0]');
-    expect([run.state.run.status, run.state.failedItems]).toEqual(['failed', {}]);
+    expect([run.state.run.status, run.tables.failedItems]).toEqual(['failed', {}]);
   });
 
   test('are forgotten when a goto starts the loop over', () => {
     const nodes = chain(loop(), back('again', 'lines', 1, { onLimit: 'continue' }));
     const run = new Run(graph(nodes), { items: [1] }).fails('line[0]');
-    expect([run.inFlight, run.state.failedItems]).toEqual([['line[0]'], {}]);
+    expect([run.inFlight, run.tables.failedItems]).toEqual([['line[0]'], {}]);
     expect(run.returns('line[0]').remains.failedItems).toEqual([]);
   });
 
@@ -147,8 +150,8 @@ describe('A13: items that failed in a loop that goes on', () => {
     const inner = body(chain(loop(), call('bad')));
     const run = new Run(graph([branch('b', [[undefined, inner]], { retry: again(1) })]), { items: [1] });
     run.fails('line[0]');
-    expect(Object.keys(run.state.failedItems)).toEqual(['lines[0]']);
-    expect(run.fails('bad').state.failedItems).toEqual({});
+    expect(Object.keys(run.tables.failedItems)).toEqual(['lines[0]']);
+    expect(run.fails('bad').tables.failedItems).toEqual({});
   });
 
   test('of a loop in a loop are told apart', () => {

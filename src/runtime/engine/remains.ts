@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
-import type { EffectRow, FailedItemRow, Failure, RunState } from './contract.js';
-import type { NodeInstance } from './instances.js';
-import { instancesOf } from './turn.js';
+import type { Failure } from './contract.js';
+import type { NodeRecord } from './records.js';
+import type { EffectRow, FailedItemRow } from './rows.js';
+import type { RunState } from './state.js';
 
 /** An effect that was to be undone and was not, or not for sure. */
 export interface NotUndone {
@@ -44,16 +45,17 @@ export interface Remains {
 
 /** Reads from the state of a run what was undone, what was not although it was to be, and what is not known. */
 export function remainsOf(plan: Plan, state: RunState): Remains {
-  const instances = instancesOf(plan);
-  const effects = Object.values(state.effects);
+  const effects = [...state.effects.rows()].map(([, row]) => row);
   const undone = new Set(
-    effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(instances.find(call))),
+    effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(state.find(call))),
   );
+  const unknown = [...state.unknown.rows()].map(([, row]) => row);
+  const failedItems = [...state.failedItems.rows()].map(([, row]) => row);
   return {
     steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
     notUndone: notUndoneOf(effects),
-    unknown: Object.values(state.unknown).map(({ step, tool }) => ({ step, tool })),
-    failedItems: Object.values(state.failedItems).sort((one, other) =>
+    unknown: unknown.sort((one, other) => one.seq - other.seq).map(({ step, tool }) => ({ step, tool })),
+    failedItems: failedItems.sort((one, other) =>
       one.step < other.step ? -1 : one.step > other.step ? 1 : one.index - other.index,
     ),
   };
@@ -95,6 +97,6 @@ function notUndone(
   };
 }
 
-function topOf({ key, scope: { container } }: NodeInstance): string {
+function topOf({ key, scope: { container } }: NodeRecord): string {
   return container === undefined ? key : topOf(container);
 }

@@ -33,7 +33,7 @@ describe('order', () => {
     expect(run.inFlight).toEqual(['a', 'b']);
     expect(run.status('c')).toBe('ready');
     expect(run.returns('b').inFlight).toEqual(['a', 'c']);
-    expect(run.state.nodes.c).not.toHaveProperty('next');
+    expect(run.tables.nodes.c).not.toHaveProperty('next');
     expect(run.returns('a').inFlight).toEqual(['c', 'd']);
     expect(run.returns('d').inFlight).toEqual(['c', 'e']);
     run.returns('c').returns('e');
@@ -67,7 +67,7 @@ describe('order', () => {
     );
     expect(run.inFlight).toEqual(['list']);
     run.returns('list', { pages: ['Website'] });
-    expect(run.state.commands['verify#1']).toMatchObject({
+    expect(run.tables.commands['verify#1']).toMatchObject({
       tool: 'tool-verify',
       input: { pages: ['Website'], name: 'Website' },
       attempt: 1,
@@ -77,7 +77,7 @@ describe('order', () => {
   test('G10: a reference to a step orders without `after`', () => {
     const run = new Run(graph([call('late', { x: step('early') }), call('early')]));
     expect(run.inFlight).toEqual(['early']);
-    expect(run.returns('early', 7).state.commands['late#1']).toMatchObject({ input: { x: 7 } });
+    expect(run.returns('early', 7).tables.commands['late#1']).toMatchObject({ input: { x: 7 } });
   });
 
   test('G10: references in conditions and guidance, and guarded ones, order but do not join', () => {
@@ -91,7 +91,7 @@ describe('order', () => {
     expect(run.inFlight).toEqual(['bad']);
     run.fails('bad');
     expect(run.inFlight).toEqual(['asks', 'copes', 'told']);
-    expect(run.state.commands['copes#1']).toMatchObject({ input: { x: 'none' } });
+    expect(run.tables.commands['copes#1']).toMatchObject({ input: { x: 'none' } });
   });
 
   test('G10: a plain reference counts in the join', () => {
@@ -104,7 +104,7 @@ describe('order', () => {
       graph(chain(call('a', {}, { when: lit(false) }), call('b', { x: step('a'), y: lit(1) }))),
     );
     expect(run.status('a')).toBe('skipped(condition_false)');
-    expect(run.state.commands['b#1']).toMatchObject({ input: { y: 1 } });
+    expect(run.tables.commands['b#1']).toMatchObject({ input: { y: 1 } });
   });
 
   test('G4: under none_failed_min_one_success a node whose dependencies were all skipped is skipped', () => {
@@ -133,7 +133,7 @@ describe('conditions', () => {
 
   test.each([['yes'], [1], [{}]])('X3: %j is neither true nor false, and fails the node', (value) => {
     const run = new Run(graph([call('a', {}, { when: lit(value) })]));
-    expect(run.state.nodes.a).toMatchObject({ status: 'failed', failure: { code: 'E_NOT_A_BOOLEAN' } });
+    expect(run.tables.nodes.a).toMatchObject({ status: 'failed', failure: { code: 'E_NOT_A_BOOLEAN' } });
     expect(run.kinds()).toEqual(['nodeFailed a', 'finished a']);
   });
 });
@@ -173,7 +173,7 @@ describe('failures', () => {
       'skipped(upstream_failed)',
       'skipped(upstream_failed)',
     ]);
-    expect(run.state.run).not.toHaveProperty('readyHead');
+    expect(run.state.queue.isEmpty).toBe(true);
     expect(run.state.run.status).toBe('failed');
   });
 
@@ -221,7 +221,7 @@ describe('failures', () => {
   ])('a %s without a value fails the node before anything is attempted', (_name, node, code) => {
     const run = new Run(graph([node]));
     expect(run.commands).toEqual([]);
-    expect(run.state.nodes.a).toMatchObject({ status: 'failed', attempt: 0, failure: { code } });
+    expect(run.tables.nodes.a).toMatchObject({ status: 'failed', attempt: 0, failure: { code } });
     expect(run.state.run).toMatchObject({ status: 'failed', failedNode: 'a', failure: { code } });
   });
 
@@ -230,7 +230,7 @@ describe('failures', () => {
     const run = new Run(graph(['a', 'b', 'c', 'd'].map((id) => call(id, { x: text(input('long')) }))), {
       long,
     });
-    expect(run.state.scopes['/']?.failure?.code).toBe('E_BUDGET');
+    expect(run.tables.scopes['/']?.failure?.code).toBe('E_BUDGET');
     expect(run.inFlight).toEqual(['a', 'b', 'c']);
     expect(run.status('d')).toBe('failed');
   });
@@ -316,7 +316,7 @@ describe('endings', () => {
   test('a return of an absent value gives no result', () => {
     const run = new Run(graph([done('out', lit())]));
     expect(run.state.run.status).toBe('succeeded');
-    expect(run.state.run).not.toHaveProperty('result');
+    expect(run.state.run.result).toBeUndefined();
     expect(run.facts.at(-1)).toEqual({ kind: 'finished', status: 'succeeded' });
   });
 
@@ -327,7 +327,7 @@ describe('endings', () => {
     expect(fine.returns('slow').state.run).toMatchObject({ status: 'succeeded', result: 1 });
     const broke = new Run(graph(nodes)).returns('a', 1).fails('slow');
     expect(broke.state.run).toMatchObject({ status: 'failed', failedNode: 'slow' });
-    expect(broke.state.run).not.toHaveProperty('result');
+    expect(broke.state.run.result).toBeUndefined();
     expect(broke.state.run.endedBy).toBe('out');
   });
 
@@ -339,7 +339,7 @@ describe('endings', () => {
   test('G14: a `returns` without a value fails the run, and no node', () => {
     const run = new Run(graph([], { returns: broken }));
     expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_NOT_AN_OBJECT' } });
-    expect(run.state.run).not.toHaveProperty('failedNode');
+    expect(run.state.run.failedNode).toBeUndefined();
   });
 
   test('G14: without either the result is null, also for a graph without nodes', () => {

@@ -1,121 +1,116 @@
 import type { Graph } from '../../graph/model.js';
 import type { PlanFault } from '../../plan/fault.js';
-import type { CompensationReport, Event, NodeFailure, RunRow } from './contract.js';
+import type { CompensationReport, Event, Failure } from './contract.js';
 import { failures } from './failures.js';
-import type { ScopeInstance } from './instances.js';
+import type { ScopeRecord } from './records.js';
+import type { NodeFailure } from './rows.js';
 import { outcomeOf } from './scopes.js';
+import type { RunRecord } from './state.js';
 import { stopScope } from './stop.js';
-import type { Turn } from './turn.js';
+import type { Transition } from './transition.js';
 import { beginRollback, undoableInRun } from './undo.js';
 
 /** The graph as a whole cannot run: the run fails before anything has started. */
-export function endWithFault(turn: Turn, graph: Graph, { failure, node }: PlanFault): void {
-  const { recorder } = turn;
-  for (const { id, kind } of graph.nodes) {
-    const row = { waitingFor: 0, attempt: 0 };
-    if (id === node?.id) {
-      recorder.tables.nodes.put(id, { ...row, status: 'failed', failure });
-      recorder.report({ kind: 'nodeFailed', node: id, nodeKind: kind, failure });
-    } else {
-      recorder.tables.nodes.put(id, { ...row, status: 'skipped', reason: 'run_ended' });
-      recorder.report({ kind: 'nodeSkipped', node: id, nodeKind: kind, reason: 'run_ended' });
-    }
+export function endWithFault(transition: Transition, graph: Graph, { failure, node }: PlanFault): void {
+  for (const { id, kind: nodeKind } of graph.nodes) {
+    if (id === node?.id) transition.report({ kind: 'nodeFailed', node: id, nodeKind, failure });
+    else transition.report({ kind: 'nodeSkipped', node: id, nodeKind, reason: 'run_ended' });
   }
   const failed = node === undefined ? {} : { failedNode: node.id, failures: [{ node: node.id, failure }] };
-  finish(turn, { ...recorder.run, status: 'failed', failure, ...failed });
+  finish(transition, { status: 'failed', failure, ...failed });
 }
 
 /** Gives up everything at once: calls in flight are aborted, and what they did stays unknown. [L16] */
 export function cancelRun(
-  turn: Turn,
+  transition: Transition,
   { reason, compensate = false, code }: Extract<Event, { kind: 'cancelled' }>,
 ): boolean {
-  const { recorder, instances } = turn;
-  if (recorder.run.cancelling !== undefined) return false;
-  const cancelling = { reason, compensate, ...(code === undefined ? {} : { code }) };
-  recorder.putRun({ ...recorder.run, cancelling });
+  const { run, root } = transition.state;
+  if (run.cancelling !== undefined) return false;
+  transition.changeRun().cancelling = { reason, compensate, ...(code === undefined ? {} : { code }) };
   const failure = failures.cancelledInFlight(reason);
-  stopScope(turn, instances.root, { how: 'cancel', reason: 'run_ended', failure });
+  stopScope(transition, root, { how: 'cancel', reason: 'run_ended', failure });
   return true;
 }
 
 /** Every node at the top has settled. A cancelled run may still have to be undone. */
-export function finishRun(turn: Turn): void {
-  const { recorder } = turn;
-  const { cancelling, status } = recorder.run;
+export function finishRun(transition: Transition): void {
+  const { run, compensations } = transition.state;
+  const { cancelling, status } = run;
   if (status !== 'running') return;
   if (cancelling === undefined) {
-    finishByOutcome(turn);
+    finishByOutcome(transition);
     return;
   }
-  const effects = cancelling.compensate ? undoableInRun(turn) : [];
-  if (effects.length > 0) beginRollback(turn, undefined, effects);
+  const effects = cancelling.compensate ? undoableInRun(transition) : [];
+  if (effects.length > 0) beginRollback(transition, undefined, effects);
   // What a node was undoing when the run was cancelled is waited for.
-  else if ((recorder.run.compensations ?? 0) === 0) finishCancelled(turn);
+  else if (compensations === 0) finishCancelled(transition);
 }
 
 /** What a cancelled run did is undone. */
-export function runUndone(turn: Turn, report: CompensationReport): void {
-  finishCancelled(turn, report);
+export function runUndone(transition: Transition, report: CompensationReport): void {
+  finishCancelled(transition, report);
 }
 
 /** A run succeeds only when no failure is left. */
-function finishByOutcome(turn: Turn): void {
-  const { recorder, instances } = turn;
-  const outcome = outcomeOf(turn, instances.root);
-  const { endedBy, failedNode } = recorder.tables.scopes.need(instances.root.key);
-  const run = { ...recorder.run, ...(endedBy === undefined ? {} : { endedBy }) };
+function finishByOutcome(transition: Transition): void {
+  const { root } = transition.state;
+  const outcome = outcomeOf(transition, root);
+  transition.changeRun().endedBy = root.endedBy;
   if (outcome.status === 'succeeded') {
-    finish(turn, {
-      ...run,
-      status: 'succeeded',
-      ...(outcome.value === undefined ? {} : { result: outcome.value }),
-    });
+    finish(transition, { status: 'succeeded', result: outcome.value });
   } else if (outcome.status === 'failed') {
     const { failure } = outcome;
-    const from = failedNode === undefined ? {} : { failedNode };
-    finish(turn, { ...run, status: 'failed', failure, ...from, ...failuresOf(turn) });
+    const failures = failuresIn(root);
+    finish(transition, { status: 'failed', failure, failedNode: root.failedNode?.key, failures });
   } else throw new Error('a run was left unfinished that nobody cancelled');
 }
 
-function finishCancelled(turn: Turn, report?: CompensationReport): void {
-  const { cancelling, ...run } = turn.recorder.run;
+function finishCancelled(transition: Transition, report?: CompensationReport): void {
+  const { cancelling } = transition.state.run;
   const failure = failures.cancelled(cancelling?.reason ?? '', report, cancelling?.code);
-  finish(turn, { ...run, status: 'cancelled', failure, ...failuresOf(turn) });
+  transition.changeRun().cancelling = undefined;
+  finish(transition, { status: 'cancelled', failure, failures: failuresIn(transition.state.root) });
 }
 
-/** Every node that failed, as the end of a run tells it. */
-function failuresOf(turn: Turn): Pick<RunRow, 'failures'> {
-  const { nodes, containers, scopes } = turn.recorder.tables;
+/** Every node that failed, as the end of a run names it. */
+function failuresIn(root: ScopeRecord): readonly NodeFailure[] {
   const failed: NodeFailure[] = [];
-  const collect = (scope: ScopeInstance): void => {
-    for (const planned of scope.plan.nodes) {
-      const node = turn.instances.node(scope, planned);
-      const { status, failure } = nodes.need(node.key);
-      if (status !== 'failed' || failure === undefined) continue;
-      failed.push({ node: node.key, failure });
-      const container = containers.get(node.key);
-      for (let part = container?.first ?? 0; part < (container?.next ?? 0); part += 1) {
-        const inside = turn.instances.part(node, part);
-        if (scopes.get(inside.key) !== undefined) collect(inside);
-      }
+  const collect = ({ plan, nodes }: ScopeRecord): void => {
+    for (const { index } of plan.nodes) {
+      const node = nodes[index];
+      if (node?.status !== 'failed' || node.failure === undefined) continue;
+      failed.push({ node: node.key, failure: node.failure });
+      for (const inside of node.container?.parts ?? []) if (inside !== undefined) collect(inside);
     }
   };
-  collect(turn.instances.root);
-  return failed.length === 0 ? {} : { failures: failed };
+  collect(root);
+  return failed;
+}
+
+interface RunEnd extends Partial<Pick<RunRecord, 'result' | 'failedNode'>> {
+  readonly status: 'succeeded' | 'failed' | 'cancelled';
+  readonly failure?: Failure;
+  readonly failures?: readonly NodeFailure[];
 }
 
 function finish(
-  { recorder }: Turn,
-  row: RunRow & { readonly status: 'succeeded' | 'failed' | 'cancelled' },
+  transition: Transition,
+  { status, result, failure, failedNode, failures = [] }: RunEnd,
 ): void {
-  recorder.putRun(row);
-  recorder.report({
+  const run = transition.changeRun();
+  run.status = status;
+  run.result = result;
+  run.failure = failure;
+  run.failedNode = failedNode;
+  if (failures.length > 0) run.failures = failures;
+  transition.report({
     kind: 'finished',
-    status: row.status,
-    ...(row.result === undefined ? {} : { result: row.result }),
-    ...(row.failure === undefined ? {} : { failure: row.failure }),
-    ...(row.failedNode === undefined ? {} : { node: row.failedNode }),
-    ...(row.failures === undefined ? {} : { failures: row.failures }),
+    status,
+    ...(result === undefined ? {} : { result }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...(failures.length === 0 ? {} : { failures }),
   });
 }

@@ -79,14 +79,14 @@ describe('in a context with nothing but the language', () => {
       { kind: 'resourceRead', at: 9, command: 'guide#1', value: { uri: 'res://x', text: 'hello' } },
     ];
     const drive = (
-      { planOf, start, advance, outstanding }: typeof engine,
+      { planOf, start, advance, outstanding, snapshot }: typeof engine,
       { graph: of, events: list }: { graph: never; events: never[] },
     ) => {
       let current = start(planOf(of), { who: 'é' }, { runId: 'r', at: 1 });
-      const steps = [{ ...current, state: JSON.stringify(current.state), owed: outstanding(current.state) }];
+      const steps = [{ ...current, state: snapshot(current.state), owed: outstanding(current.state) }];
       for (const event of list) {
         current = advance(planOf(of), current.state, [event]);
-        steps.push({ ...current, state: JSON.stringify(current.state), owed: outstanding(current.state) });
+        steps.push({ ...current, state: snapshot(current.state), owed: outstanding(current.state) });
       }
       return steps;
     };

@@ -1,10 +1,9 @@
 import type { Value } from '../../graph/json.js';
-import type { PlannedNode } from '../../plan/plan.js';
 import { attemptsInside } from './commands.js';
-import type { Failure, NodeRow, ScopeRow } from './contract.js';
+import type { Failure } from './contract.js';
 import { restartsInside } from './generation.js';
-import type { NodeInstance, ScopeInstance } from './instances.js';
-import { readerIn, type Turn } from './turn.js';
+import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
+import { readerIn, type Transition } from './transition.js';
 
 /** How a scope ended. */
 export type Outcome =
@@ -12,67 +11,99 @@ export type Outcome =
   | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
   | { readonly status: 'cancelled' };
 
-/** What a scope knows of the containers around it. */
-type Around = Pick<ScopeRow, 'restarts' | 'attempts'>;
-
 /** Begins a scope: its nodes are pending, and those that wait for nothing are due. */
-export function openScope(turn: Turn, scope: ScopeInstance, around: Around = {}): void {
+export function openScope({ due, ended }: Transition, scope: ScopeRecord): void {
   const { nodes } = scope.plan;
-  const { tables } = turn.recorder;
-  const open = nodes.length;
-  tables.scopes.put(scope.key, { open, ...around });
-  for (const planned of nodes) {
-    const node = turn.instances.node(scope, planned);
-    tables.nodes.put(node.key, pendingRow(planned));
-    if (isDueAtOnce(planned)) turn.due.add(node);
-  }
-  if (nodes.length === 0) turn.ended.push({ kind: 'scope', scope });
+  for (const planned of nodes) if (planned.isDueAtOnce) due.add(scope.node(planned));
+  if (nodes.length === 0) ended.push({ kind: 'scope', scope });
 }
 
 /** Begins a part of a container. */
-export function openPart(turn: Turn, container: NodeInstance, part: number): void {
-  const { attempt } = turn.recorder.tables.nodes.need(container.key);
-  const restarts = restartsInside(turn, container);
-  const attempts = attemptsInside(turn, container, attempt);
-  openScope(turn, turn.instances.part(container, part), {
-    ...(restarts === 0 ? {} : { restarts }),
-    ...(attempts === undefined ? {} : { attempts }),
-  });
-}
-
-/** Rows of nodes that need no selection, by how many they wait for: rows never change, and so many nodes share one. */
-const PENDING: readonly NodeRow[] = Array.from({ length: 16 }, (_, waitingFor) => ({
-  status: 'pending',
-  waitingFor,
-  attempt: 0,
-}));
-
-function pendingRow({ orders, needsSelection, routers }: PlannedNode): NodeRow {
-  const waitingFor = orders.length;
-  const shared = needsSelection ? undefined : PENDING[waitingFor];
-  if (shared !== undefined) return shared;
-  const selection = needsSelection ? { routers: routers.length } : {};
-  return { status: 'pending', waitingFor, ...selection, attempt: 0 };
-}
-
-/** One that nobody can select is as due as one that waits for nothing: it is skipped. [G18] */
-function isDueAtOnce({ orders, needsSelection, routers }: PlannedNode): boolean {
-  return needsSelection ? routers.length === 0 : orders.length === 0;
+export function openPart(
+  transition: Transition,
+  node: NodeRecord,
+  container: ContainerRecord,
+  part: number,
+): void {
+  const { state } = transition;
+  const scope = transition.change(state.newPart(node, part));
+  scope.restarts = restartsInside(state, node);
+  scope.attempts = attemptsInside(node, node.attempt);
+  container.parts[part] = scope;
+  openScope(transition, scope);
 }
 
 /** How a scope ended whose nodes have all settled. A failure goes before what was left out, and that before a value. */
-export function outcomeOf(turn: Turn, scope: ScopeInstance): Outcome {
-  const { scopes, outputs } = turn.recorder.tables;
-  const { failure, final = false, cut, endedBy } = scopes.need(scope.key);
+export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
+  const { failure, final, cut, endedBy, plan, workflow } = scope;
   if (failure !== undefined) return { status: 'failed', failure, final };
   if (cut) return { status: 'cancelled' };
   // The value of the `return` that was reached, which stands for the whole workflow.
-  const isTop = scope.plan.container === undefined;
-  if (isTop && endedBy !== undefined) return { status: 'succeeded', value: outputs.get(endedBy) };
-  const expr = isTop ? scope.workflow.plan.graph.returns : scope.plan.value;
+  const isTop = plan.container === undefined;
+  if (isTop && endedBy !== undefined) return { status: 'succeeded', value: scope.value };
+  const expr = isTop ? workflow.plan.graph.returns : plan.value;
   if (expr === undefined) return { status: 'succeeded', value: isTop ? null : undefined };
-  const value = readerIn(turn, scope).value(expr);
+  const value = readerIn(transition, scope).value(expr);
   if (value.ok) return { status: 'succeeded', value: value.value };
-  scopes.put(scope.key, { ...scopes.need(scope.key), failure: value.failure, final: true });
+  transition.change(scope).failure = value.failure;
+  scope.final = true;
   return { status: 'failed', failure: value.failure, final: true };
+}
+
+/** Deletes a scope that is over, and what is inside it. The value it gave its container stays. */
+function wipeScope(transition: Transition, scope: ScopeRecord): void {
+  transition.change(scope).isOpen = false;
+  for (const node of scope.nodes) {
+    if (node === undefined) continue;
+    transition.change(node);
+    wipeParts(transition, node);
+  }
+  scope.nodes.length = 0;
+}
+
+/** Deletes a part of a container. The value it gave stays. */
+export function wipePart(transition: Transition, container: ContainerRecord, part: number): void {
+  const scope = container.parts[part];
+  if (scope === undefined) return;
+  wipeScope(transition, scope);
+  container.parts[part] = undefined;
+}
+
+/** Deletes everything inside a container, and its account. */
+export function wipeParts(transition: Transition, node: NodeRecord): void {
+  const { container } = node;
+  if (container === undefined) return;
+  for (let part = container.first; part < container.next; part += 1) wipePart(transition, container, part);
+  wipeContainer(transition, node, container);
+}
+
+/** Deletes the account of a container whose parts are deleted. */
+export function wipeContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
+  const { items, inputs } = transition.state;
+  wipeValues(transition, container);
+  if (container.items !== undefined) items.delete(node.key);
+  if (container.input !== undefined) inputs.delete(node.key);
+  transition.change(container).isOpen = false;
+  node.container = undefined;
+}
+
+/** Forgets what the parts of a container gave. */
+export function wipeValues(transition: Transition, { values }: ContainerRecord): void {
+  for (const value of values) if (value !== undefined) transition.change(value).value = undefined;
+  values.length = 0;
+}
+
+/** Forgets the failed items of a loop that starts over, and of those inside. */
+export function forgetFailedItems({ state }: Transition, { key }: NodeRecord): void {
+  const { failedItems } = state;
+  if (failedItems.size === 0) return;
+  for (const [row, { step }] of [...failedItems.rows()]) {
+    for (
+      let each: NodeRecord | undefined = state.find(step);
+      each !== undefined;
+      each = each.scope.container
+    ) {
+      if (each.key === key) failedItems.delete(row);
+    }
+  }
 }

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
-import type { Advance, RunState, StartIds } from './contract.js';
+import type { Advance, Failure, StartIds } from './contract.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
-import { emptyTables } from './table.js';
-import { DEFAULT_LIMITS, type Limits, openTurn } from './turn.js';
-import { ENGINE_VERSION, STATE_VERSION } from './version.js';
+import { RunState } from './state.js';
+import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
 
 /**
  * Begins a run and takes it as far as it gets without an answer from outside.
@@ -21,35 +20,43 @@ export function start(
   plan: Plan,
   input: JsonObject,
   ids: StartIds,
-  limits: Limits = DEFAULT_LIMITS,
+  { activations }: Limits = DEFAULT_LIMITS,
 ): Advance {
-  const { graph } = plan;
-  const state: RunState = {
-    run: {
-      id: ids.runId,
-      workflow: graph.name,
-      graphHash: plan.hash,
-      engineVersion: ENGINE_VERSION,
-      stateVersion: STATE_VERSION,
-      status: 'running',
-      startedAt: ids.at,
-      ...(ids.random === undefined ? {} : { random: ids.random }),
-      ...(ids.deadlineAt === undefined ? {} : { deadlineAt: ids.deadlineAt }),
-      running: 0,
-      started: 0,
-    },
-    input,
-    tools: ids.tools ?? {},
-    ...emptyTables(),
-  };
-  const turn = openTurn(plan, state, { at: ids.at, activations: limits.activations });
-  turn.recorder.putRun(state.run);
-  turn.recorder.recordConstants();
+  const state = stateAtStart(plan, input, ids);
+  const transition = new Transition(state, { at: ids.at, activations });
+  transition.change(state.start);
+  transition.changeRun();
   if (plan.fault !== undefined) {
-    endWithFault(turn, graph, plan.fault);
+    endWithFault(transition, plan.graph, plan.fault);
   } else {
-    openScope(turn, turn.instances.root);
-    runOn(turn);
+    openScope(transition, state.root);
+    runOn(transition);
   }
-  return turn.recorder.advance(0);
+  return transition.finish(0);
+}
+
+/** The state of a run that ended before its first step, because something else failed that it needs. */
+export function failedAtStart(
+  plan: Plan,
+  input: JsonObject,
+  ids: StartIds,
+  { status, failure }: { readonly status: 'failed' | 'cancelled'; readonly failure: Failure },
+): RunState {
+  const state = stateAtStart(plan, input, ids);
+  state.run.status = status;
+  state.run.failure = failure;
+  return state;
+}
+
+function stateAtStart(
+  plan: Plan,
+  input: JsonObject,
+  { runId, at, random, deadlineAt, tools = {} }: StartIds,
+): RunState {
+  return new RunState(plan, runId, {
+    ...{ workflow: plan.graph.name, graphHash: plan.hash, startedAt: at },
+    ...(random === undefined ? {} : { random }),
+    ...(deadlineAt === undefined ? {} : { deadlineAt }),
+    ...{ input, tools },
+  });
 }

@@ -1,346 +1,253 @@
-import type { Json, JsonObject } from '../../graph/json.js';
-import type { ToolSafety } from '../../graph/tool-safety.js';
-import type { Command, CompensationReport, Failure, NodeStatus, RunStatus, SkipReason } from './contract.js';
-
-/**
- * The tables of a run, and what a row of each is. Rows are replaced, never mutated. Scopes, too, have keys: `/` for the
- * nodes at the top, `both:left` for the branch `left` of the node `both`, `line[3]` for an item of the loop `line`, and
- * `sub/` for the workflow that the node `sub` runs.
- */
-export interface Tables {
-  /** By key of the scope: those that have begun. */
-  readonly scopes: ScopeRow;
-  /** By key of the node: `branch`, `parallel`, `foreach` and `workflow` nodes that have begun. */
-  readonly containers: ContainerRow;
-  /** By key of the node. */
-  readonly nodes: NodeRow;
-  /** Values of nodes that succeeded, and of the parts of a node under way by their scopes. Absent values have no row. */
-  readonly outputs: Json;
-  /** Inputs of the workflows that `workflow` nodes run, by the node's key. */
-  readonly inputs: JsonObject;
-  /** Lists that are made once: the items of a loop, and the keys of the undo records a rollback covers. */
-  readonly items: readonly Json[];
-  /** Fields of the run's state that were written, by name. */
-  readonly fields: FieldRow;
-  /** Compensations under way, by key of the node that undoes, or `''` for a cancelled run. */
-  readonly undoing: UndoRow;
-  /** Undo records, by `effectKey`. They stay until the run is over. */
-  readonly effects: EffectRow;
-  /** Counters of generations, by key of the node. They stay until the run is over. */
-  readonly generations: GenerationRow;
-  /** Calls with unknown outcome, by `callKey`. They stay until the run is over or the outcome is known. */
-  readonly unknown: UnknownRow;
-  /** Calls that were given up and may still return, by id of the command. */
-  readonly abandoned: AbandonedRow;
-  /** Items that failed in loops that go on without them, by key of the item's scope. */
-  readonly failedItems: FailedItemRow;
-  /** Accepted answers, by id of the action. */
-  readonly submissions: SubmissionRow;
-  /** Commands that want an answer, by id. */
-  readonly commands: OwedCommand;
-}
-
-export type TableName = keyof Tables;
-
-/** The whole state of a run: plain JSON, in tables whose rows change one at a time. */
-export type RunState = { readonly [T in TableName]: Record<string, Tables[T]> } & {
-  run: RunRow;
-  /** Values of the graph's inputs. Never changes, and so it is a row of its own. */
-  readonly input: JsonObject;
-  /** How calls of the tools may be repeated, by tool. Never changes. A tool that is not listed is `none`. */
-  readonly tools: Readonly<Record<string, ToolSafety>>;
-};
-
-export type StateTable = 'run' | 'input' | 'tools' | TableName;
-
-/**
- * One row of state that a durable host must write or delete. Rows are never mutated after they were handed out, and
- * one `Advance` names a row once. The key of the one row of `run`, of `input` and of `tools` is the run's id.
- */
-export type Change =
-  | { readonly op: 'put'; readonly table: 'run'; readonly key: string; readonly row: RunRow }
-  | { readonly op: 'put'; readonly table: 'input'; readonly key: string; readonly row: JsonObject }
-  | { readonly op: 'put'; readonly table: 'tools'; readonly key: string; readonly row: RunState['tools'] }
-  | {
-      readonly [T in TableName]: {
-        readonly op: 'put';
-        readonly table: T;
-        readonly key: string;
-        readonly row: Tables[T];
-      };
-    }[TableName]
-  | { readonly op: 'delete'; readonly table: TableName; readonly key: string };
+import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { parseNodeKey } from '../../plan/node-key.js';
+import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
+import type { Failure, OwedCommand, RunStatus } from './contract.js';
+import { EffectTable } from './effect-table.js';
+import { ReadyQueue } from './ready-queue.js';
+import {
+  type ContainerRecord,
+  Entry,
+  type NodeRecord,
+  ROOT,
+  ScopeRecord,
+  Tracked,
+  type WorkflowRecord,
+} from './records.js';
+import { ChangeList, RowTable } from './row-table.js';
+import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
+import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
 /** The run as a whole. */
-export interface RunRow {
+export class RunRecord extends Tracked<'run'> {
   readonly id: string;
   readonly workflow: string;
-  /** Hash of the graph the run started on; `advance` refuses another one. */
   readonly graphHash: string;
-  /** The engine that wrote the state last. */
-  readonly engineVersion: number;
-  /** The form of the state. An engine reads its own and the previous one. */
-  readonly stateVersion: number;
-  readonly status: RunStatus;
-  /** Ms since the epoch. */
   readonly startedAt: number;
-  /** See `StartIds`. */
-  readonly random?: number;
-  /** After this moment no attempt may run (ms since the epoch). What undoes is no attempt. */
-  readonly deadlineAt?: number;
-  /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
-  readonly running: number;
-  /** How many nodes have started. */
-  readonly started: number;
-  /** How many undo records were written or renewed: their order. */
-  readonly completions?: number;
-  /** How many commands that want an answer were issued: their order. */
-  readonly commands?: number;
-  /** Compensations in flight. */
-  readonly compensations?: number;
-  /** Ids of the latest events that had one, the oldest first. */
-  readonly eventIds?: readonly string[];
-  /** Work that the latest transition left to the next one. */
-  readonly owed?: OwedWork;
-  /** Ends of the line of nodes that wait for a free place, linked by `next` and `previous`; the head starts first. */
-  readonly readyHead?: string;
-  readonly readyTail?: string;
-  /** The run was cancelled, and what it did is being undone. */
-  readonly cancelling?: { readonly reason: string; readonly compensate: boolean; readonly code?: string };
-  /** The node after which nothing new started at the top: the `return`, the `error`, or the failure that failed fast. Known at the end. */
-  readonly endedBy?: string;
-  /** Missing for a value that is absent. */
-  readonly result?: Json;
-  /** The failure the run ended with. */
-  readonly failure?: Failure;
-  /** The node at the top that `failure` comes from. */
-  readonly failedNode?: string;
-  /**
-   * Every node that failed, in declaration order, inside of nodes that failed as well: known at the end of a run that
-   * did not succeed, if there is one.
-   */
-  readonly failures?: readonly NodeFailure[];
-}
+  readonly random: number | undefined;
+  readonly deadlineAt: number | undefined;
+  engineVersion = ENGINE_VERSION;
+  readonly stateVersion: number = STATE_VERSION;
+  status: RunStatus = 'running';
+  started = 0;
+  seq = 0;
+  eventIds: readonly string[] | undefined;
+  owed: OwedWork | undefined;
+  cancelling: RunRow['cancelling'];
+  endedBy: string | undefined;
+  result: Json | undefined;
+  failure: Failure | undefined;
+  failedNode: string | undefined;
+  failures: readonly NodeFailure[] | undefined;
 
-/** A node that failed for good. */
-export interface NodeFailure {
-  readonly node: string;
-  readonly failure: Failure;
-}
+  constructor(id: string, { workflow, graphHash, startedAt, random, deadlineAt }: StartRow) {
+    super('run', id);
+    this.id = id;
+    this.workflow = workflow;
+    this.graphHash = graphHash;
+    this.startedAt = startedAt;
+    this.random = random;
+    this.deadlineAt = deadlineAt;
+  }
 
-/** A list of nodes that runs. */
-export interface ScopeRow {
-  /** How many of its nodes have not settled. */
-  readonly open: number;
-  /** How often the containers around it were started over by a `goto`, together. Default: 0. */
-  readonly restarts?: number;
-  /** Attempts of the containers around it, the outermost first, joined by dots. Missing where each is in its first. */
-  readonly attempts?: string;
-  /** The node after which nothing new starts here. */
-  readonly endedBy?: string;
-  /** With what reason the nodes are skipped that can no longer start. */
-  readonly reason?: SkipReason;
-  /** Nothing new starts because of something outside. */
-  readonly stopped?: true;
-  /** Because it was stopped, a node was left out or cancelled. */
-  readonly cut?: true;
-  /** The failure it fails with, known while calls in flight settle. */
-  readonly failure?: Failure;
-  /** The node of this scope the failure comes from. */
-  readonly failedNode?: string;
-  /** No retry around it can change the failure. */
-  readonly final?: true;
-  /** How many failures there were here. */
-  readonly failures?: number;
-}
+  hasRow(): boolean {
+    return true;
+  }
 
-/** A node with scopes of its own, in one attempt. Its parts are the arm of a branch, branches, items, or a workflow. */
-export interface ContainerRow {
-  /** The first of its parts that run: for a branch the arm taken, else 0. */
-  readonly first: number;
-  /** The part that begins next. */
-  readonly next: number;
-  /** Behind the last part. */
-  readonly end: number;
-  /** How many parts run. */
-  readonly running: number;
-  /** No further part begins because of something outside. */
-  readonly stopped?: true;
-  /** And what it did is not undone. */
-  readonly aborted?: true;
-  /** A part was cancelled. */
-  readonly cut?: true;
-  /** No further part begins, and this is what the attempt fails with once those that run have ended. */
-  readonly failure?: Failure;
-  /** The part whose failure that is; missing where the time was up. */
-  readonly failedPart?: number;
-  /** No retry can change the failure. */
-  readonly final?: true;
-  /** All parts have ended, and what they did is being undone. */
-  readonly undoing?: true;
-}
-
-/** A node was selected to run. */
-export interface Selection {
-  /** The node that did so. */
-  readonly by: string;
-  readonly why: 'goto' | 'fallback' | 'rollback';
-}
-
-/** One node of the run. */
-export interface NodeRow {
-  readonly status: NodeStatus;
-  readonly reason?: SkipReason;
-  /** Dependencies that have not settled yet. */
-  readonly waitingFor: number;
-  /** Nodes that have not settled and may still select this one. */
-  readonly routers?: number;
-  /** Who selected this node. The first one counts. */
-  readonly selections?: readonly Selection[];
-  /** The latest attempt, counted from 1; 0 before the first. */
-  readonly attempt: number;
-  /** How often this `goto` has jumped. */
-  readonly jumps?: number;
-  /** What the call sends, kept for its next attempt. */
-  readonly input?: JsonObject;
-  /** The nodes around this one in the line for a free place. */
-  readonly previous?: string;
-  readonly next?: string;
-  /** Why the node failed; between attempts and during a later one, how the attempt before did. */
-  readonly failure?: Failure;
-  /** Of a failed node: its place in the order of its scope's failures, from 1. */
-  readonly failedAs?: number;
-  /** Of a failed or handled node: no retry around it can change the failure. */
-  readonly final?: true;
-  /** Of a handled node: how often its tool or resource was reached. */
-  readonly reached?: number;
-}
-
-/** Missing value: the field was written as absent. */
-export interface FieldRow {
-  readonly value?: Json;
-}
-
-/** A command that wants an answer, and its place in the order of issue. */
-export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
-
-/** Compensations under way, one after the other. */
-export interface UndoRow {
-  /** Of a `compensate` node the step that is made or looked at next; else the place in the list of covered records. */
-  readonly next: number;
-  /** Covered records that were written after undoing began: they are undone first. */
-  readonly late?: readonly string[];
-  /** How many compensations were issued: their ids count them. */
-  readonly issued: number;
-  /** The compensation it waits for: its own, or one of another owner that undoes the same. */
-  readonly current?: UndoTarget & { readonly command: string; readonly isIgnored?: true };
-  readonly done: readonly string[];
-  readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
-  /** A compensation failed, and those behind it are not run. */
-  readonly halted?: true;
-}
-
-/** What a compensation undoes. */
-export interface UndoTarget {
-  readonly tool: string;
-  /** Key of the undo record. Missing for a step that was left out. */
-  readonly effect?: string;
-  /** Key of the node whose effect it takes back, where it is one node's. */
-  readonly undoes?: string;
-}
-
-/** One effect and its undoing. */
-export interface EffectRow {
-  /** Key of the node that made the call. */
-  readonly call: string;
-  readonly generation: number;
-  /** The tool that undoes it and its input. Missing for a call that has no compensation. */
-  readonly tool?: string;
-  readonly input?: JsonObject;
-  readonly status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';
-  /** Its place in the order of completion. */
-  readonly order: number;
-  /** It was to be undone. */
-  readonly wanted?: true;
-  /** It was written for a call that had been given up. */
-  readonly late?: true;
-  /** The compensation in flight. */
-  readonly command?: string;
-  /** Why it could not be undone. */
-  readonly failure?: Failure;
-  /** A step of a `compensate` node that undoes no recorded call: the node, and the step's place from 0. */
-  readonly own?: { readonly node: string; readonly step: number };
-}
-
-/** What the generation of a node is counted from. */
-export interface GenerationRow {
-  /** How often a `goto` started the node over. */
-  readonly restarts?: number;
-  /** How often its call became another one: its effect was undone, or a later attempt of a container sent another input. */
-  readonly reissues?: number;
-  /** Hash of the input that was sent in a generation, where a container around may send it again. */
-  readonly issued?: { readonly generation: number; readonly input: string };
-}
-
-/** A call that may have taken effect although no result came back. */
-export interface UnknownRow {
-  /** Key of the node that made it. */
-  readonly step: string;
-  readonly tool: string;
-  /** Ids of the attempts of which nothing is known. */
-  readonly attempts: readonly string[];
-}
-
-/** A call that was given up. Its success is still recorded. */
-export interface AbandonedRow {
-  readonly node: string;
-  readonly generation: number;
-  /** What its compensation refers to besides its own output, as it was then: by root, by name. */
-  readonly known?: Readonly<Record<string, JsonObject>>;
-  /** Keys of the steps that its compensation plainly refers to and that had succeeded. */
-  readonly succeeded?: readonly string[];
-}
-
-/** An item whose value is null because it failed. */
-export interface FailedItemRow {
-  /** Key of the loop. */
-  readonly step: string;
-  /** Counted from 0. */
-  readonly index: number;
-  readonly failure: Failure;
-}
-
-/** An accepted answer. */
-export interface SubmissionRow {
-  readonly at: number;
-  readonly by?: Json;
-  readonly value: Json;
-}
-
-/** Work of an event that was not finished within the limit of one transition. */
-export interface OwedWork {
-  /** The event's time. */
-  readonly at: number;
-  /** What is left of the event's expression budget. */
-  readonly budget: number;
-  /** Keys of nodes to look at. */
-  readonly due: readonly string[];
-  /** Ends that their owners were not told of. */
-  readonly ended: readonly OwedEnd[];
-}
-
-export type OwedEnd =
-  | { readonly kind: 'scope'; readonly scope: ScopeRef }
-  | { readonly kind: 'rollback'; readonly of: string }
-  | {
-      readonly kind: 'undone';
-      readonly by?: string;
-      readonly report: CompensationReport;
-      readonly hasHalted: boolean;
+  toRow(): RunRow {
+    return {
+      engineVersion: this.engineVersion,
+      stateVersion: this.stateVersion,
+      status: this.status,
+      started: this.started,
+      seq: this.seq,
+      ...(this.eventIds === undefined ? {} : { eventIds: this.eventIds }),
+      ...(this.owed === undefined ? {} : { owed: this.owed }),
+      ...(this.cancelling === undefined ? {} : { cancelling: this.cancelling }),
+      ...(this.endedBy === undefined ? {} : { endedBy: this.endedBy }),
+      ...(this.result === undefined ? {} : { result: this.result }),
+      ...(this.failure === undefined ? {} : { failure: this.failure }),
+      ...(this.failedNode === undefined ? {} : { failedNode: this.failedNode }),
+      ...(this.failures === undefined ? {} : { failures: this.failures }),
     };
+  }
+}
 
-/** A scope by its container and the part of it. Missing container: the root. */
-export interface ScopeRef {
-  readonly container?: string;
-  readonly part: number;
+/** An owed command and the node it names. */
+export interface Owed {
+  readonly command: OwedCommand;
+  readonly node: NodeRecord;
+}
+
+/**
+ * The whole state of a run: records in memory, which the engine changes in place. `snapshot` gives it as rows of plain
+ * JSON, and `restore` takes it from them. Read it with the functions of `read.ts`.
+ */
+export class RunState {
+  readonly plan: Plan;
+  readonly run: RunRecord;
+  readonly start: Entry<'start'>;
+  readonly root: ScopeRecord;
+  readonly changes = new ChangeList();
+  /** Commands that want an answer, by id, in the order in which they were issued. */
+  readonly owed = new Map<string, Owed>();
+  /** Nodes that wait for a slot. */
+  readonly queue = new ReadyQueue();
+  /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
+  running = 0;
+  /** Compensations in flight, which are among these. */
+  compensations = 0;
+  readonly inputs = new RowTable('inputs', this.changes);
+  readonly items = new RowTable('items', this.changes);
+  readonly fields = new RowTable('fields', this.changes);
+  readonly undoing = new RowTable('undoing', this.changes);
+  readonly effects: EffectTable = new EffectTable(this.changes, (key) => this.find(key));
+  readonly generations = new RowTable('generations', this.changes);
+  readonly unknown = new RowTable('unknown', this.changes);
+  readonly abandoned = new RowTable('abandoned', this.changes);
+  readonly failedItems = new RowTable('failedItems', this.changes);
+  readonly submissions = new RowTable('submissions', this.changes);
+
+  constructor(plan: Plan, id: string, start: StartRow) {
+    this.plan = plan;
+    this.start = new Entry('start', id, start);
+    this.run = new RunRecord(id, start);
+    const workflow: WorkflowRecord = { plan: plan.main, prefix: '', depth: 1 };
+    this.root = new ScopeRecord(ROOT, plan.main.root, workflow, []);
+  }
+
+  /** Values of the graph's inputs. */
+  get input(): JsonObject {
+    return (this.start.value as StartRow).input;
+  }
+
+  /** How calls of a tool may be repeated. */
+  safetyOf(tool: string): StartRow['tools'][string] {
+    return ownProperty((this.start.value as StartRow).tools, tool) ?? 'none';
+  }
+
+  /**
+   * The node of a key. Where the scope it stands in is over, or has not begun, the record says only which node it is.
+   * @throws Error for the key of no node of this plan.
+   */
+  find(key: string): NodeRecord {
+    const node = this.lookup(key);
+    if (node === undefined) throw new Error(`the graph has no node '${key}'`);
+    return node;
+  }
+
+  /** As `find`; none for the key of no node of this plan. */
+  lookup(key: string): NodeRecord | undefined {
+    let top = this.root;
+    const atTop = top.workflow.plan.byId.get(key);
+    if (atTop?.scope === top.plan) return top.node(atTop);
+    const parts = parseNodeKey(key);
+    for (const [place, { id, indices }] of parts.entries()) {
+      const planned = top.workflow.plan.byId.get(id);
+      if (planned === undefined) return undefined;
+      const node = this.#scopeFor(planned.scope, top, indices).node(planned);
+      if (place === parts.length - 1) return node;
+      top = this.partOf(node, 0);
+    }
+    return undefined;
+  }
+
+  /** The scope of a plan in the workflow at whose top `top` stands. */
+  #scopeFor(plan: ScopePlan, top: ScopeRecord, indices: readonly number[]): ScopeRecord {
+    const { container } = plan;
+    if (container === undefined) return top;
+    const outer = this.#scopeFor(container.scope, top, indices).node(container);
+    if (container.node.kind !== 'foreach') return this.partOf(outer, container.parts.indexOf(plan));
+    return this.partOf(outer, indices[container.scope.loops.length] ?? 0);
+  }
+
+  /** A part of a node, whether it runs or not: an arm's body, a branch, an item, or the workflow that it runs. */
+  partOf(node: NodeRecord, part: number): ScopeRecord {
+    const open = node.container?.parts[part];
+    if (open !== undefined) return open;
+    const closed = this.newPart(node, part);
+    closed.isOpen = false;
+    return closed;
+  }
+
+  /** A part of a container that begins. */
+  newPart(container: NodeRecord, part: number): ScopeRecord {
+    const { key, planned, scope } = container;
+    const { node } = planned;
+    if (node.kind === 'workflow') {
+      const plan = this.plan.tasks.get(node.workflow);
+      if (plan === undefined) throw new Error(`the plan has no workflow '${node.workflow}'`);
+      const prefix = `${key}/`;
+      const workflow = { plan, prefix, depth: scope.workflow.depth + 1, node: container };
+      return new ScopeRecord(prefix, plan.root, workflow, [], container, part);
+    }
+    const isLoop = node.kind === 'foreach';
+    const plan = planned.parts[isLoop ? 0 : part];
+    if (plan === undefined) throw new Error(`node '${key}' has no part ${part}`);
+    const indices = isLoop ? [...scope.indices, part] : scope.indices;
+    return new ScopeRecord(partKey(container, part), plan, scope.workflow, indices, container, part);
+  }
+}
+
+/** Key of the scope of a part. */
+export function partKey({ key, planned }: NodeRecord, part: number): string {
+  switch (planned.node.kind) {
+    case 'workflow':
+      return `${key}/`;
+    case 'foreach':
+      return `${key}[${part}]`;
+    default:
+      return `${key}:${planned.parts[part]?.arm}`;
+  }
+}
+
+/**
+ * The node `id` as the nodes of a scope see it; none where it has not begun, or stands in a loop the scope is not in.
+ */
+export function visibleNode(scope: ScopeRecord, id: string): NodeRecord | undefined {
+  const planned = scope.workflow.plan.byId.get(id);
+  if (planned === undefined) return undefined;
+  return visibleScope(scope, planned.scope)?.nodes[planned.index];
+}
+
+function visibleScope(from: ScopeRecord, plan: ScopePlan): ScopeRecord | undefined {
+  for (let each: ScopeRecord | undefined = from; each !== undefined; each = scopeAround(each)) {
+    if (each.plan === plan) return each;
+  }
+  const { container } = plan;
+  if (container === undefined || container.node.kind === 'foreach') return undefined;
+  const outer = visibleScope(from, container.scope)?.nodes[container.index];
+  return outer?.container?.parts[container.parts.indexOf(plan)];
+}
+
+/** The scope around, in the same workflow. */
+function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefined {
+  return container === workflow.node ? undefined : container?.scope;
+}
+
+/** The `parallel` nodes around a node that undo what their branches did when one of them fails, the innermost first. */
+export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
+  const around: NodeRecord[] = [];
+  for (let each = scope.container; each !== undefined; each = each.scope.container) {
+    if (isRollingBack(each.planned)) around.push(each);
+  }
+  return around;
+}
+
+/** Whether a node undoes what its branches did when one of them fails. */
+export function isRollingBack({ node }: PlannedNode): boolean {
+  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+}
+
+/** Whether a `parallel` around a node undoes what its branches did when one of them fails. */
+export function isInRollback({ scope }: NodeRecord): boolean {
+  for (let each = scope.container; each !== undefined; each = each.scope.container) {
+    if (isRollingBack(each.planned)) return true;
+  }
+  return false;
+}
+
+/** What a container keeps of its parts. @throws Error where it does not run: the state is not of this run. */
+export function containerOf({ key, container }: NodeRecord): ContainerRecord {
+  if (container === undefined) throw new Error(`node '${key}' has no parts that run`);
+  return container;
 }

@@ -1,10 +1,10 @@
-import { attemptId, delayId } from './commands.js';
-import type { ContainerRow, Failure, NodeRow, SkipReason } from './contract.js';
-import type { NodeInstance, ScopeInstance } from './instances.js';
-import { takesPlace } from './ready-line.js';
+import { abandonCall, abandonTimer } from './commands.js';
+import type { Failure, OwedCommand, SkipReason } from './contract.js';
+import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import { cancel, neighbour, skip } from './settle.js';
-import type { Turn } from './turn.js';
-import { withdraw } from './withdraw.js';
+import type { Transition } from './transition.js';
+import { compensationReturned } from './undo.js';
+import { abandon, noteUnknown } from './unknown.js';
 
 /** How a scope is kept from going on. */
 export interface Stop {
@@ -17,99 +17,86 @@ export interface Stop {
 }
 
 /** Nothing new starts in a scope because of something outside. Looks at each of its nodes once. */
-export function stopScope(turn: Turn, scope: ScopeInstance, stop: Stop): void {
-  const { scopes, nodes } = turn.recorder.tables;
-  const { open, ...row } = scopes.need(scope.key);
-  if (open === 0) return;
-  scopes.put(scope.key, { open, ...row, stopped: true });
-  for (const planned of scope.plan.nodes) {
-    const node = turn.instances.node(scope, planned);
-    stopNode(turn, node, nodes.need(node.key), stop);
-  }
+export function stopScope(transition: Transition, scope: ScopeRecord, stop: Stop): void {
+  if (scope.open === 0) return;
+  transition.change(scope).stopped = true;
+  for (const planned of scope.plan.nodes) stopNode(transition, scope.node(planned), stop);
 }
 
-function stopNode(turn: Turn, node: NodeInstance, row: NodeRow, stop: Stop): void {
-  switch (row.status) {
+function stopNode(transition: Transition, node: NodeRecord, stop: Stop): void {
+  switch (node.status) {
     case 'pending':
-      if (stop.how !== 'stop' || !isRollbackAtHand(turn, node)) leaveOut(turn, node, stop);
+      if (stop.how !== 'stop' || !isRollbackAtHand(node)) leaveOut(transition, node, stop);
       return;
     case 'ready':
-      if (row.attempt === 0) leaveOut(turn, node, stop);
-      else cancel(turn, node);
+      if (node.attempt === 0) leaveOut(transition, node, stop);
+      else cancel(transition, node);
       return;
     case 'waiting':
-      withdraw(turn, attemptId(turn, node, row.attempt), stop.failure);
-      cancel(turn, node);
+      withdrawOwn(transition, node, stop.failure);
+      cancel(transition, node);
       return;
     case 'running':
-      stopRunning(turn, node, row, stop);
+      stopRunning(transition, node, stop);
       return;
     default:
       return;
   }
 }
 
-function leaveOut(turn: Turn, node: NodeInstance, stop: Stop): void {
+function leaveOut(transition: Transition, node: NodeRecord, stop: Stop): void {
   if (stop.how === 'cancel') {
-    cancel(turn, node);
+    cancel(transition, node);
     return;
   }
-  const { scopes } = turn.recorder.tables;
-  scopes.put(node.scope.key, { ...scopes.need(node.scope.key), cut: true });
-  skip(turn, node, stop.reason);
+  transition.change(node.scope).cut = true;
+  skip(transition, node, stop.reason);
 }
 
-function stopRunning(turn: Turn, node: NodeInstance, row: NodeRow, stop: Stop): void {
-  if (turn.recorder.tables.containers.get(node.key) !== undefined) {
-    stopContainer(turn, node, stop);
+function stopRunning(transition: Transition, node: NodeRecord, stop: Stop): void {
+  if (node.container !== undefined) {
+    stopContainer(transition, node, node.container, stop);
   } else if (stop.how !== 'stop') {
-    withdrawUndo(turn, node, stop);
-    withdraw(turn, attemptId(turn, node, row.attempt), stop.failure);
-    cancel(turn, node);
+    withdrawUndo(transition, node, stop);
+    withdrawOwn(transition, node, stop.failure);
+    cancel(transition, node);
   }
 }
 
 /** No further part of a container begins, and those that run are stopped. What undoes is only ever aborted. */
-export function stopContainer(turn: Turn, node: NodeInstance, stop: Stop): void {
-  const { containers, nodes } = turn.recorder.tables;
-  const container = containers.need(node.key);
-  const aborted = stop.how === 'stop' ? {} : { aborted: true as const };
-  containers.put(node.key, { ...container, stopped: true, ...aborted });
-  stopParts(turn, node, container, stop);
+export function stopContainer(
+  transition: Transition,
+  node: NodeRecord,
+  container: ContainerRecord,
+  stop: Stop,
+): void {
+  transition.change(container).stopped = true;
+  if (stop.how !== 'stop') container.aborted = true;
+  stopParts(transition, container, stop);
   if (stop.how === 'stop') return;
-  const row = nodes.need(node.key);
-  withdraw(turn, attemptId(turn, node, row.attempt), stop.failure);
-  if (container.undoing !== true) return;
-  withdrawUndo(turn, node, stop);
-  cancel(turn, node);
+  withdrawOwn(transition, node, stop.failure);
+  if (!container.undoing) return;
+  withdrawUndo(transition, node, stop);
+  cancel(transition, node);
 }
 
 /** Stops the parts of a container that run. */
-export function stopParts(
-  turn: Turn,
-  node: NodeInstance,
-  { first, next, running }: ContainerRow,
-  stop: Stop,
-): void {
+export function stopParts(transition: Transition, { parts, running }: ContainerRecord, stop: Stop): void {
   if (running === 0) return;
-  const { scopes } = turn.recorder.tables;
-  for (let part = first; part < next; part += 1) {
-    const scope = turn.instances.part(node, part);
-    if (scopes.get(scope.key) !== undefined) stopScope(turn, scope, stop);
-  }
+  for (const scope of parts) if (scope !== undefined) stopScope(transition, scope, stop);
 }
 
 /** A node undoes no further. The compensation in flight is given up, unless the run is cancelled: then it goes on. */
-function withdrawUndo(turn: Turn, node: NodeInstance, { how, failure }: Stop): void {
-  const { undoing, items, commands } = turn.recorder.tables;
-  const row = undoing.get(node.key);
+function withdrawUndo(transition: Transition, { key }: NodeRecord, { how, failure }: Stop): void {
+  const { undoing, items, owed } = transition.state;
+  const row = undoing.get(key);
   if (row === undefined) return;
-  undoing.delete(node.key);
-  items.delete(node.key);
-  const command = row.current === undefined ? undefined : commands.get(row.current.command);
+  undoing.delete(key);
+  items.delete(key);
+  const command = row.current === undefined ? undefined : owed.get(row.current.command)?.command;
   // What another owner issued is not this node's to give up.
-  if (how === 'cancel' || command === undefined || command.node !== node.key) return;
-  withdraw(turn, command.id, failure);
+  if (how === 'cancel' || command === undefined || command.node !== key) return;
+  withdraw(transition, command, failure);
 }
 
 /**
@@ -117,37 +104,64 @@ function withdrawUndo(turn: Turn, node: NodeInstance, { how, failure }: Stop): v
  * What is pending is skipped, what runs settles, what waits for an answer or a time is cancelled, and scopes inside are
  * stopped. Looks at each of its nodes, once in the life of the scope.
  */
-export function endScope(turn: Turn, scope: ScopeInstance, by: string, stop: Stop): void {
-  const { scopes, nodes } = turn.recorder.tables;
-  const { endedBy, ...row } = scopes.need(scope.key);
-  if (endedBy !== undefined) return;
-  scopes.put(scope.key, { ...row, endedBy: by });
+export function endScope(transition: Transition, scope: ScopeRecord, by: string, stop: Stop): void {
+  if (scope.endedBy !== undefined) return;
+  transition.change(scope).endedBy = by;
+  const wasFailing = scope.failure !== undefined;
   for (const planned of scope.plan.nodes) {
-    const node = turn.instances.node(scope, planned);
-    const { status, attempt } = nodes.need(node.key);
+    const node = scope.node(planned);
+    const { status, attempt, container } = node;
     if (status === 'pending' || (status === 'ready' && attempt === 0)) {
-      if (status !== 'pending' || !isRollbackAtHand(turn, node)) skip(turn, node, stop.reason);
+      if (status !== 'pending' || !isRollbackAtHand(node)) skip(transition, node, stop.reason);
     } else if (status === 'running') {
-      if (turn.recorder.tables.containers.get(node.key) !== undefined) stopContainer(turn, node, stop);
+      if (container !== undefined) stopContainer(transition, node, container, stop);
     } else if (status === 'waiting' || status === 'ready') {
-      const goesOn = isBetweenAttempts(turn, node) && (row.failure !== undefined || takesPlace(planned.node));
-      if (!goesOn) stopNode(turn, node, nodes.need(node.key), stop);
+      const goesOn = isBetweenAttempts(node) && (wasFailing || planned.takesPlace);
+      if (!goesOn) stopNode(transition, node, stop);
     }
   }
 }
 
 /** Whether a node's latest attempt has failed, and it waits for the next one. */
-export function isBetweenAttempts(turn: Turn, node: NodeInstance): boolean {
-  const { nodes, commands } = turn.recorder.tables;
-  const { status, attempt } = nodes.need(node.key);
+export function isBetweenAttempts({ status, attempt, command }: NodeRecord): boolean {
   if (status === 'ready') return attempt > 0;
-  return status === 'waiting' && commands.get(delayId(attemptId(turn, node, attempt))) !== undefined;
+  return status === 'waiting' && command?.kind === 'startTimer' && command.purpose === 'backoff';
 }
 
 /** What undoes for a `parallel` that runs is no new work: it stays at hand until that has settled. */
-function isRollbackAtHand(turn: Turn, node: NodeInstance): boolean {
+function isRollbackAtHand(node: NodeRecord): boolean {
   return node.planned.routers.some((router) => {
     if (router.node.kind !== 'parallel' || router.node.compensateNode !== node.planned.node.id) return false;
-    return turn.recorder.tables.nodes.need(neighbour(turn, node, router.node.id).key).status === 'running';
+    return neighbour(node, router.node.id).status === 'running';
   });
+}
+
+/** Gives up what a node still waits for: its answer, its time, the delay before its next attempt. */
+export function withdrawOwn(transition: Transition, node: NodeRecord, failure: Failure): void {
+  if (node.command !== undefined) withdraw(transition, node.command, failure);
+}
+
+/**
+ * Gives up a command. A call that was in flight has failed with `failure`, and one that was not made yet has done
+ * nothing.
+ */
+export function withdraw(transition: Transition, command: OwedCommand, failure: Failure): void {
+  const { id } = command;
+  if (command.kind === 'startTimer') {
+    const owed = transition.state.owed.get(id);
+    if (owed !== undefined) abandonTimer(transition, owed.node);
+    return;
+  }
+  abandonCall(transition, id);
+  if (command.kind !== 'callTool' && command.kind !== 'readResource') return;
+  const attempted = !transition.notStarted.has(id);
+  const { outcomeUnknown: _unknown, ...known } = failure;
+  const outcome = { ok: false, failure: attempted ? failure : known } as const;
+  transition.report({ kind: 'callReturned', node: command.node, command: id, attempted, outcome });
+  if (command.kind !== 'callTool') return;
+  if (command.isCompensation) compensationReturned(transition, command, outcome.failure);
+  else if (attempted) {
+    noteUnknown(transition, command, failure);
+    abandon(transition, command);
+  }
 }

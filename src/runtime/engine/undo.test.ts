@@ -137,7 +137,7 @@ describe('E9: a compensate node', () => {
     expect(run.commands).toContainEqual({
       ...{ kind: 'cancelCall', id: 'cleanup#1:undo:0:cancel', call: 'cleanup#1:undo:0' },
     });
-    expect([run.status('cleanup'), run.state.run.running, run.state.undoing]).toEqual(['cancelled', 0, {}]);
+    expect([run.status('cleanup'), run.state.running, run.tables.undoing]).toEqual(['cancelled', 0, {}]);
   });
 });
 
@@ -167,7 +167,7 @@ describe('E10: a parallel that names the node that undoes', () => {
       },
     });
     expect([run.status('trip'), run.status('rollback')]).toEqual(['failed', 'failed']);
-    expect(run.state.nodes.trip?.failure).toEqual(run.state.run.failure);
+    expect(run.tables.nodes.trip?.failure).toEqual(run.state.run.failure);
   });
 
   test('undoes although the run is failing already', () => {
@@ -234,7 +234,7 @@ describe('L16: cancelling with compensation', () => {
     run.cancel(true);
     const order: unknown[] = [];
     while (run.state.run.status === 'running') {
-      const [command] = Object.values(run.state.commands);
+      const [command] = Object.values(run.tables.commands);
       if (command?.kind !== 'callTool') throw new Error('nothing is undone');
       order.push([command.id, command.node, command.tool, command.input]);
       run.returns(command.node);
@@ -244,7 +244,7 @@ describe('L16: cancelling with compensation', () => {
       ['run:undo:1', 'sub/inside', 'undo-inside', { id: 2 }],
       ['run:undo:2', 'a', 'undo-a', { id: 1 }],
     ]);
-    expect([run.state.run.status, run.status('sure'), run.state.commands]).toEqual([
+    expect([run.state.run.status, run.status('sure'), run.tables.commands]).toEqual([
       'cancelled',
       'cancelled',
       {},
@@ -308,7 +308,7 @@ describe('L16: cancelling with compensation', () => {
       { onPartialFailure: 'rollback', onError: { value: lit(0) } },
     );
     const run = new Run(graph([node, call('last')])).returns('l', { id: 1 }).fails('bad').returns('both');
-    expect(run.state.effects['l@1']).toMatchObject({ status: 'undone' });
+    expect(run.tables.effects['l@1']).toMatchObject({ status: 'undone' });
     expect(run.cancel(true).state.run.status).toBe('cancelled');
   });
 });

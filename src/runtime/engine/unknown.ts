@@ -2,11 +2,12 @@ import { references } from '../../graph/expression/references.js';
 import type { RefRoot } from '../../graph/expression/tree.js';
 import { type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Compensation } from '../../graph/model.js';
-import type { AbandonedRow, Command, Failure } from './contract.js';
-import { recordEffect, safetyOf, stepsNamedBy } from './effects.js';
+import type { Command, Failure } from './contract.js';
+import { recordEffect, stepsNamedBy } from './effects.js';
 import { Evaluation } from './evaluation.js';
-import { type NodeInstance, visibleKey } from './instances.js';
-import { readerIn, type Turn } from './turn.js';
+import type { NodeRecord } from './records.js';
+import type { AbandonedRow } from './rows.js';
+import { readerIn, type Transition } from './transition.js';
 
 /** A command that calls a tool. */
 export type ToolCall = Extract<Command, { kind: 'callTool' }>;
@@ -17,121 +18,115 @@ function unknownKey({ node, generation }: Pick<ToolCall, 'node' | 'generation'>)
 }
 
 /** Notes a call that may have taken effect although it failed. */
-export function noteUnknown(turn: Turn, call: ToolCall, failure: Failure): void {
-  if (failure.outcomeUnknown !== true || safetyOf(turn, call.tool) === 'readOnly') return;
-  const { unknown } = turn.recorder.tables;
+export function noteUnknown(transition: Transition, call: ToolCall, failure: Failure): void {
+  const { state } = transition;
+  if (failure.outcomeUnknown !== true || state.safetyOf(call.tool) === 'readOnly') return;
   const key = unknownKey(call);
-  const attempts = unknown.get(key)?.attempts ?? [];
-  unknown.put(key, { step: call.node, tool: call.tool, attempts: [...attempts, call.id] });
+  const known = state.unknown.get(key);
+  const seq = known?.seq ?? transition.nextSeq();
+  const attempts = [...(known?.attempts ?? []), call.id];
+  state.unknown.put(key, { seq, step: call.node, tool: call.tool, attempts });
 }
 
 /**
  * A call succeeded. Its earlier attempts are the same call where the tool sees to it; else one of them may have taken
  * effect besides.
  */
-export function resolveUnknown(turn: Turn, call: ToolCall): void {
-  const { unknown } = turn.recorder.tables;
-  if (unknown.isEmpty) return;
+export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
+  const { unknown, abandoned } = state;
+  if (unknown.size === 0) return;
   const key = unknownKey(call);
   const row = unknown.get(key);
   if (row === undefined) return;
-  const safety = safetyOf(turn, call.tool);
+  const safety = state.safetyOf(call.tool);
   if (safety !== 'idempotent' && safety !== 'key') return;
   unknown.delete(key);
-  if (turn.instances.find(call.node).planned.node.compensate !== undefined) return;
+  if (node.planned.node.compensate !== undefined) return;
   // Their late successes are this one, and nothing undoes it.
-  for (const id of row.attempts) turn.recorder.tables.abandoned.delete(id);
+  for (const id of row.attempts) abandoned.delete(id);
 }
 
 /** Remembers a call that was given up, so that its success is recorded when it comes. */
-export function abandon(turn: Turn, call: ToolCall): void {
-  if (safetyOf(turn, call.tool) === 'readOnly') return;
-  const node = turn.instances.find(call.node);
+export function abandon(transition: Transition, call: ToolCall): void {
+  const { state } = transition;
+  if (state.safetyOf(call.tool) === 'readOnly') return;
+  const node = state.find(call.node);
   const { id, generation } = call;
   const row = { node: node.key, generation };
   const { compensate } = node.planned.node;
-  const { abandoned } = turn.recorder.tables;
-  abandoned.put(id, compensate === undefined ? row : { ...row, ...knownTo(turn, node, compensate) });
+  state.abandoned.put(
+    id,
+    compensate === undefined ? row : { ...row, ...knownTo(transition, node, compensate) },
+  );
 }
 
 /** What the compensation of a call refers to besides the call's own output. */
 function knownTo(
-  turn: Turn,
-  { key, scope }: NodeInstance,
+  transition: Transition,
+  { planned, scope }: NodeRecord,
   compensation: Compensation,
 ): Pick<AbandonedRow, 'known' | 'succeeded'> {
   const known: Record<string, JsonObject> = {};
-  const reader = readerIn(turn, scope);
+  const reader = readerIn(transition, scope);
   for (const { ref } of references(compensation.input)) {
     const [name] = ref.path;
     if (name === undefined) continue;
-    if (ref.root === 'steps' && visibleKey(scope, String(name)) === key) continue;
+    if (ref.root === 'steps' && name === planned.node.id) continue;
     const value = reader.lookup(ref.root, name);
     if (value !== undefined) known[ref.root] = { ...known[ref.root], [String(name)]: value };
   }
-  const succeeded = stepsNamedBy(compensation, scope).flatMap((step) =>
-    step !== undefined && reader.hasSucceeded(step) ? [step] : [],
-  );
-  return { known, succeeded };
+  return { known, succeeded: stepsNamedBy(compensation).filter((id) => reader.hasSucceeded(id)) };
 }
 
 /** A call that was given up succeeded: its effect is recorded, and nothing else changes. */
-export function lateSuccess(turn: Turn, command: string, value: Value): boolean {
-  const { abandoned } = turn.recorder.tables;
-  const row = abandoned.get(command);
+export function lateSuccess(transition: Transition, command: string, value: Value): boolean {
+  const row = forgetAbandoned(transition, command);
   if (row === undefined) return false;
-  abandoned.delete(command);
-  forgetAttempt(turn, command, row);
-  const node = turn.instances.find(row.node);
-  const reader = new LateReader(turn, node, row, value);
-  recordEffect(turn, node, { generation: row.generation, reader, isLate: true });
+  const node = transition.state.find(row.node);
+  const reader = new LateReader(transition, node, row, value);
+  recordEffect(transition, node, row.generation, reader);
   return true;
 }
 
 /** A call that was given up had not been made. */
-export function lateRefusal(turn: Turn, command: string): boolean {
-  const { abandoned } = turn.recorder.tables;
-  const row = abandoned.get(command);
-  if (row === undefined) return false;
-  abandoned.delete(command);
-  forgetAttempt(turn, command, row);
-  return true;
+export function lateRefusal(transition: Transition, command: string): boolean {
+  return forgetAbandoned(transition, command) !== undefined;
 }
 
-function forgetAttempt(
-  { recorder }: Turn,
-  command: string,
-  call: Pick<ToolCall, 'node' | 'generation'>,
-): void {
-  const { unknown } = recorder.tables;
+function forgetAbandoned({ state }: Transition, command: string): AbandonedRow | undefined {
+  const { abandoned, unknown } = state;
+  const call = abandoned.get(command);
+  if (call === undefined) return undefined;
+  abandoned.delete(command);
   const key = unknownKey(call);
   const row = unknown.get(key);
-  if (row === undefined) return;
-  const attempts = row.attempts.filter((id) => id !== command);
+  const attempts = row?.attempts.filter((id) => id !== command) ?? [];
+  if (row === undefined) return call;
   if (attempts.length === 0) unknown.delete(key);
   else unknown.put(key, { ...row, attempts });
+  return call;
 }
 
 /** Reads what a compensation refers to as it was when its call was given up. */
 class LateReader extends Evaluation {
-  readonly #node: NodeInstance;
+  readonly #id: string;
   readonly #row: AbandonedRow;
   readonly #value: Value;
 
-  constructor({ recorder, budget }: Turn, node: NodeInstance, row: AbandonedRow, value: Value) {
-    super(recorder.state, budget, node.scope);
-    this.#node = node;
+  constructor({ state, budget }: Transition, node: NodeRecord, row: AbandonedRow, value: Value) {
+    super(state, budget, node.scope);
+    this.#id = node.planned.node.id;
     this.#row = row;
     this.#value = value;
   }
 
   override lookup(root: RefRoot, name: string | number): Value {
-    if (root === 'steps' && visibleKey(this.#node.scope, String(name)) === this.#node.key) return this.#value;
+    if (root === 'steps' && name === this.#id) return this.#value;
     const values = this.#row.known?.[root];
     return values === undefined ? undefined : ownProperty(values, String(name));
   }
 
-  override hasSucceeded(key: string): boolean {
-    return this.#row.succeeded?.includes(key) === true;
+  override hasSucceeded(id: string): boolean {
+    return this.#row.succeeded?.includes(id) === true;
   }
 }

@@ -1,5 +1,4 @@
 import type { Plan } from '../../plan/plan.js';
-import type { RunState } from './contract.js';
 
 /** Counts releases of the engine that could give other commands for the same events. */
 export const ENGINE_VERSION = 1;
@@ -22,9 +21,9 @@ export class StateVersionError extends Error {
   }
 }
 
-/** @throws StateVersionError for a state of another version. */
-export function checkVersion({ run }: RunState): void {
-  if (run.stateVersion !== STATE_VERSION) throw new StateVersionError(run.id, run.stateVersion);
+/** @throws StateVersionError for a run whose state is of another version. */
+export function checkVersion(run: string, { stateVersion }: { readonly stateVersion: unknown }): void {
+  if (stateVersion !== STATE_VERSION) throw new StateVersionError(run, stateVersion);
 }
 
 /** Thrown when a host brings a state together with a graph it was not started on. */
@@ -42,7 +41,7 @@ export class GraphMismatchError extends Error {
   }
 }
 
-/** @throws GraphMismatchError for a plan of another graph than that of the run. */
-export function checkPlan({ hash }: Plan, { run }: RunState): void {
-  if (hash !== run.graphHash) throw new GraphMismatchError(run.id, run.graphHash, hash);
+/** @throws GraphMismatchError where a run was started on another graph than that of the plan. */
+export function checkGraph(run: string, graphHash: string, { hash }: Plan): void {
+  if (hash !== graphHash) throw new GraphMismatchError(run, graphHash, hash);
 }

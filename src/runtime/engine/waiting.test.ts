@@ -5,6 +5,7 @@ import { parseTime } from '../../graph/rfc3339.js';
 import { ask, body, branch, field, set, wait } from './constructs.fixture.js';
 import { again, broken, call, error, graph, list, lit, Run, step, text } from './graph.fixture.js';
 import { outstanding } from './outstanding.js';
+import { rowsText } from './tables.fixture.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -54,9 +55,9 @@ describe('N7: a question', () => {
     ['yield', { expects: { type: 'null' } }, null, [0, false]],
   ])('of mode %s takes what fits, and nothing else changes anything', (mode, more, good, bad) => {
     const run = new Run(graph([ask('q', mode, more)], { returns: step('q') }));
-    const before = JSON.stringify(run.state);
+    const before = rowsText(run.state);
     for (const value of bad) expect(run.answers('q', value).last).toMatchObject({ changes: [], facts: [] });
-    expect(JSON.stringify(run.state)).toBe(before);
+    expect(rowsText(run.state)).toBe(before);
     expect(run.answers('q', good).state.run.result).toEqual(good);
   });
 
@@ -75,7 +76,7 @@ describe('N7: a question', () => {
     const run = new Run(graph(nodes, { maxConcurrency: 1 }));
     expect(outstanding(run.state).commands.map(({ id }) => id)).toEqual(['a#1', 'b#1', 'c#1']);
     run.answers('b', { confirmed: true }).returns('c').answers('a', { confirmed: false });
-    expect(run.state.commands['d#1']).toMatchObject({ input: { x: { confirmed: false } } });
+    expect(run.tables.commands['d#1']).toMatchObject({ input: { x: { confirmed: false } } });
   });
 
   test('an answer to what is answered, or after the end, changes nothing', () => {
@@ -116,7 +117,7 @@ describe('N7: a question', () => {
       'b',
     );
     expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'b#1:cancel', call: 'b#1' }]);
-    expect([run.status('a'), run.state.nodes.b?.failure]).toEqual([
+    expect([run.status('a'), run.tables.nodes.b?.failure]).toEqual([
       'waiting',
       { code: 'E_TIMEOUT', message: 'Nothing came within 50 ms.' },
     ]);
@@ -199,7 +200,7 @@ describe('a wait', () => {
     const run = new Run(graph([call('a'), wait('w', { durationMs: lit(100), after: ['a'] })]));
     run.at = 400;
     run.returns('a');
-    expect(run.state.commands['w#1']).toMatchObject({ dueAt: 500 });
+    expect(run.tables.commands['w#1']).toMatchObject({ dueAt: 500 });
     run.at = 100;
     run.send({ kind: 'timerFired', at: 100, command: 'w#1' });
     expect(run.state.run.status).toBe('succeeded');
@@ -279,6 +280,6 @@ describe('a set', () => {
 
   test('writes nothing where one value cannot be evaluated', () => {
     const run = new Run(graph([set('s', { n: lit(2), x: broken })], { state }));
-    expect([run.state.run.status, run.state.fields]).toEqual(['failed', {}]);
+    expect([run.state.run.status, run.tables.fields]).toEqual(['failed', {}]);
   });
 });

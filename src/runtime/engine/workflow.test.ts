@@ -18,12 +18,12 @@ describe('N6: a workflow inside of another', () => {
     const run = new Run(withTasks(outer, inner), { x: 'outer' }).returns('a', 'mine');
     expect(run.inFlight).toEqual(['sub/b']);
     run.returns('sub/b', 'theirs');
-    expect(run.state.commands['sub/a#1']).toMatchObject({
+    expect(run.tables.commands['sub/a#1']).toMatchObject({
       node: 'sub/a',
       input: { x: 'mine', other: 'theirs' },
     });
     expect(run.returns('sub/a', 7).state.run.result).toEqual(['mine', 7]);
-    expect(Object.keys(run.state.nodes)).toEqual(['a', 'sub']);
+    expect(Object.keys(run.tables.nodes)).toEqual(['a', 'sub']);
   });
 
   test('G14: ends with what it returned, also from inside a loop; without either with null', () => {
@@ -31,7 +31,7 @@ describe('N6: a workflow inside of another', () => {
     const returned = new Run(withTasks(graph([sub()], { returns: step('sub') }), task([call('slow'), loop])));
     expect(returned.inFlight).toEqual(['sub/slow']);
     expect(returned.returns('sub/slow').state.run.result).toBe(1);
-    expect(returned.state.outputs).toEqual({ sub: 1 });
+    expect(returned.tables.outputs).toEqual({ sub: 1 });
     expect(
       new Run(withTasks(graph([sub()], { returns: step('sub') }), task([]))).state.run.result,
     ).toBeNull();
@@ -47,7 +47,7 @@ describe('N6: a workflow inside of another', () => {
     const inner = task([call('a', { x: input('x'), y: input('y') })], {
       inputs: [{ ...optional('x'), default: 5 }, optional('y')],
     });
-    expect(new Run(withTasks(graph([sub()]), inner)).state.commands['sub/a#1']).toMatchObject({
+    expect(new Run(withTasks(graph([sub()]), inner)).tables.commands['sub/a#1']).toMatchObject({
       input: { x: 5 },
     });
   });
@@ -70,7 +70,7 @@ describe('N6: a workflow inside of another', () => {
       inputs: [required('x'), { ...optional('y'), default: 5 }],
     });
     const run = new Run(withTasks(graph([sub({}, { x: lit(null), y: lit(null) })]), inner));
-    expect(run.state.commands['sub/a#1']).toMatchObject({ input: { x: null, y: null } });
+    expect(run.tables.commands['sub/a#1']).toMatchObject({ input: { x: null, y: null } });
   });
 
   test('a failure inside becomes the node’s, and may be handled there', () => {
@@ -104,7 +104,7 @@ describe('N6: a workflow inside of another', () => {
   test('the state of the run is shared, inputs are not', () => {
     const inner = task([call('a', { x: input('secret') })]);
     const run = new Run(withTasks(graph([sub()]), inner), { secret: 1 });
-    expect(run.state.commands['sub/a#1']).toMatchObject({ input: {} });
+    expect(run.tables.commands['sub/a#1']).toMatchObject({ input: {} });
   });
 
   test('one that the graph does not bring along is a fault of the graph', () => {

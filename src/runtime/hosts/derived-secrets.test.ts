@@ -27,7 +27,6 @@ import {
   step,
   text,
 } from '../engine/graph.fixture.js';
-import { emptyTables } from '../engine/table.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });
@@ -41,22 +40,18 @@ const local = (name: string): Expr => ({ kind: 'ref', root: 'local', path: [name
 
 const secretsOf = (...nodes: Node[]) => new DerivedSecrets(graph(nodes), (name) => name === 'token');
 
-const stateWith = (outputs: Readonly<Record<string, Json>> = {}): RunState => ({
-  ...emptyTables(),
-  run: {
-    ...{ id: 'r', workflow: 'w', graphHash: '', engineVersion: 1, stateVersion: 1 },
-    ...{ status: 'running', startedAt: 0, running: 0, started: 0 },
-  },
-  tools: {},
-  input: { token: 'user:hunter2', name: 'Ada', pin: 12_345 },
-  outputs,
-});
+/** A state in which these nodes have given these values. */
+function stateWith(nodes: readonly Node[], outputs: Readonly<Record<string, Json>> = {}): RunState {
+  const { state } = new Run(graph(nodes), { token: 'user:hunter2', name: 'Ada', pin: 12_345 });
+  for (const [node, output] of Object.entries(outputs)) state.find(node).output = output;
+  return state;
+}
 
 /** What is revealed when a call with this input starts. */
 const revealed = (value: Expr, outputs?: Readonly<Record<string, Json>>, ...before: Node[]): Json[] =>
   secretsOf(...before, call('go', { value })).revealedBy(
     { kind: 'nodeStarted', node: 'go', nodeKind: 'call' },
-    stateWith(outputs),
+    stateWith([...before, call('go', { value })], outputs),
   );
 
 describe('what derives from a secret', () => {
@@ -120,9 +115,9 @@ describe('what derives from a secret', () => {
   test('is what a function makes of it', () => {
     const slug = compute('slug', list(input('token')), { function: { name: 'slug', hash: 'slug' } });
     const fact = { kind: 'nodeSucceeded', node: 'slug', nodeKind: 'compute' } as const;
-    expect(secretsOf(slug).revealedBy(fact, stateWith({ slug: { a: 'xyz', size: 12, id: 98_765 } }))).toEqual(
-      ['user:hunter2', 'xyz', 98_765],
-    );
+    expect(
+      secretsOf(slug).revealedBy(fact, stateWith([slug], { slug: { a: 'xyz', size: 12, id: 98_765 } })),
+    ).toEqual(['user:hunter2', 'xyz', 98_765]);
   });
 
   test('is not the result of a tool', () => {

@@ -9,6 +9,7 @@ import { shortSecretsIn } from '../catalogue/call-mask.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { Evaluation, errorOf } from '../engine/evaluation.js';
 import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
+import { inputOf, nodeRecord, outputOf, scopeOf } from '../engine/read.js';
 
 /** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
@@ -166,13 +167,14 @@ export class DerivedSecrets {
     return exprs.flatMap((expr) => (expr === undefined ? [] : this.#valuesIn(expr, scope, state, error)));
   }
 
-  #errorOf(node: string, { nodes }: RunState): JsonObject | undefined {
-    return errorOf(node, (key) => ownProperty(nodes, key), this.#instances);
+  #errorOf(key: string, state: RunState): JsonObject | undefined {
+    const node = nodeRecord(state, key);
+    return node === undefined ? undefined : errorOf(node);
   }
 
   /** What a workflow is given for its secret inputs, wherever that came from. */
-  #handedTo(node: NodeInstance, { inputs }: RunState): Json[] {
-    const given = node.planned.node.kind === 'workflow' ? ownProperty(inputs, node.key) : undefined;
+  #handedTo(node: NodeInstance, state: RunState): Json[] {
+    const given = node.planned.node.kind === 'workflow' ? inputOf(state, node.key) : undefined;
     if (given === undefined) return [];
     const inside = this.#instances.part(node, 0);
     return Object.entries(given).flatMap(([name, value]) =>
@@ -181,10 +183,10 @@ export class DerivedSecrets {
   }
 
   /** What a function made of a secret, and what a node with bodies made of the values of these. */
-  #givenBy(node: NodeInstance, { outputs }: RunState): Json[] {
+  #givenBy(node: NodeInstance, state: RunState): Json[] {
     const { kind } = node.planned.node;
     if (kind === 'compute' && node.planned.node.function === undefined) return [];
-    const output = ownProperty(outputs, node.key);
+    const output = outputOf(state, node.key);
     // What else a tool gave back is known by its step; its texts may be as common as `ok`.
     if (kind === 'call' || kind === 'resource') {
       const paths = this.#flow.secretPathsOf(node.planned, node.scope);
@@ -245,7 +247,7 @@ export class DerivedSecrets {
     const parts = this.#partsOf(expr, at);
     if (parts.length === 0) return [];
     const evaluate = (part: SecretPart): Json[] => {
-      const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), at, error);
+      const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scopeOf(state, at), error);
       const evaluated = reader.value(part.expr);
       // Without a value in the engine's eyes there is none here.
       if (!evaluated.ok || evaluated.value === undefined) return [];

@@ -4,10 +4,11 @@ import { planOf } from '../../plan/plan.js';
 import { advance } from '../engine/advance.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import type { Event } from '../engine/contract.js';
-import { fold } from '../engine/fold.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
 import { outstanding } from '../engine/outstanding.js';
+import { foldRows, restore } from '../engine/snapshot.js';
 import { start } from '../engine/start.js';
+import { textOf } from '../engine/tables.fixture.js';
 import {
   type HostRow,
   type InboxItem,
@@ -74,11 +75,11 @@ export function journalContract(
       const journal = await open();
       const run = begin('r');
       await journal.append(run.first);
-      const expected = structuredClone(fold(run.first.changes));
+      const expected = textOf(foldRows(run.first.changes));
       (run.first.changes as unknown[]).length = 0;
       const loaded = await journal.load('r');
       expect(loaded).toMatchObject({ run: 'r', seq: 1, epoch: 1, graphHash: run.hash });
-      expect(fold(loaded?.rows ?? [])).toEqual(expected);
+      expect(textOf(loaded?.rows ?? [])).toEqual(expected);
       expect(await journal.graph(run.hash)).toEqual(line);
       expect([await journal.load('other'), await journal.graph('other')]).toEqual([undefined, undefined]);
     });
@@ -104,16 +105,18 @@ export function journalContract(
       await journal.append(run.first);
       const loaded = await journal.load('r');
       const expected = run.entry(returned(1)).changes;
-      expect(advance(planOf(line), fold(loaded?.rows ?? []), [returned(1)]).changes).toEqual(expected);
+      const stored = restore(planOf(line), loaded?.rows ?? []);
+      expect(advance(planOf(line), stored, [returned(1)]).changes).toEqual(expected);
     });
 
     test('what is still owed comes back in the order in which it was asked for', async () => {
       const journal = await open();
-      const run = begin('r', graph([call('b'), call('a'), ask('c')]));
+      const of = graph([call('b'), call('a'), ask('c')]);
+      const run = begin('r', of);
       await journal.append(run.first);
       const loaded = await journal.load('r');
-      const owed = outstanding(fold(loaded?.rows ?? [])).commands.map(({ id }) => id);
-      expect(owed).toEqual(outstanding(fold(run.first.changes)).commands.map(({ id }) => id));
+      const owed = outstanding(restore(planOf(of), loaded?.rows ?? [])).commands.map(({ id }) => id);
+      expect(owed).toEqual(['b#1', 'a#1', 'c#1']);
     });
 
     test('takes an entry with several events, and one with none', async () => {
@@ -125,7 +128,7 @@ export function journalContract(
       await journal.append(run.entry());
       const loaded = await journal.load('r');
       expect(loaded?.seq).toBe(3);
-      expect(fold(loaded?.rows ?? []).run).toMatchObject({ status: 'succeeded', result: 1 });
+      expect(restore(planOf(line), loaded?.rows ?? []).run).toMatchObject({ status: 'succeeded', result: 1 });
     });
 
     test('refuses an entry that does not follow the last one, and writes nothing of it', async () => {

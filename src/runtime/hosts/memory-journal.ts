@@ -1,7 +1,8 @@
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import type { Change, RunState, RunStatus } from '../engine/contract.js';
-import { fold } from '../engine/fold.js';
+import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
 import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,
@@ -35,8 +36,8 @@ interface Kept {
   readonly rows: Map<string, string>;
   /** Those of the host. */
   hostRows?: Map<string, string>;
-  /** When commands are due, by their ids. */
-  readonly dueAt: Map<string, number>;
+  /** When commands are due, by the rows that hold them. */
+  readonly dueTimes: Map<string, Omit<DueTimer, 'run'>>;
   readonly inbox: Map<string, string>;
   readonly responses: Map<string, string>;
   readonly watchers: Set<() => void>;
@@ -78,9 +79,9 @@ export class MemoryJournal implements Journal {
 
   async dueTimers(until: number): Promise<readonly DueTimer[]> {
     const due: DueTimer[] = [];
-    for (const [run, { isOpen, dueAt: times }] of this.#runs) {
+    for (const [run, { isOpen, dueTimes }] of this.#runs) {
       if (!isOpen) continue;
-      for (const [command, dueAt] of times) if (dueAt <= until) due.push({ run, command, dueAt });
+      for (const time of dueTimes.values()) if (time.dueAt <= until) due.push({ run, ...time });
     }
     return due.sort((one, other) => one.dueAt - other.dueAt);
   }
@@ -129,7 +130,8 @@ export class MemoryJournal implements Journal {
     if (kept === undefined) return undefined;
     const entries = kept.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
     const graph = JSON.parse(this.#graphs.get(kept.graphHash)?.text ?? '') as Graph;
-    return { graph, entries, state: fold(entries.flatMap(({ changes }) => changes)) };
+    const rows = foldRows(entries.flatMap(({ changes }) => changes));
+    return { graph, entries, state: restore(planOf(graph), rows) };
   }
 
   #write({ graph, ...entry }: JournalEntry): Refusal {
@@ -156,8 +158,8 @@ export class MemoryJournal implements Journal {
   }
 
   #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
-    const first = changes.find((change) => change.op === 'put' && change.table === 'run');
-    if (graph === undefined || first?.op !== 'put' || first.table !== 'run') return undefined;
+    const first = changes.find((change) => change.op === 'put' && change.table === 'start');
+    if (graph === undefined || first?.op !== 'put' || first.table !== 'start') return undefined;
     const { graphHash } = first.row;
     const shared = this.#graphs.get(graphHash) ?? { text: JSON.stringify(graph), runs: 0 };
     shared.runs += 1;
@@ -166,7 +168,7 @@ export class MemoryJournal implements Journal {
       graphHash,
       entries: [],
       rows: new Map(),
-      dueAt: new Map(),
+      dueTimes: new Map(),
       inbox: new Map(),
       responses: new Map(),
       watchers: new Set(),
@@ -197,12 +199,14 @@ function keep(kept: Kept, change: Change): void {
   const key = JSON.stringify([change.table, change.key]);
   if (change.op === 'delete') {
     kept.rows.delete(key);
-    if (change.table === 'commands') kept.dueAt.delete(change.key);
+    kept.dueTimes.delete(key);
     return;
   }
   kept.rows.set(key, JSON.stringify(change));
   if (change.table === 'run') kept.isOpen = !OVER.has(change.row.status);
-  if (change.table === 'commands' && 'dueAt' in change.row) kept.dueAt.set(change.key, change.row.dueAt);
+  const due = dueTimeOf(change);
+  if (due === undefined) kept.dueTimes.delete(key);
+  else kept.dueTimes.set(key, due);
 }
 
 function notify({ watchers }: Kept): void {

@@ -2,6 +2,7 @@ import type { Graph } from '../../graph/model.js';
 import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
 import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../../plan/plan.js';
 import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
+import { nodeRecord } from '../engine/read.js';
 import { isListed } from './trace/outlook.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */
@@ -47,7 +48,7 @@ class RunProgress implements ProgressObserver {
   readonly #plan: Plan;
   readonly #report: ReportProgress;
   readonly #total: number;
-  #containers: RunState['containers'] = {};
+  #state: RunState | undefined;
   #reported = -1;
 
   constructor(graph: Graph, report: ReportProgress) {
@@ -56,8 +57,8 @@ class RunProgress implements ProgressObserver {
     this.#total = placesIn(this.#plan.main.root).size;
   }
 
-  observe(fact: Fact, { containers }: RunState): void {
-    this.#containers = containers;
+  observe(fact: Fact, state: RunState): void {
+    this.#state = state;
     switch (fact.kind) {
       case 'nodeStarted':
         this.#starts(fact.node);
@@ -89,7 +90,7 @@ class RunProgress implements ProgressObserver {
   }
 
   #partEnded(key: string): void {
-    const row = this.#containers[key];
+    const row = this.#containerOf(key);
     const span = this.#spanOf(key);
     if (row === undefined || span === undefined) return;
     const [ended, count] = [endedIn(row), row.end - row.first];
@@ -98,6 +99,10 @@ class RunProgress implements ProgressObserver {
     const done = `${ended} of ${count} done`;
     const message = `${this.#titleOf(key)} (${this.#isAtTop(key) ? done : `${idOf(key)}: ${done}`})`;
     this.#tellInside(key, span.low + (span.width * ended) / count, message);
+  }
+
+  #containerOf(key: string): Pick<ContainerRow, 'first' | 'next' | 'end' | 'running'> | undefined {
+    return this.#state && nodeRecord(this.#state, key)?.container;
   }
 
   #tellInside(key: string, value: number, message: string | undefined): void {
@@ -153,7 +158,7 @@ class RunProgress implements ProgressObserver {
 
   /** Parts run side by side, and which of them is meant does not matter: it stands behind those that have ended. */
   #partOfContainer(span: Span, { node: { kind } }: PlannedNode, key: string): Span {
-    const row = this.#containers[key];
+    const row = this.#containerOf(key);
     if ((kind !== 'foreach' && kind !== 'parallel') || row === undefined) return span;
     const count = row.end - row.first;
     return partOf(span, Math.min(endedIn(row), count - 1), count);
@@ -181,7 +186,7 @@ function partOf({ low, width }: Span, place: number, count: number): Span {
   return { low: low + (width * place) / count, width: width / count };
 }
 
-function endedIn({ first, next, running }: ContainerRow): number {
+function endedIn({ first, next, running }: Pick<ContainerRow, 'first' | 'next' | 'running'>): number {
   return next - first - running;
 }
 

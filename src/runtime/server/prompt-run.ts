@@ -1,12 +1,12 @@
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph, ResourceRef } from '../../graph/model.js';
+import { planOf } from '../../plan/plan.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { bodyText } from '../catalogue/encode-text.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
 import type { ResourceEntry } from '../catalogue/registry.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
-import { emptyTables } from '../engine/table.js';
-import { ENGINE_VERSION, STATE_VERSION } from '../engine/version.js';
+import { failedAtStart } from '../engine/start.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import { RunMask } from '../hosts/run-mask.js';
 import { createProgress } from '../observers/progress.js';
@@ -168,21 +168,13 @@ function notBegun(
   uri: string,
   { code, message }: Failure,
 ): RunState {
-  return {
-    run: {
-      id: runId,
-      workflow: workflow.graph.name,
-      graphHash: workflow.hash,
-      engineVersion: ENGINE_VERSION,
-      stateVersion: STATE_VERSION,
+  return failedAtStart(
+    planOf(workflow.graph, workflow.hash),
+    input,
+    { runId, at: Date.now() },
+    {
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
-      startedAt: Date.now(),
-      running: 0,
-      started: 0,
       failure: { code, message: texts.instructionUnreadable(uri, message) },
     },
-    input,
-    tools: {},
-    ...emptyTables(),
-  };
+  );
 }

@@ -2,9 +2,9 @@ import { canonicalJson } from '../../../src/graph/canonical.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/plan.js';
-import type { Advance, Event, RunState, StartIds } from '../../../src/runtime/engine/contract.js';
-import { fold } from '../../../src/runtime/engine/fold.js';
+import type { Advance, Event, Row, RunState, StartIds } from '../../../src/runtime/engine/contract.js';
 import { remainsOf } from '../../../src/runtime/engine/remains.js';
+import { foldRows, restore } from '../../../src/runtime/engine/snapshot.js';
 import { drive, ENGINE, idsIn } from '../../oracle/drive.js';
 import type { RunCase } from './cases.js';
 
@@ -53,7 +53,7 @@ function replayed(begin: Beginning, events: readonly Event[]): string {
   let state = note(ENGINE.start(plan, begin.input, begin.ids));
   for (const event of events) {
     lines.push({ event });
-    const stored = JSON.parse(JSON.stringify(fold(rows))) as RunState;
+    const stored = restore(plan, JSON.parse(JSON.stringify(foldRows(rows))) as Row[]);
     state = note(ENGINE.advance(plan, stored, [event]));
   }
   lines.push({ remains: remainsOf(plan, state) as unknown as Json });

@@ -4,6 +4,7 @@ import type { Graph } from '../../../src/graph/model.js';
 import { nodesOf } from '../../../src/graph/node-expressions.js';
 import { planOf } from '../../../src/plan/plan.js';
 import type { Command, Event, RunState } from '../../../src/runtime/engine/contract.js';
+import { commandOf } from '../../../src/runtime/engine/read.js';
 import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
 import type { HandOffCall } from '../../../src/runtime/observers/trace/messages.js';
 import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
@@ -70,7 +71,7 @@ function goOn(graph: Graph, { events, errors }: Stopped): Issued[] {
   for (const event of events) {
     if (event.kind === 'cancelled') break;
     if (!('command' in event)) continue;
-    const command = step.state.commands[event.command];
+    const command = commandOf(step.state, event.command);
     if (command === undefined || failing.has(event.command)) continue;
     const isAnswer =
       event.kind === 'toolReturned' || event.kind === 'resourceRead' || event.kind === 'evaluated';

@@ -2,12 +2,11 @@ import type { ToolContext } from '../../../src/decorators/context.js';
 import type { ToolAnnotations } from '../../../src/decorators/tool.js';
 import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
-
 import type { RetrySafety } from '../../../src/graph/tool-safety.js';
-
 import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
+import { commandsOf } from '../../../src/runtime/engine/read.js';
 import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
 import { LiveRun } from '../../../src/runtime/hosts/in-process/live-run.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
@@ -106,7 +105,7 @@ function answered(
       observe: options.observe,
       changed() {
         const { standing, state } = run;
-        for (const command of Object.values(state.commands)) {
+        for (const command of commandsOf(state)) {
           if (command.kind !== 'requestAction' || !Object.hasOwn(answers, command.node)) continue;
           run.answer(command.id, answers[command.node] ?? null);
           return;

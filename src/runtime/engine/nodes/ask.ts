@@ -6,35 +6,35 @@ import type { Action } from '../contract.js';
 import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
-import type { NodeInstance } from '../instances.js';
-import { readerOf, type Turn } from '../turn.js';
-import { hasTime, nextAttempt, waitFor, waitLimitOf } from './attempt.js';
+import type { NodeRecord } from '../records.js';
+import { readerOf, type Transition } from '../transition.js';
+import { hasTime, nextAttemptId, waitFor, waitLimitOf } from './attempt.js';
 
 /** Asks somebody and waits for the answer. [N7] */
-export function beginAsk(turn: Turn, node: NodeInstance, model: AskNode): void {
-  if (!hasTime(turn, node)) return;
-  const attempt = nextAttempt(turn, node);
-  const action = actionOf(turn, node, model);
+export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const action = actionOf(transition, node, model);
   if (!action.ok) {
-    fail(turn, node, { failure: action.failure, reached: attempt.number - 1, final: true });
+    fail(transition, node, { failure: action.failure, reached: node.attempt, final: true });
     return;
   }
-  const dueAt = waitLimitOf(turn, node);
-  waitFor(turn, node, attempt, {
-    ...{ kind: 'requestAction', id: attempt.id, node: node.key, action: action.value },
+  const dueAt = waitLimitOf(transition, node);
+  waitFor(transition, node, {
+    ...{ kind: 'requestAction', id, node: node.key, action: action.value },
     ...(dueAt === undefined ? {} : { dueAt }),
   });
-  turn.recorder.report({
+  transition.report({
     kind: 'waiting',
     node: node.key,
     nodeKind: 'ask',
-    command: attempt.id,
+    command: id,
     action: action.value,
   });
 }
 
-function actionOf(turn: Turn, node: NodeInstance, model: AskNode): Evaluated<Action> {
-  const reader = readerOf(turn, node);
+function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Evaluated<Action> {
+  const reader = readerOf(transition, node);
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
   const base = { type: 'ask', mode: model.mode, message: message.value } as const;

@@ -1,6 +1,6 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import type { NodeInstance } from '../instances.js';
-import type { Turn } from '../turn.js';
+import type { NodeRecord } from '../records.js';
+import type { Transition } from '../transition.js';
 import { beginAsk } from './ask.js';
 import { beginBranch } from './branch.js';
 import { beginCall } from './call.js';
@@ -17,50 +17,50 @@ import { beginWait } from './wait.js';
 import { beginWorkflow } from './workflow.js';
 
 /** Does what a node is there for, or begins to. */
-export function beginNode(turn: Turn, node: NodeInstance): void {
+export function beginNode(transition: Transition, node: NodeRecord): void {
   const model = node.planned.node;
   switch (model.kind) {
     case 'call':
-      beginCall(turn, node, model);
+      beginCall(transition, node, model);
       return;
     case 'resource':
-      beginRead(turn, node, model);
+      beginRead(transition, node, model);
       return;
     case 'compute':
-      beginCompute(turn, node, model);
+      beginCompute(transition, node, model);
       return;
     case 'branch':
-      beginBranch(turn, node, model);
+      beginBranch(transition, node, model);
       return;
     case 'parallel':
-      beginParallel(turn, node, model);
+      beginParallel(transition, node, model);
       return;
     case 'foreach':
-      beginForeach(turn, node, model);
+      beginForeach(transition, node, model);
       return;
     case 'workflow':
-      beginWorkflow(turn, node, model);
+      beginWorkflow(transition, node, model);
       return;
     case 'ask':
-      beginAsk(turn, node, model);
+      beginAsk(transition, node, model);
       return;
     case 'wait':
-      beginWait(turn, node, model);
+      beginWait(transition, node, model);
       return;
     case 'set':
-      beginSet(turn, node, model);
+      beginSet(transition, node, model);
       return;
     case 'return':
-      beginReturn(turn, node, model);
+      beginReturn(transition, node, model);
       return;
     case 'goto':
-      beginGoto(turn, node, model);
+      beginGoto(transition, node, model);
       return;
     case 'error':
-      beginError(turn, node, model);
+      beginError(transition, node, model);
       return;
     case 'compensate':
-      beginCompensate(turn, node);
+      beginCompensate(transition, node);
       return;
     default:
       unreachable(model);

@@ -1,51 +1,42 @@
-import type { JsonObject } from '../../../graph/json.js';
 import type { CallNode } from '../../../graph/model.js';
 import { callKeyText } from '../commands.js';
 import { fail } from '../ending.js';
 import { generationFor } from '../generation.js';
-import type { NodeInstance } from '../instances.js';
-import { readerOf, type Turn } from '../turn.js';
-import { hasTime, issue, limitOf, nextAttempt } from './attempt.js';
+import type { NodeRecord } from '../records.js';
+import { readerOf, type Transition } from '../transition.js';
+import { hasTime, issue, limitOf, nextAttemptId } from './attempt.js';
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same. */
-export function beginCall(turn: Turn, node: NodeInstance, { tool, input }: CallNode): void {
-  const { nodes } = turn.recorder.tables;
-  const { attempt: reached, input: sent } = nodes.need(node.key);
-  if (!hasTime(turn, node)) return;
+export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
+  const { attempt: reached, input: sent, key: nodeKey } = node;
+  if (!hasTime(transition, node)) return;
   const evaluated =
-    sent === undefined ? readerOf(turn, node).object(input, 'input') : { ok: true as const, value: sent };
+    sent === undefined
+      ? readerOf(transition, node).object(input, 'input')
+      : { ok: true as const, value: sent };
   if (!evaluated.ok) {
-    fail(turn, node, { failure: evaluated.failure, reached, final: true });
+    fail(transition, node, { failure: evaluated.failure, reached, final: true });
     return;
   }
   const { value } = evaluated;
-  const generation = generationFor(turn, node, value);
-  if (sent === undefined && node.planned.retry !== undefined) keep(turn, node, value);
-  const attempt = nextAttempt(turn, node);
-  const { id, number } = attempt;
-  const key = callKeyText(turn, node.key, generation);
+  const { state } = transition;
+  const generation = generationFor(state, node, value);
+  if (node.planned.retry !== undefined) node.input = value;
+  const id = nextAttemptId(transition, node);
+  const attempt = reached + 1;
+  const key = callKeyText(state.run.id, nodeKey, generation);
+  const dueAt = limitOf(transition, node);
   // Written out: this is the most frequent command there is.
-  issue(turn, node, attempt, {
+  issue(transition, node, {
     kind: 'callTool',
     id,
-    node: node.key,
+    node: nodeKey,
     tool,
     input: value,
-    attempt: number,
+    attempt,
     generation,
     key,
-    dueAt: limitOf(turn, node),
+    dueAt,
   });
-  turn.recorder.report({
-    kind: 'callIssued',
-    node: node.key,
-    command: id,
-    tool,
-    input: value,
-    attempt: number,
-  });
-}
-
-function keep({ recorder }: Turn, { key }: NodeInstance, input: JsonObject): void {
-  recorder.tables.nodes.put(key, { ...recorder.tables.nodes.need(key), input });
+  transition.report({ kind: 'callIssued', node: nodeKey, command: id, tool, input: value, attempt });
 }

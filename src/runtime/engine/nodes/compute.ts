@@ -1,32 +1,31 @@
 import type { ComputeNode } from '../../../graph/model.js';
 import { fail } from '../ending.js';
-import type { NodeInstance } from '../instances.js';
+import type { NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
-import { readerOf, type Turn } from '../turn.js';
-import { hasTime, issue, limitOf, nextAttempt } from './attempt.js';
+import { readerOf, type Transition } from '../transition.js';
+import { hasTime, issue, limitOf, nextAttemptId } from './attempt.js';
 
 /** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
-export function beginCompute(turn: Turn, node: NodeInstance, model: ComputeNode): void {
+export function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
   if (model.function === undefined) {
-    const evaluated = readerOf(turn, node).value(model.value);
-    if (evaluated.ok) succeed(turn, node, evaluated.value);
-    else fail(turn, node, { failure: evaluated.failure, reached: 0, final: true });
+    const evaluated = readerOf(transition, node).value(model.value);
+    if (evaluated.ok) succeed(transition, node, evaluated.value);
+    else fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
     return;
   }
-  if (!hasTime(turn, node)) return;
-  const attempt = nextAttempt(turn, node);
-  const args = readerOf(turn, node).list(model.value, 'arguments of the function');
+  if (!hasTime(transition, node)) return;
+  const args = readerOf(transition, node).list(model.value, 'arguments of the function');
   if (!args.ok) {
-    fail(turn, node, { failure: args.failure, reached: attempt.number - 1, final: true });
+    fail(transition, node, { failure: args.failure, reached: node.attempt, final: true });
     return;
   }
   const { name, hash } = model.function;
-  issue(turn, node, attempt, {
+  issue(transition, node, {
     kind: 'evaluate',
-    id: attempt.id,
+    id: nextAttemptId(transition, node),
     node: node.key,
     function: { name, hash },
     args: args.value,
-    dueAt: limitOf(turn, node),
+    dueAt: limitOf(transition, node),
   });
 }

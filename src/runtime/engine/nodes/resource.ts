@@ -1,19 +1,19 @@
 import type { ResourceNode } from '../../../graph/model.js';
 import { fail } from '../ending.js';
-import type { NodeInstance } from '../instances.js';
-import { readerOf, type Turn } from '../turn.js';
-import { hasTime, issue, limitOf, nextAttempt } from './attempt.js';
+import type { NodeRecord } from '../records.js';
+import { readerOf, type Transition } from '../transition.js';
+import { hasTime, issue, limitOf, nextAttemptId } from './attempt.js';
 
 /** Reads a resource from the node's evaluated URI. */
-export function beginRead(turn: Turn, node: NodeInstance, model: ResourceNode): void {
-  if (!hasTime(turn, node)) return;
-  const attempt = nextAttempt(turn, node);
-  const uri = readerOf(turn, node).text(model.uri, 'URI');
+export function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const uri = readerOf(transition, node).text(model.uri, 'URI');
   if (!uri.ok) {
-    fail(turn, node, { failure: uri.failure, reached: attempt.number - 1, final: true });
+    fail(transition, node, { failure: uri.failure, reached: node.attempt, final: true });
     return;
   }
   const read = { node: node.key, resource: model.resource, uri: uri.value };
-  issue(turn, node, attempt, { kind: 'readResource', id: attempt.id, ...read, dueAt: limitOf(turn, node) });
-  turn.recorder.report({ kind: 'resourceRequested', command: attempt.id, ...read });
+  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: limitOf(transition, node) });
+  transition.report({ kind: 'resourceRequested', command: id, ...read });
 }

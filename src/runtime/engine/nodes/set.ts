@@ -1,19 +1,18 @@
 import type { Value } from '../../../graph/json.js';
 import type { SetNode } from '../../../graph/model.js';
 import { fail } from '../ending.js';
-import type { NodeInstance } from '../instances.js';
+import type { NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
-import { readerOf, type Turn } from '../turn.js';
+import { readerOf, type Transition } from '../transition.js';
 
 /** Writes fields of the run's state: every value is read before any field is written. */
-export function beginSet(turn: Turn, node: NodeInstance, { updates }: SetNode): void {
-  const { recorder } = turn;
-  const reader = readerOf(turn, node);
+export function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode): void {
+  const reader = readerOf(transition, node);
   const written = new Map<string, Value>();
   for (const { field, value } of updates) {
     const evaluated = reader.value(value);
     if (!evaluated.ok) {
-      fail(turn, node, { failure: evaluated.failure, reached: 0, final: true });
+      fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
       return;
     }
     written.set(field, evaluated.value);
@@ -23,8 +22,8 @@ export function beginSet(turn: Turn, node: NodeInstance, { updates }: SetNode): 
   );
   for (const [field, value] of written) {
     const row = value === undefined ? {} : { value };
-    recorder.tables.fields.put(field, row);
-    recorder.report({ kind: 'stateSet', node: node.key, field, ...row });
+    transition.state.fields.put(field, row);
+    transition.report({ kind: 'stateSet', node: node.key, field, ...row });
   }
-  succeed(turn, node, Object.fromEntries(given));
+  succeed(transition, node, Object.fromEntries(given));
 }

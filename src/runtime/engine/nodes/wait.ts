@@ -5,30 +5,30 @@ import type { Failure } from '../contract.js';
 import { fail } from '../ending.js';
 import type { Evaluation } from '../evaluation.js';
 import { failures } from '../failures.js';
-import type { NodeInstance } from '../instances.js';
+import type { NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
-import { readerOf, type Turn } from '../turn.js';
-import { hasTime, nextAttempt, waitFor, waitLimitOf } from './attempt.js';
+import { readerOf, type Transition } from '../transition.js';
+import { hasTime, nextAttemptId, waitFor, waitLimitOf } from './attempt.js';
 
 /** Waits until a timer fires. A time that is over passes at once. */
-export function beginWait(turn: Turn, node: NodeInstance, model: WaitNode): void {
-  if (!hasTime(turn, node)) return;
-  const attempt = nextAttempt(turn, node);
-  const until = endOf(turn.at, readerOf(turn, node), model);
+export function beginWait(transition: Transition, node: NodeRecord, model: WaitNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const until = endOf(transition.at, readerOf(transition, node), model);
   if (typeof until !== 'number') {
-    fail(turn, node, { failure: until, reached: attempt.number - 1, final: true });
+    fail(transition, node, { failure: until, reached: node.attempt, final: true });
     return;
   }
-  if (until <= turn.at) {
-    succeed(turn, node, undefined);
+  if (until <= transition.at) {
+    succeed(transition, node, undefined);
     return;
   }
-  const limit = waitLimitOf(turn, node) ?? Number.POSITIVE_INFINITY;
-  const late = limit === turn.recorder.run.deadlineAt ? 'deadline' : 'timeout';
+  const limit = waitLimitOf(transition, node) ?? Number.POSITIVE_INFINITY;
+  const late = limit === transition.state.run.deadlineAt ? 'deadline' : 'timeout';
   const timer =
     limit < until ? ({ purpose: late, dueAt: limit } as const) : ({ purpose: 'wait', dueAt: until } as const);
-  waitFor(turn, node, attempt, { kind: 'startTimer', id: attempt.id, node: node.key, ...timer });
-  turn.recorder.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: attempt.id, until });
+  waitFor(transition, node, { kind: 'startTimer', id, node: node.key, ...timer });
+  transition.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: id, until });
 }
 
 /** The time it waits for, in whole ms since the epoch. */

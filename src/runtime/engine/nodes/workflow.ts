@@ -6,24 +6,26 @@ import type { Failure } from '../contract.js';
 import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
-import type { NodeInstance } from '../instances.js';
-import { readerOf, type Turn } from '../turn.js';
+import type { NodeRecord } from '../records.js';
+import { readerOf, type Transition } from '../transition.js';
 
 /** Runs another workflow with inputs, names and steps of its own. [N6] */
-export function beginWorkflow(turn: Turn, node: NodeInstance, model: WorkflowNode): void {
-  const { recorder, instances } = turn;
-  const { plan, depth } = instances.part(node, 0).workflow;
-  const given = readerOf(turn, node).object(model.input, 'input');
+export function beginWorkflow(transition: Transition, node: NodeRecord, model: WorkflowNode): void {
+  const { state } = transition;
+  const { plan, depth } = state.partOf(node, 0).workflow;
+  const given = readerOf(transition, node).object(model.input, 'input');
   const input = given.ok ? inputFor(plan.graph, given.value) : given;
   const failure = input.ok ? tooDeep(depth) : input.failure;
   if (!input.ok || failure !== undefined) {
-    const { attempt: reached } = recorder.tables.nodes.need(node.key);
-    fail(turn, node, { failure: failure ?? failures.depth(MAX_WORKFLOW_DEPTH), reached, final: true });
+    const { attempt: reached } = node;
+    fail(transition, node, {
+      ...{ failure: failure ?? failures.depth(MAX_WORKFLOW_DEPTH), reached, final: true },
+    });
     return;
   }
-  openContainer(turn, node, 0, 1);
-  recorder.tables.inputs.put(node.key, input.value);
-  beginParts(turn, node, 1);
+  openContainer(transition, node, 0, 1).input = input.value;
+  state.inputs.put(node.key, input.value);
+  beginParts(transition, node, 1);
 }
 
 function tooDeep(depth: number): Failure | undefined {

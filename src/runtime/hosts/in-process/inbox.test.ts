@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../../engine/constructs.fixture.js';
-import { fold } from '../../engine/fold.js';
 import { chain, done, graph, step } from '../../engine/graph.fixture.js';
+import { commandsOf } from '../../engine/read.js';
 import { FaultyJournal } from '../faulty-journal.fixture.js';
 import { type InboxItem, JournalFailedError, request } from '../journal.js';
 import { MemoryJournal } from '../memory-journal.js';
@@ -72,8 +72,8 @@ describe('the inbox of a run in a journal', () => {
       await answered(journal);
       expect(await request(journal, item('1', 'sure#1'))).toEqual({ isTaken: true });
       expect(journal.read('run-1')?.entries.flatMap(({ consumed = [] }) => consumed)).toHaveLength(1);
-      const state = fold(journal.read('run-1')?.entries.flatMap(({ changes }) => changes) ?? []);
-      expect(Object.keys(state.commands)).toEqual(['really#1']);
+      const { state } = journal.read('run-1') ?? {};
+      expect(state && commandsOf(state).map(({ id }) => id)).toEqual(['really#1']);
     },
   );
 

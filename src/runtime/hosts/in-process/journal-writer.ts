@@ -135,6 +135,6 @@ export class JournalWriter<Pending> {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;
-    return { wasWritten, state: loaded && restored(loaded.rows), hostRows };
+    return { wasWritten, state: loaded && restored(this.#graph, loaded.rows), hostRows };
   }
 }

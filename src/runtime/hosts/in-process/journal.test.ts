@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { ask, body, foreach, parallel, undo, wait } from '../../engine/constructs.fixture.js';
 import { again, call, chain, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
+import { commandsOf, outputOf } from '../../engine/read.js';
 import { FaultyJournal } from '../faulty-journal.fixture.js';
 import { JournalConflictError, type JournalEntry, JournalFailedError } from '../journal.js';
 import { MemoryJournal } from '../memory-journal.js';
@@ -34,7 +35,10 @@ describe('a journal', () => {
   test('has each step before anything of it is carried out or told, and forgets the run at its end', async () => {
     const setup = new Setup();
     const journal = new MemoryJournal();
-    const open = () => Object.keys(journal.read('run-1')?.state.commands ?? {});
+    const open = () => {
+      const { state } = journal.read('run-1') ?? {};
+      return state === undefined ? [] : commandsOf(state).map(({ id }) => id);
+    };
     const seen: unknown[] = [];
     const tool = (name: string) => () => {
       seen.push([name, open().filter((id) => !id.includes(':'))]);
@@ -257,7 +261,7 @@ describe('a journal that fails', () => {
           while (!setup.facts.some(({ kind }) => kind === 'waiting')) await turn();
           setup.clock.pass(5);
           const { status, result, state } = await running;
-          const { random: _, ...row } = state.run;
+          const row = state.run.toRow();
           return {
             status,
             result,
@@ -318,7 +322,7 @@ test('values that are changed after they were handed in do not change a run', as
     { input: given },
   );
   expect(outcome.result).toEqual({ mine: [1], its: [1] });
-  expect(outcome.state.outputs.a).toEqual({ list: [1] });
+  expect(outputOf(outcome.state, 'a')).toEqual({ list: [1] });
 });
 
 test.each<[string, unknown, string]>([

@@ -79,7 +79,7 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#open = new OpenCommands(clock, this);
     if ('loaded' in run) {
       const { loaded } = run;
-      this.#state = restored(loaded.rows);
+      this.#state = restored(graph, loaded.rows);
       const { input } = this.#state;
       this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
       this.#writer = journal && new JournalWriter(journal, graph, loaded);

@@ -5,9 +5,9 @@ import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/plan.js';
 import { advance } from '../../engine/advance.js';
 import type { Advance, Event, Outstanding, RunState, StartIds } from '../../engine/contract.js';
-import { fold } from '../../engine/fold.js';
 import { outstanding } from '../../engine/outstanding.js';
 import { commandOf } from '../../engine/read.js';
+import { restore } from '../../engine/snapshot.js';
 import { start } from '../../engine/start.js';
 import type { Row } from '../journal.js';
 
@@ -25,8 +25,8 @@ export function proceed(graph: Graph, state: RunState, events: readonly Event[])
 }
 
 /** A run's state as its rows have it. */
-export function restored(rows: readonly Row[]): RunState {
-  return fold(rows);
+export function restored(graph: Graph, rows: readonly Row[]): RunState {
+  return restore(planOf(graph), rows);
 }
 
 /** What a run still wants answered, and whether it owes a continuation. */

@@ -15,6 +15,8 @@ import {
   read,
   step,
 } from '../../engine/graph.fixture.js';
+import { snapshot } from '../../engine/snapshot.js';
+import { tablesOf } from '../../engine/tables.fixture.js';
 import type { InProcessRun } from './run-in-process.js';
 import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 import { TURN_MS, Turns } from './turns.js';
@@ -130,7 +132,7 @@ describe('a run', () => {
         },
       },
     );
-    expect(outcome.state.outputs).toEqual({ a: ['f', ['Ada', 'changed']] });
+    expect(tablesOf(outcome.state).outputs).toEqual({ a: ['f', ['Ada', 'changed']] });
     expect(outcome.state.input).toEqual({ name: ['Ada'] });
   });
 
@@ -232,7 +234,7 @@ describe('a run', () => {
       },
       { input: given },
     );
-    expect(outcome.state.outputs.b).toEqual({ list: [1] });
+    expect(tablesOf(outcome.state).outputs.b).toEqual({ list: [1] });
     expect(outcome.state.input).toEqual({ list: [1] });
   });
 
@@ -261,12 +263,12 @@ test('how tools may be repeated is looked up once for each graph and catalogue',
   const tools = { 'tool-a': () => ok(1), 'tool-b': () => ok(2) };
   for (const run of ['run-1', 'run-2']) {
     const { state } = await new Setup().run(of, tools, { toolSafety, runId: run });
-    expect(state.tools).toEqual({ 'tool-a': 'readOnly' });
+    expect(state.start.value?.tools).toEqual({ 'tool-a': 'readOnly' });
   }
   expect(asked).toEqual(['tool-a', 'tool-b']);
   await new Setup().run(of, tools, { toolSafety: () => 'none' });
   const other = await new Setup().run(of, tools, { toolSafety: () => 'idempotent' });
-  expect(other.state.tools).toEqual({ 'tool-a': 'idempotent', 'tool-b': 'idempotent' });
+  expect(other.state.start.value?.tools).toEqual({ 'tool-a': 'idempotent', 'tool-b': 'idempotent' });
 });
 
 describe('a port with a fault', () => {
@@ -343,11 +345,11 @@ describe('limits', () => {
     report(1, 2, 'half');
     setup.clock.pass(5);
     const outcome = await running;
-    const before = JSON.stringify([outcome.state, setup.facts]);
+    const before = JSON.stringify([snapshot(outcome.state), setup.facts]);
     report(2, 2, 'late');
     answer(ok('late'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(JSON.stringify([outcome.state, setup.facts])).toBe(before);
+    expect(JSON.stringify([snapshot(outcome.state), setup.facts])).toBe(before);
     expect(setup.progress).toEqual([[1, 2, 'half', 'a']]);
   });
 });

@@ -7,7 +7,7 @@ import { type Plan, planOf } from '../../../plan/plan.js';
 import { advance } from '../../engine/advance.js';
 import type { Command, Fact, RunState } from '../../engine/contract.js';
 import { type Evaluated, Evaluation } from '../../engine/evaluation.js';
-import { Instances, type NodeInstance } from '../../engine/instances.js';
+import type { NodeInstance } from '../../engine/instances.js';
 import { commandsOf } from '../../engine/read.js';
 import { start } from '../../engine/start.js';
 import { ANY_ITEM, type Finding, isLost, residualKey, type Stopped } from './open-nodes.js';
@@ -60,13 +60,11 @@ type Asked = readonly [node: NodeInstance, command: Extract<Command, { kind: 'ca
 export class DryRun {
   readonly residual: Residual;
   readonly #plan: Plan;
-  readonly #instances: Instances;
   #state: RunState | undefined;
 
   constructor(residual: Residual) {
     this.residual = residual;
     this.#plan = planOf(residual.toGraph());
-    this.#instances = new Instances(this.#plan);
   }
 
   /** Runs to the end, or to the first thing that it has to begin anew with. Gives what was found out. */
@@ -117,7 +115,7 @@ export class DryRun {
   /** The value of an expression of a node, as it is now. */
   valueOf(expr: Expr, node: NodeInstance): Evaluated<Value> {
     if (this.#state === undefined) throw new Error('the dry run has not begun');
-    const { scope } = this.#instances.find(residualKey(node.key));
+    const { scope } = this.#state.find(residualKey(node.key));
     const evaluation = new Evaluation(this.#state, new Budget(EXPRESSION_BUDGET), scope);
     return evaluation.value(this.residual.expr(expr, node.scope));
   }

@@ -1,8 +1,9 @@
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import { maskedFailure } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
+import { nodeRecord, outputOf } from '../../engine/read.js';
 import type { Remains } from '../../engine/remains.js';
 import { type LooseEnds, looseEndsOf, PARTIAL_LIMIT_BYTES } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
@@ -56,13 +57,13 @@ const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without sayi
 
 type Partial = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
 
-function partialOf({ graph: { nodes }, state: { nodes: rows, outputs }, mask, remains }: EndedRun): Partial {
+function partialOf({ graph: { nodes }, state, mask, remains }: EndedRun): Partial {
   const partial: [string, Json][] = [];
   const omitted: string[] = [];
   const undone: string[] = [];
   for (const { id } of nodes) {
-    if (ownProperty(rows, id)?.status !== 'succeeded') continue;
-    const value = ownProperty(outputs, id);
+    if (nodeRecord(state, id)?.status !== 'succeeded') continue;
+    const value = outputOf(state, id);
     if (remains.steps.includes(id)) undone.push(id);
     else if (value === undefined) continue;
     else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);

@@ -1,11 +1,11 @@
-import type { NodeInstance } from './instances.js';
+import type { NodeRecord } from './records.js';
 
 /** Nodes to look at, handed out in declaration order whatever order they come in. */
-export class DueNodes {
-  readonly #nodes: NodeInstance[] = [];
+export class StartQueue {
+  readonly #nodes: NodeRecord[] = [];
   #next = 0;
 
-  add(node: NodeInstance): void {
+  add(node: NodeRecord): void {
     const last = this.#nodes[this.#nodes.length - 1];
     if (last === undefined || !isBefore(node, last)) {
       this.#nodes.push(node);
@@ -31,7 +31,7 @@ export class DueNodes {
     return this.#nodes.slice(this.#next).map(({ key }) => key);
   }
 
-  take(): NodeInstance | undefined {
+  take(): NodeRecord | undefined {
     const node = this.#nodes[this.#next];
     if (node === undefined) return undefined;
     this.#next += 1;
@@ -44,7 +44,7 @@ export class DueNodes {
 }
 
 /** Where a part of the order is equal, one node stands around the other and comes first. */
-function isBefore(one: NodeInstance, other: NodeInstance): boolean {
+function isBefore(one: NodeRecord, other: NodeRecord): boolean {
   const depth = Math.min(one.scope.order.length, other.scope.order.length);
   for (let place = 0; place < depth; place += 1) {
     const difference = (one.scope.order[place] ?? 0) - (other.scope.order[place] ?? 0);

@@ -1,0 +1,320 @@
+import type { Json, JsonObject, Value } from '../../graph/json.js';
+import { nodeKey } from '../../plan/node-key.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
+import type { Failure, NodeStatus, OwedCommand, SkipReason } from './contract.js';
+import type { ContainerRow, NodeRow, ScopeRow, SelectionReason, TableName, Tables } from './rows.js';
+
+/** Something of a run that has a row in a journal as long as there is something to say of it. */
+export abstract class Tracked<T extends TableName = TableName> {
+  readonly table: T;
+  readonly key: string;
+  /** It may have changed in the present transition. */
+  isDirty = false;
+  /** It had a row after the latest transition that changed it, and after the one before. */
+  isStored = false;
+  wasStored = false;
+
+  constructor(table: T, key: string) {
+    this.table = table;
+    this.key = key;
+  }
+
+  /** Whether it has a row now. */
+  abstract hasRow(): boolean;
+
+  /** Its row: plain JSON that shares nothing that changes with the record. */
+  abstract toRow(): Tables[T];
+}
+
+/** A row that is replaced as a whole. */
+export class Entry<T extends TableName> extends Tracked<T> {
+  value: Tables[T] | undefined;
+
+  constructor(table: T, key: string, value: Tables[T] | undefined) {
+    super(table, key);
+    this.value = value;
+  }
+
+  hasRow(): boolean {
+    return this.value !== undefined;
+  }
+
+  toRow(): Tables[T] {
+    return this.value as Tables[T];
+  }
+}
+
+/** A workflow of the run: the one it was started on, or one that a `workflow` node runs. */
+export interface WorkflowRecord {
+  readonly plan: WorkflowPlan;
+  /** What the keys of its nodes start with. */
+  readonly prefix: string;
+  /** How many workflows stand inside each other here, this one included. */
+  readonly depth: number;
+  /** The node that runs it. */
+  readonly node?: NodeRecord;
+}
+
+/** Key of the scope at the top of a run. */
+export const ROOT = '/';
+
+/** A list of nodes that runs, with the items of the loops around it. */
+export class ScopeRecord extends Tracked<'scopes'> {
+  readonly plan: ScopePlan;
+  readonly workflow: WorkflowRecord;
+  /** Of the loops around it in its workflow, the outermost first. */
+  readonly indices: readonly number[];
+  /** The node it is a part of, and which one. */
+  readonly container: NodeRecord | undefined;
+  readonly part: number;
+  /** Its nodes by their place, as far as they are no longer as they were in the beginning, or were looked at. */
+  readonly nodes: (NodeRecord | undefined)[] = [];
+  /** It was not deleted. */
+  isOpen = true;
+  /** How many of its nodes have not settled. */
+  open: number;
+  restarts = 0;
+  attempts: string | undefined;
+  endedBy: string | undefined;
+  value: Value;
+  stopped = false;
+  cut = false;
+  failure: Failure | undefined;
+  failedNode: NodeRecord | undefined;
+  final = false;
+  failures = 0;
+  #order: readonly number[] | undefined;
+
+  constructor(
+    key: string,
+    plan: ScopePlan,
+    workflow: WorkflowRecord,
+    indices: readonly number[],
+    container?: NodeRecord,
+    part = 0,
+  ) {
+    super('scopes', key);
+    this.plan = plan;
+    this.workflow = workflow;
+    this.indices = indices;
+    this.container = container;
+    this.part = part;
+    this.open = plan.nodes.length;
+  }
+
+  /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
+  get order(): readonly number[] {
+    this.#order ??= orderOf(this);
+    return this.#order;
+  }
+
+  /** A node of this scope. */
+  node(planned: PlannedNode): NodeRecord {
+    return this.nodes[planned.index] ?? this.#begin(planned);
+  }
+
+  #begin(planned: PlannedNode): NodeRecord {
+    const key = this.container === undefined ? planned.node.id : this.keyOf(planned);
+    const made = new NodeRecord(key, planned, this);
+    this.nodes[planned.index] = made;
+    recount(made);
+    return made;
+  }
+
+  keyOf({ node }: PlannedNode): string {
+    return nodeKey(this.workflow.prefix, node.id, this.indices);
+  }
+
+  hasRow(): boolean {
+    if (!this.isOpen) return false;
+    return this.container !== undefined || this.endedBy !== undefined || this.stopped || this.failures > 0;
+  }
+
+  toRow(): ScopeRow {
+    return {
+      ...(this.restarts === 0 ? {} : { restarts: this.restarts }),
+      ...(this.attempts === undefined ? {} : { attempts: this.attempts }),
+      ...(this.endedBy === undefined ? {} : { endedBy: this.endedBy }),
+      ...(this.value === undefined ? {} : { value: this.value }),
+      ...(this.stopped ? { stopped: true } : {}),
+      ...(this.cut ? { cut: true } : {}),
+      ...(this.failure === undefined ? {} : { failure: this.failure }),
+      ...(this.failedNode === undefined ? {} : { failedNode: this.failedNode.key }),
+      ...(this.final ? { final: true } : {}),
+      ...(this.failures === 0 ? {} : { failures: this.failures }),
+    };
+  }
+}
+
+function orderOf({ container, part }: ScopeRecord): readonly number[] {
+  return container === undefined ? [] : [...container.scope.order, container.planned.index, part];
+}
+
+/** Counts what a pending node still waits for. */
+export function recount(node: NodeRecord): void {
+  const { planned, scope } = node;
+  node.waitingFor = unsettledIn(scope, planned.orders);
+  node.routers = planned.needsSelection ? unsettledIn(scope, planned.routers) : 0;
+}
+
+function unsettledIn({ nodes }: ScopeRecord, planned: readonly PlannedNode[]): number {
+  let count = 0;
+  for (const { index } of planned) if (nodes[index]?.isSettled !== true) count += 1;
+  return count;
+}
+
+/** Who selected a node. */
+export interface Selection {
+  readonly by: NodeRecord;
+  readonly why: SelectionReason;
+}
+
+/** One node of the run, with the items of the loops around it. */
+export class NodeRecord extends Tracked<'nodes'> {
+  readonly planned: PlannedNode;
+  readonly scope: ScopeRecord;
+  status: NodeStatus = 'pending';
+  /** Dependencies that have not settled yet, while it is pending. */
+  waitingFor = 0;
+  /** Nodes that have not settled and may still select this one, while it is pending. */
+  routers = 0;
+  attempt = 0;
+  output: Value;
+  input: JsonObject | undefined;
+  command: OwedCommand | undefined;
+  failure: Failure | undefined;
+  /** While it runs, or where its parts are still looked at: its account of them. */
+  container: ContainerRecord | undefined;
+  queued = 0;
+  /** Who selected it, and all that few nodes have. */
+  selections: readonly Selection[] = NOBODY;
+  reason: SkipReason | undefined;
+  jumps = 0;
+  failedAs = 0;
+  final = false;
+  reached: number | undefined;
+
+  constructor(key: string, planned: PlannedNode, scope: ScopeRecord) {
+    super('nodes', key);
+    this.planned = planned;
+    this.scope = scope;
+  }
+
+  /** Whether it has come to its end. */
+  get isSettled(): boolean {
+    switch (this.status) {
+      case 'pending':
+      case 'ready':
+      case 'running':
+      case 'waiting':
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  hasRow(): boolean {
+    if (!this.scope.isOpen) return false;
+    return this.status !== 'pending' || this.selections.length > 0 || this.jumps > 0;
+  }
+
+  toRow(): NodeRow {
+    const { command } = this;
+    return {
+      status: this.status,
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
+      ...(this.selections.length === 0 ? {} : { selections: this.selections.map(selectionRow) }),
+      ...(this.attempt === 0 ? {} : { attempt: this.attempt }),
+      ...(this.jumps === 0 ? {} : { jumps: this.jumps }),
+      ...(this.input === undefined ? {} : { input: this.input }),
+      ...(this.output === undefined ? {} : { output: this.output }),
+      ...(this.failure === undefined ? {} : { failure: this.failure }),
+      ...(this.failedAs === 0 ? {} : { failedAs: this.failedAs }),
+      ...(this.final ? { final: true } : {}),
+      ...(this.reached === undefined ? {} : { reached: this.reached }),
+      ...(this.queued === 0 ? {} : { queued: this.queued }),
+      ...(command === undefined ? {} : { command: commandRow(command, this.input !== undefined) }),
+    };
+  }
+
+  /** As it was when its scope began, but for how often it has jumped and who selected it. */
+  startOver(selections: readonly Selection[]): void {
+    this.status = 'pending';
+    this.attempt = 0;
+    this.output = undefined;
+    this.input = undefined;
+    this.failure = undefined;
+    this.selections = selections;
+    this.reason = undefined;
+    this.failedAs = 0;
+    this.final = false;
+    this.reached = undefined;
+  }
+}
+
+const NOBODY: readonly Selection[] = [];
+
+function selectionRow({ by, why }: Selection) {
+  return { by: by.key, why };
+}
+
+/** An owed command as the row of its node has it: see `NodeRow.command`. */
+function commandRow(command: OwedCommand, isInputKept: boolean): NonNullable<NodeRow['command']> {
+  if (command.kind !== 'callTool') {
+    const { node: _node, ...row } = command;
+    return row;
+  }
+  const { kind, id, seq, dueAt, generation, input } = command;
+  return { kind, id, seq, dueAt, generation, ...(isInputKept ? {} : { input }) } as NonNullable<
+    NodeRow['command']
+  >;
+}
+
+/** The account that a node with scopes of its own keeps of them, in one attempt. */
+export class ContainerRecord extends Tracked<'containers'> {
+  readonly first: number;
+  next: number;
+  readonly end: number;
+  running = 0;
+  stopped = false;
+  aborted = false;
+  cut = false;
+  failure: Failure | undefined;
+  failedPart: number | undefined;
+  final = false;
+  undoing = false;
+  /** It was not deleted. */
+  isOpen = true;
+  /** Its parts that run, or are still looked at. */
+  readonly parts: (ScopeRecord | undefined)[] = [];
+  /** What its parts gave. */
+  readonly values: (Entry<'outputs'> | undefined)[] = [];
+  /** Of a loop. */
+  items: readonly Json[] | undefined;
+  /** Of a `workflow` node. */
+  input: JsonObject | undefined;
+
+  constructor(key: string, first: number, end: number) {
+    super('containers', key);
+    this.first = first;
+    this.next = first;
+    this.end = end;
+  }
+
+  hasRow(): boolean {
+    return this.isOpen;
+  }
+
+  toRow(): ContainerRow {
+    return {
+      ...{ first: this.first, next: this.next, end: this.end, running: this.running },
+      ...(this.stopped ? { stopped: true } : {}),
+      ...(this.aborted ? { aborted: true } : {}),
+      ...(this.cut ? { cut: true } : {}),
+      ...(this.failure === undefined ? {} : { failure: this.failure }),
+      ...(this.failedPart === undefined ? {} : { failedPart: this.failedPart }),
+      ...(this.final ? { final: true } : {}),
+      ...(this.undoing ? { undoing: true } : {}),
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import { Entry, type Tracked } from './records.js';
+import type { TableName, Tables } from './rows.js';
+
+/** What changed in the present transition. */
+export class ChangeList {
+  #changed: Tracked[] = [];
+  /** How many transitions have ended. */
+  transitions = 0;
+
+  /** Notes that something may have changed. */
+  note(record: Tracked): void {
+    if (record.isDirty) return;
+    record.isDirty = true;
+    this.#changed.push(record);
+  }
+
+  /** Ends the transition: gives what changed, each once. */
+  take(): readonly Tracked[] {
+    this.transitions += 1;
+    const changed = this.#changed;
+    for (const record of changed) {
+      record.isDirty = false;
+      record.wasStored = record.isStored;
+      record.isStored = record.hasRow();
+    }
+    this.#changed = [];
+    return changed;
+  }
+}
+
+/** A table whose rows are replaced as wholes. */
+export class RowTable<T extends TableName> {
+  readonly table: T;
+  readonly #changes: ChangeList;
+  /** None before the first row: most runs use few tables. */
+  #entries: Map<string, Entry<T>> | undefined;
+
+  constructor(table: T, changes: ChangeList) {
+    this.table = table;
+    this.#changes = changes;
+  }
+
+  get size(): number {
+    return this.#entries?.size ?? 0;
+  }
+
+  get(key: string): Tables[T] | undefined {
+    return this.#entries?.get(key)?.value;
+  }
+
+  /** @throws Error where there is no such row: the state is not of this run. */
+  need(key: string): Tables[T] {
+    const row = this.get(key);
+    if (row === undefined) throw new Error(`the state has no row '${key}' in '${this.table}'`);
+    return row;
+  }
+
+  put(key: string, row: Tables[T]): void {
+    this.#entries ??= new Map();
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = new Entry(this.table, key, row);
+      this.#entries.set(key, entry);
+    } else entry.value = row;
+    this.#changes.note(entry);
+  }
+
+  /** False where there is no such row. */
+  delete(key: string): boolean {
+    const entry = this.#entries?.get(key);
+    if (entry === undefined) return false;
+    this.#entries?.delete(key);
+    entry.value = undefined;
+    this.#changes.note(entry);
+    return true;
+  }
+
+  keys(): Iterable<string> {
+    return this.#entries?.keys() ?? [];
+  }
+
+  *rows(): Generator<readonly [key: string, row: Tables[T]]> {
+    for (const { key, value } of this.entries()) if (value !== undefined) yield [key, value];
+  }
+
+  entries(): Iterable<Entry<T>> {
+    return this.#entries?.values() ?? [];
+  }
+}

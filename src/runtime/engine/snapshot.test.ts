@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { planOf } from '../../plan/plan.js';
+import { advance } from './advance.js';
+import { call, graph, Run } from './graph.fixture.js';
+import { foldRows, restore } from './snapshot.js';
+import { start } from './start.js';
+import { rowsText, textOf } from './tables.fixture.js';
+
+const line = graph([call('a'), call('b')]);
+
+test('puts rows, replaces and deletes them', () => {
+  const { changes, state } = new Run(line).last;
+  expect(textOf(foldRows(changes))).toBe(rowsText(state));
+  const later = foldRows([
+    ...changes,
+    { op: 'put', table: 'fields', key: 'x', row: { value: 1 } },
+    { op: 'put', table: 'fields', key: 'x', row: { value: 2 } },
+    { op: 'delete', table: 'nodes', key: 'a' },
+  ]);
+  expect(later.filter(({ table }) => table === 'fields')).toMatchObject([{ key: 'x', row: { value: 2 } }]);
+  expect(later.filter(({ table }) => table === 'nodes').map(({ key }) => key)).toEqual(['b']);
+});
+
+test('makes a state of rows in any order, with keys that objects have of their own', () => {
+  const { changes } = new Run(line).last;
+  const odd = foldRows([...changes, { op: 'put', table: 'fields', key: '__proto__', row: { value: 1 } }]);
+  const state = restore(planOf(line), odd.reverse());
+  expect([...state.fields.rows()]).toEqual([['__proto__', { value: 1 }]]);
+  expect([...state.owed.keys()]).toEqual(['a#1', 'b#1']);
+});
+
+test('says so where nothing begins', () => {
+  expect(() => restore(planOf(line), [])).toThrow('do not begin a run');
+});
+
+test('says so where changes are read too late', () => {
+  const plan = planOf(line);
+  const begun = start(plan, {}, { runId: 'r', at: 1 });
+  advance(plan, begun.state, []);
+  expect(() => begun.changes).toThrow('before the state is advanced again');
+});

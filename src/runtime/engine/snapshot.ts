@@ -1,0 +1,230 @@
+import type { Plan } from '../../plan/plan.js';
+import { callKeyText } from './commands.js';
+import type { OwedCommand } from './contract.js';
+import type { Effect } from './effect-table.js';
+import {
+  ContainerRecord,
+  Entry,
+  type NodeRecord,
+  recount,
+  type ScopeRecord,
+  type Tracked,
+} from './records.js';
+import type { RowTable } from './row-table.js';
+import type {
+  Change,
+  CommandRow,
+  ContainerRow,
+  NodeRow,
+  Row,
+  RunRow,
+  ScopeRow,
+  StartRow,
+  TableName,
+  Tables,
+} from './rows.js';
+import { partKey, RunState } from './state.js';
+import { rowOf } from './transition.js';
+import { compensationCall } from './undo.js';
+import { checkGraph, checkVersion } from './version.js';
+
+/** Every row of a state, as the changes that make it up. */
+export function snapshot(state: RunState): Row[] {
+  const rows: Row[] = [];
+  for (const record of recordsOf(state)) if (record.hasRow()) rows.push(rowOf(record));
+  return rows;
+}
+
+function* recordsOf(state: RunState): Generator<Tracked> {
+  yield state.start;
+  yield state.run;
+  yield* recordsIn(state.root);
+  for (const table of tablesOf(state)) yield* table.entries();
+}
+
+function* recordsIn(scope: ScopeRecord): Generator<Tracked> {
+  yield scope;
+  for (const node of scope.nodes) {
+    if (node === undefined) continue;
+    yield node;
+    if (node.container === undefined) continue;
+    yield node.container;
+    for (const value of node.container.values) if (value !== undefined) yield value;
+    for (const part of node.container.parts) if (part !== undefined) yield* recordsIn(part);
+  }
+}
+
+function tablesOf(state: RunState): readonly RowTable<TableName>[] {
+  const { inputs, items, fields, undoing, effects, generations } = state;
+  const { unknown, abandoned, failedItems, submissions } = state;
+  const tables = [
+    inputs,
+    items,
+    fields,
+    undoing,
+    effects,
+    generations,
+    unknown,
+    abandoned,
+    failedItems,
+    submissions,
+  ];
+  return tables as unknown as readonly RowTable<TableName>[];
+}
+
+/** When the command is due that a row holds; none where it holds none, or one without a limit. */
+export function dueTimeOf(row: Row): { readonly command: string; readonly dueAt: number } | undefined {
+  if (row.table !== 'nodes' && row.table !== 'effects') return undefined;
+  const { id, dueAt } = row.row.command ?? {};
+  return id === undefined || dueAt === undefined ? undefined : { command: id, dueAt };
+}
+
+/** The rows that the changes of a run's transitions add up to, in the order in which the engine gave them. */
+export function foldRows(changes: Iterable<Change>): Row[] {
+  const rows = new Map<string, Row>();
+  for (const change of changes) {
+    const key = JSON.stringify([change.table, change.key]);
+    if (change.op === 'delete') rows.delete(key);
+    else rows.set(key, change);
+  }
+  return [...rows.values()];
+}
+
+/**
+ * The state that rows make up, in any order: those of a snapshot, or those that all changes of a run add up to.
+ *
+ * @throws StateVersionError for a state that this engine cannot read.
+ * @throws GraphMismatchError when `plan` is not of the graph the run was started on.
+ * @throws Error where the rows are not those of a run.
+ */
+export function restore(plan: Plan, rows: Iterable<Row>): RunState {
+  const stored = new StoredRows(rows);
+  const { key: id, row: start } = stored.only('start');
+  const { row: run } = stored.only('run');
+  checkVersion(id, run);
+  checkGraph(id, start.graphHash, plan);
+  return new Restoring(plan, id, start, run, stored).state;
+}
+
+/** Rows by table and key. */
+class StoredRows {
+  readonly #tables = new Map<TableName, Map<string, unknown>>();
+
+  constructor(rows: Iterable<Row>) {
+    for (const { table, key, row } of rows) {
+      const known = this.#tables.get(table) ?? new Map<string, unknown>();
+      known.set(key, row);
+      this.#tables.set(table, known);
+    }
+  }
+
+  all<T extends TableName>(table: T): ReadonlyMap<string, Tables[T]> {
+    return (this.#tables.get(table) ?? new Map()) as ReadonlyMap<string, Tables[T]>;
+  }
+
+  only<T extends TableName>(table: T): { readonly key: string; readonly row: Tables[T] } {
+    for (const [key, row] of this.all(table)) return { key, row };
+    throw new Error(`these rows do not begin a run: there is none in '${table}'`);
+  }
+}
+
+/** Makes records of rows. */
+class Restoring {
+  readonly state: RunState;
+  readonly #rows: StoredRows;
+  readonly #owed: (readonly [command: OwedCommand, node: NodeRecord])[] = [];
+  readonly #queued: NodeRecord[] = [];
+  /** What can be filled in once all nodes are there. */
+  readonly #links: (() => void)[] = [];
+
+  constructor(plan: Plan, id: string, start: StartRow, run: RunRow, rows: StoredRows) {
+    this.#rows = rows;
+    this.state = new RunState(plan, id, start);
+    const { state } = this;
+    Object.assign(state.run, run);
+    this.#scope(state.root, rows.all('scopes').get(state.root.key));
+    for (const link of this.#links) link();
+    for (const table of tablesOf(state)) {
+      for (const [key, row] of rows.all(table.table)) table.put(key, row);
+    }
+    for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
+    for (const [command, node] of this.#owed.sort(([one], [other]) => one.seq - other.seq)) {
+      state.owed.set(command.id, { command, node });
+    }
+    for (const node of this.#queued.sort((one, other) => one.queued - other.queued)) state.queue.add(node);
+    for (const record of recordsOf(state)) record.isStored = record.hasRow();
+    state.changes.take();
+  }
+
+  #scope(scope: ScopeRecord, row: ScopeRow = {}): void {
+    const { failedNode, ...fields } = row;
+    Object.assign(scope, fields);
+    const begun: NodeRecord[] = [];
+    for (const planned of scope.plan.nodes) {
+      const nodeRecord = this.#rows.all('nodes').get(scope.keyOf(planned));
+      if (nodeRecord === undefined) continue;
+      const node = scope.node(planned);
+      begun.push(node);
+      this.#node(node, nodeRecord);
+      if (node.isSettled) scope.open -= 1;
+    }
+    for (const node of begun) {
+      if (node.status === 'pending') recount(node);
+      this.#container(node, this.#rows.all('containers').get(node.key));
+    }
+    if (failedNode === undefined) return;
+    this.#links.push(() => {
+      scope.failedNode = this.state.find(failedNode);
+    });
+  }
+
+  #node(node: NodeRecord, { selections = [], command, ...fields }: NodeRow): void {
+    Object.assign(node, fields);
+    if (node.queued > 0) this.#queued.push(node);
+    if (node.status === 'running' && node.planned.takesPlace) this.state.running += 1;
+    if (command !== undefined) {
+      node.command = this.#command(node, command);
+      this.#owed.push([node.command, node]);
+    }
+    if (selections.length === 0) return;
+    this.#links.push(() => {
+      node.selections = selections.map(({ by, why }) => ({ by: this.state.find(by), why }));
+    });
+  }
+
+  #command(node: NodeRecord, row: CommandRow): OwedCommand {
+    const { key, attempt, planned, input = {} } = node;
+    if (row.kind !== 'callTool') return { ...row, node: key };
+    const tool = planned.node.kind === 'call' ? planned.node.tool : '';
+    const text = callKeyText(this.state.run.id, key, row.generation);
+    return { input, ...row, node: key, tool, attempt, key: text };
+  }
+
+  #compensation(effect: Effect): void {
+    const { command } = effect;
+    if (command === undefined) return;
+    const call = compensationCall(this.state, effect, command);
+    this.#owed.push([call, this.state.find(command.node)]);
+    this.state.running += 1;
+    this.state.compensations += 1;
+  }
+
+  #container(node: NodeRecord, row: ContainerRow | undefined): void {
+    if (row === undefined) return;
+    const container = new ContainerRecord(node.key, row.first, row.end);
+    Object.assign(container, row);
+    container.items = this.#rows.all('items').get(node.key);
+    container.input = this.#rows.all('inputs').get(node.key);
+    node.container = container;
+    for (let part = row.first; part < row.next; part += 1) {
+      const key = partKey(node, part);
+      const value = this.#rows.all('outputs').get(key);
+      if (value !== undefined) container.values[part] = new Entry('outputs', key, value);
+      const scope = this.#rows.all('scopes').get(key);
+      if (scope === undefined) continue;
+      const opened = this.state.newPart(node, part);
+      container.parts[part] = opened;
+      this.#scope(opened, scope);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { Budget } from '../../graph/expression/evaluate.js';
+import type { Plan } from '../../plan/plan.js';
+import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './contract.js';
+import { Evaluation, errorOf } from './evaluation.js';
+import type { NodeRecord, ScopeRecord, Tracked } from './records.js';
+import type { Change, Row } from './rows.js';
+import { StartQueue } from './start-queue.js';
+import type { RunRecord, RunState } from './state.js';
+
+/** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
+export const ADVANCE_BUDGET = 1_000_000;
+
+/** What one `start` or `advance` does at most. */
+export interface Limits {
+  /** So many nodes are looked at, and ends told. What is left is owed: see `Advance.more`. */
+  readonly activations: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
+
+/**
+ * A scope whose nodes have all settled; a node that undid what a `parallel` had done; compensations that were made, for
+ * a node or for the run.
+ */
+export type Ended =
+  | { readonly kind: 'scope'; readonly scope: ScopeRecord }
+  | { readonly kind: 'rollback'; readonly of: NodeRecord }
+  | {
+      readonly kind: 'undone';
+      readonly by: NodeRecord | undefined;
+      readonly report: CompensationReport;
+      /** A compensation failed, and those behind it were not run. */
+      readonly hasHalted: boolean;
+    };
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * One `start` or `advance` under way.
+ *
+ * `at` is taken as it comes. It only says when a timer is due and whether a time has passed, so a clock that steps back
+ * disturbs nothing: a limit stays as long as it is, measured from the host's present time.
+ */
+export class Transition {
+  readonly plan: Plan;
+  readonly state: RunState;
+  /** Of the event that is applied: ms since the epoch, as the host read it. */
+  at: number;
+  /** Of the event that is applied. */
+  budget = new Budget(ADVANCE_BUDGET);
+  /** How many activations are left. */
+  activations: number;
+  /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
+  readonly due = new StartQueue();
+  /** Commands of calls and reads that the host had not made yet. */
+  notStarted: ReadonlySet<string> = NOTHING;
+  /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
+  readonly ended: Ended[] = [];
+  readonly #commands: Command[] = [];
+  readonly #facts: Fact[] = [];
+
+  constructor(state: RunState, { at, activations }: Pick<Transition, 'at' | 'activations'>) {
+    this.plan = state.plan;
+    this.state = state;
+    this.at = at;
+    this.activations = activations;
+  }
+
+  /** Begins with the next event of a batch. */
+  beginEvent(at: number, notStarted: readonly string[] = []): void {
+    this.at = at;
+    this.budget = new Budget(ADVANCE_BUDGET);
+    this.notStarted = notStarted.length === 0 ? NOTHING : new Set(notStarted);
+  }
+
+  /** A record that is about to be changed. */
+  change<R extends Tracked>(record: R): R {
+    this.state.changes.note(record);
+    return record;
+  }
+
+  /** The record of the run, which is about to be changed. */
+  changeRun(): RunRecord {
+    return this.change(this.state.run);
+  }
+
+  /** The next place in the order of commands, undo records and queued nodes. */
+  nextSeq(): number {
+    const run = this.changeRun();
+    run.seq += 1;
+    return run.seq;
+  }
+
+  /**
+   * Gives a command that wants an answer: the run owes it until `settleCommand`.
+   * @param node the node that it names.
+   * @param command is taken over: it must be made for this, without its `seq`.
+   */
+  expect<C extends Command & { readonly dueAt?: number }>(node: NodeRecord, command: C): OwedCommand {
+    // A copy of each command would cost more than the rest of this.
+    const owed = command as unknown as OwedCommand & { seq: number };
+    owed.seq = this.nextSeq();
+    this.state.owed.set(owed.id, { command: owed, node });
+    this.#commands.push(owed);
+    return owed;
+  }
+
+  /** Takes a command off the account, because it was answered or given up. */
+  settleCommand(id: string): void {
+    const owed = this.state.owed.get(id);
+    if (owed === undefined) return;
+    this.state.owed.delete(id);
+    const { command, node } = owed;
+    if (node.command === command) this.change(node).command = undefined;
+  }
+
+  /** Gives a command that wants no answer. */
+  tell(command: Command): void {
+    this.#commands.push(command);
+  }
+
+  report(fact: Fact): void {
+    this.#facts.push(fact);
+  }
+
+  /** Everything that has happened. */
+  finish(consumed: number): Advance {
+    const { state } = this;
+    const { changes } = state;
+    const changed = changes.take();
+    const { transitions } = changes;
+    let rows: readonly Change[] | undefined;
+    return {
+      state,
+      get changes() {
+        if (rows !== undefined) return rows;
+        if (transitions !== changes.transitions) {
+          throw new Error('changes must be read before the state is advanced again');
+        }
+        rows = changesOf(changed);
+        return rows;
+      },
+      commands: this.#commands,
+      facts: this.#facts,
+      more: state.run.owed !== undefined,
+      consumed,
+    };
+  }
+}
+
+function changesOf(changed: readonly Tracked[]): readonly Change[] {
+  const changes: Change[] = [];
+  const deleted: Tracked[] = [];
+  for (const record of changed) {
+    if (record.isStored) changes.push(rowOf(record));
+    else if (record.wasStored) deleted.push(record);
+  }
+  if (deleted.length === 0) return changes;
+  // What came anew under a key takes the place of what was there.
+  const put = new Set(changes.map(({ table, key }) => `${table} ${key}`));
+  for (const { table, key } of deleted) {
+    if (!put.has(`${table} ${key}`)) changes.push({ op: 'delete', table, key });
+  }
+  return changes;
+}
+
+/** The row of a record that has one. */
+export function rowOf(record: Tracked): Row {
+  return { op: 'put', table: record.table, key: record.key, row: record.toRow() } as Row;
+}
+
+/** Evaluates as the nodes of a scope see the run. */
+export function readerIn({ state, budget }: Transition, scope: ScopeRecord): Evaluation {
+  return new Evaluation(state, budget, scope);
+}
+
+/** Evaluates as a node sees the run. One that a fallback selected sees the failure it takes over for, as `error`. */
+export function readerOf(transition: Transition, node: NodeRecord): Evaluation {
+  const error = errorOf(node);
+  const reader = readerIn(transition, node.scope);
+  return error === undefined ? reader : reader.withError(error);
+}
