@@ -86,12 +86,8 @@ export {
   UnidentifiedCallerError,
 } from './server/runs/owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
-export {
-  type CompletionSubject,
-  createServer,
-  type ServerOf,
-  type StepwrightServer,
-} from './server/server.js';
+export { createServer } from './server/server.js';
+export type { CompletionSubject, ServerOf, StepwrightServer } from './server/stepwright-server.js';
 export type {
   CompletionResult,
   ContentBlock,

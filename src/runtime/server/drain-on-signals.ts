@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { StepwrightServer } from './server.js';
+import type { StepwrightServer } from './stepwright-server.js';
 
 export interface DrainOnSignalsOptions {
   /** Ends the connections to clients. Called once every request has its answer. */

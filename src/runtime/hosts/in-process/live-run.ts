@@ -1,9 +1,8 @@
-import type { Json, JsonObject } from '../../../graph/json.js';
+import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
 import { runRef } from '../../catalogue/port.js';
-import { thrownText } from '../../catalogue/thrown.js';
-import type { Event, Fact, Failure, RunState, StartIds } from '../../engine/contract.js';
+import type { Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { HostRow } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
@@ -12,10 +11,11 @@ import { copyJson } from './copy-json.js';
 import { InboxReader } from './inbox-reader.js';
 import { type Delivery, Incoming } from './incoming.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { begin, isOpen, owed, proceed, restored, type Transition, toolsOf } from './machine.js';
+import { begin, isOpen, owed, proceed, restored, type Start, startOf, type Transition } from './machine.js';
 import { type Asks, OpenCommands } from './open-commands.js';
 import type { CancelOptions, RunHost, RunKeeper, RunResumption, RunStart, Standing } from './run-options.js';
 import type { TimedRun } from './run-timer.js';
+import { noteTransition, tellFacts } from './tell-keeper.js';
 import type { Turns } from './turns.js';
 
 /** What is told and carried out once it is safe. */
@@ -56,7 +56,7 @@ export class LiveRun implements CallingRun, TimedRun {
   #ref: string | undefined;
   #state: RunState;
   /** What it begins with, until that is safe. */
-  #start: { readonly input: JsonObject; readonly ids: StartIds } | undefined;
+  #start: Start | undefined;
   /** The start, until it is carried out. */
   #begun: Transition | undefined;
   /** The engine owes a continuation. */
@@ -86,12 +86,11 @@ export class LiveRun implements CallingRun, TimedRun {
       this.#expectOwed();
       return;
     }
-    const { runId: id } = run;
-    const input = copyOf(run.input);
+    this.#start = startOf(run, host, clock.now());
+    const { input } = this.#start;
     this.#mask = run.mask ?? new RunMask(graph, { input });
-    this.#writer = journal && new JournalWriter(journal, graph, { run: id, seq: 0, epoch: 0 });
-    this.#start = { input, ids: idsOf(run, host, clock.now()) };
-    this.#begun = begin(graph, input, this.#start.ids);
+    this.#writer = journal && new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
+    this.#begun = begin(graph, this.#start);
     this.#state = this.#begun.state;
   }
 
@@ -350,7 +349,7 @@ export class LiveRun implements CallingRun, TimedRun {
     if (!isWhole) this.#in.putBack(given.slice(consumed));
     const events = isWhole ? given : given.slice(0, consumed);
     const item = delivery?.item;
-    const noted = this.#note(events, transition.facts);
+    const noted = noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state });
     const pending = { transition, events, delivery, response, noted };
     const isIdle = changes.length === 0 && item === undefined && noted.length === 0;
     if (this.#writer === undefined || isIdle) {
@@ -365,14 +364,6 @@ export class LiveRun implements CallingRun, TimedRun {
       },
       (fault) => this.#break(fault),
     );
-  }
-
-  /** What there is to know of a transition beside the state is known before it is safe, and written with it. */
-  #note(events: readonly Event[], facts: readonly Fact[]): readonly HostRow[] {
-    for (const fact of facts) this.#mask.observe(fact, this.#state);
-    const learned = this.#mask.takeRows();
-    const noted = this.#keeper.note?.(events, facts, this.#state) ?? [];
-    return learned.length === 0 ? noted : [...learned, ...noted];
   }
 
   /** Everything of a transition is safe. */
@@ -443,29 +434,14 @@ export class LiveRun implements CallingRun, TimedRun {
   /** The start was not written. */
   #beginAgain(): void {
     if (this.#start === undefined) throw new Error('the journal lost a run that it had');
-    const { input, ids } = this.#start;
-    this.#begun = begin(this.#graph, input, ids);
+    this.#begun = begin(this.#graph, this.#start);
     this.#state = this.#begun.state;
   }
 
   #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
     if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
     delivery?.done(response);
-    for (const fact of facts) this.#observe(fact);
-  }
-
-  #observe(fact: Fact): void {
-    const keeper = this.#keeper;
-    try {
-      keeper.observe?.(fact, this.#state);
-    } catch (error) {
-      try {
-        if (keeper.observerFailed === undefined) warn(error);
-        else keeper.observerFailed(error, fact);
-      } catch (second) {
-        warn(second);
-      }
-    }
+    tellFacts(this.#keeper, facts, this.#state);
   }
 
   #break(fault: unknown): void {
@@ -488,17 +464,3 @@ export class LiveRun implements CallingRun, TimedRun {
 }
 
 const NO_EVENTS: readonly Event[] = [];
-
-function idsOf({ graph, runId, deadlineMs }: RunStart, { toolSafety }: RunHost, at: number): StartIds {
-  const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
-  const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
-  return { runId, at, random: Math.random(), ...tools, ...deadline };
-}
-
-function copyOf(input: JsonObject): JsonObject {
-  return (copyJson(input) as JsonObject | undefined) ?? structuredClone(input);
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
-}

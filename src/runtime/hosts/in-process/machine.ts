@@ -10,12 +10,34 @@ import { commandOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import { start } from '../../engine/start.js';
 import type { Row } from '../journal.js';
+import { copyJson } from './copy-json.js';
+import type { RunHost, RunStart } from './run-options.js';
 
 /** What a transition of the engine yields. */
 export type Transition = Advance;
 
+/** What a run begins with. */
+export interface Start {
+  readonly input: JsonObject;
+  readonly ids: StartIds;
+}
+
+/** What a run begins with at a time, in ms since the epoch. What becomes of its input outside must not reach it. */
+export function startOf(
+  { graph, runId, input, deadlineMs }: RunStart,
+  { toolSafety }: RunHost,
+  at: number,
+): Start {
+  const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
+  const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
+  return {
+    input: (copyJson(input) as JsonObject | undefined) ?? structuredClone(input),
+    ids: { runId, at, random: Math.random(), ...tools, ...deadline },
+  };
+}
+
 /** Begins a run; see `start`. */
-export function begin(graph: Graph, input: JsonObject, ids: StartIds): Transition {
+export function begin(graph: Graph, { input, ids }: Start): Transition {
   return start(planOf(graph), input, ids);
 }
 
@@ -47,7 +69,7 @@ const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolS
  * How the tools that a graph calls may be repeated, as its start takes them: those that are `none` are left out. It is
  * looked for once for each graph and catalogue.
  */
-export function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
+function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
   const byCatalogue = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
   tools.set(graph, byCatalogue);
   const found = byCatalogue.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));

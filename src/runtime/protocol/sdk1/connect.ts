@@ -9,7 +9,7 @@ import { thrownReport } from '../../catalogue/thrown.js';
 import { faultCodes, ProtocolFault } from '../../server/fault.js';
 import { InFlight } from '../../server/in-flight.js';
 import { ConnectionClosed, type RequestContext } from '../../server/request.js';
-import type { StepwrightServer } from '../../server/server.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { texts } from '../../server/texts.js';
 import { elicitWith } from './elicit.js';
 import { isMethod, parseParams } from './requests.js';

@@ -5,7 +5,8 @@ import { drainOnSignals, endProcess } from '../../server/drain-on-signals.js';
 import { guardProcess } from '../../server/guard-process.js';
 import type { ServerOptions } from '../../server/options.js';
 import { RegistrationError } from '../../server/registration.js';
-import { createServer, type StepwrightServer } from '../../server/server.js';
+import { createServer } from '../../server/server.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { connect } from './connect.js';
 import { claimStdio } from './stdio.js';
 

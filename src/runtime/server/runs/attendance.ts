@@ -4,6 +4,7 @@ import type { Action, Failure, RunState } from '../../engine/contract.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
 import { ConnectionClosed } from '../request.js';
+import type { Attendants } from './attendants.js';
 import type { Envelope } from './envelope.js';
 import { Interview, type Question } from './interview.js';
 import type { Attendant, Submission } from './run-store.js';
@@ -15,18 +16,13 @@ export interface Attended {
   /** Missing when the run is over. */
   readonly live: LiveRun | undefined;
   readonly envelope: Envelope;
-  /** From then on the watcher is called whenever the run has got as far as it gets for now. */
-  join(attendant: Attendant, watcher: () => void): void;
-  leave(watcher: () => void): void;
+  readonly attendants: Attendants;
   giveUp(reason: string): void;
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
   questions(): readonly Question[];
   /** What a question asks, without secrets. */
   shown(question: Question): Action;
-  /** See `Interviewed`. */
-  claim(question: Question): boolean;
-  letGo(question: Question): void;
   take(
     question: Question,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
@@ -71,13 +67,13 @@ export class Attendance {
         : new Interview(request.elicit, {
             questions: () => run.questions(),
             shown: (question) => run.shown(question),
-            claim: (question) => run.claim(question),
-            letGo: (question) => run.letGo(question),
+            claim: (question) => run.attendants.claim(question),
+            letGo: (question) => run.attendants.letGo(question),
             take: (question, given) => run.take(question, given, this.envelope),
             moved: () => this.#look(),
           });
     this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
-    run.join(attendant, this.#look);
+    run.attendants.join(attendant, this.#look);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (request.signal.aborted) this.#onAbort();
   }
@@ -94,7 +90,7 @@ export class Attendance {
     this.#isOver = true;
     this.#stopTimer();
     this.#attendant.request.signal.removeEventListener('abort', this.#onAbort);
-    this.#run.leave(this.#look);
+    this.#run.attendants.leave(this.#look);
     this.#interview?.end();
   }
 

@@ -4,18 +4,20 @@ import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
 import { IdleRuns } from './idle-runs.js';
 import { accessKey, ownerKey } from './owner.js';
+import { runRowsIn } from './run-rows.js';
 import {
   type Attendant,
   type Cancellation,
   DEFAULT_LIMITS,
   type NewRun,
   type RunAnswer,
+  type RunGroup,
   type RunLimits,
   type RunStore,
   type RunSummary,
   type Submission,
 } from './run-store.js';
-import { type RunGroup, runRowsIn, StoredRun, type StoreParts } from './stored-run.js';
+import { StoredRun, type StoreParts } from './stored-run.js';
 import { texts } from './texts.js';
 
 export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {

@@ -1,8 +1,9 @@
-import type { Owner } from '../../../decorators/context.js';
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
+import type { LoadedRun } from '../../hosts/journal.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
@@ -38,6 +39,28 @@ export interface NewRun {
   readonly input: JsonObject;
   /** What must not be shown of it, where somebody else shows it as well. Default: it is made of the input. */
   readonly mask?: RunMask;
+}
+
+/** Runs that are counted together. */
+export interface RunGroup {
+  /** Equal for them alone. */
+  readonly quota: string;
+  /** Callers with an equal one may reach the runs; see `accessKey`. */
+  readonly access: string;
+  readonly owner: Owner;
+}
+
+/** A run to begin, for a request. */
+export interface BegunRun extends Omit<NewRun, 'owner'> {
+  readonly id: string;
+  readonly request: Attendant['request'];
+}
+
+/** A run that a process left. */
+export interface ResumedRun extends Pick<NewRun, 'graph'> {
+  readonly loaded: LoadedRun;
+  /** Of the request that started it, as far as that was kept. */
+  readonly auth: AuthInfo | undefined;
 }
 
 /** The request during which a run goes on. */

@@ -1,6 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/plan.js';
 import { maskedThrown } from '../../catalogue/mask.js';
@@ -18,19 +17,29 @@ import {
   type InboxItem,
   JournalConflictError,
   JournalFailedError,
-  type LoadedRun,
 } from '../../hosts/journal.js';
 import { RunMask } from '../../hosts/run-mask.js';
 import { ActionLedger } from './action-ledger.js';
 import { contentOf } from './answer.js';
 import { Attendance } from './attendance.js';
+import { Attendants } from './attendants.js';
 import { AnswerDelivery, type Verdict } from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import type { Question } from './interview.js';
 import { type JudgedRun, judgeAnswer, judgeFor, notTaken, refused, shownAction } from './judge-answer.js';
 import { ownerKey } from './owner.js';
 import { type RequestedRun, Requests } from './requests.js';
-import type { Attendant, Cancellation, NewRun, RunAnswer, RunSummary, Submission } from './run-store.js';
+import { recorded, runRow, runRowsIn } from './run-rows.js';
+import type {
+  Attendant,
+  BegunRun,
+  Cancellation,
+  ResumedRun,
+  RunAnswer,
+  RunGroup,
+  RunSummary,
+  Submission,
+} from './run-store.js';
 import { type ShownArguments, shownArguments, summaryOf } from './summary.js';
 import { texts } from './texts.js';
 
@@ -45,28 +54,6 @@ export interface StoreParts extends RunHost {
   /** Told when a run waits for an answer and no request attends it, and when that is over. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
   readonly onEnd: (run: StoredRun) => void;
-}
-
-/** Runs that are counted together. */
-export interface RunGroup {
-  /** Equal for them alone. */
-  readonly quota: string;
-  /** Callers with an equal one may reach the runs; see `accessKey`. */
-  readonly access: string;
-  readonly owner: Owner;
-}
-
-/** A run to begin, for a request. */
-export interface BegunRun extends Omit<NewRun, 'owner'> {
-  readonly id: string;
-  readonly request: Attendant['request'];
-}
-
-/** A run that a process left. */
-export interface ResumedRun extends Pick<NewRun, 'graph'> {
-  readonly loaded: LoadedRun;
-  /** Of the request that started it, as far as that was kept. */
-  readonly auth: AuthInfo | undefined;
 }
 
 /** How a run ended: all that is kept of it. */
@@ -86,17 +73,13 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   readonly group: RunGroup;
   readonly actions = new ActionLedger();
   readonly mask: RunMask;
+  readonly attendants: Attendants;
   readonly #parts: StoreParts;
   readonly #graph: Graph;
-  /** Requests that attend the run, and whoever else waits for it to change: none while it only waits. */
-  #watching: readonly Watching[] = NONE;
-  /** Questions that are before a user. */
-  #claimed: Set<string> | undefined;
   /** What callers have sent; made when they do. */
   #requests: Requests | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
-  #requestId: string;
   #live: LiveRun | undefined;
   /** Why its start could not be written. */
   #startFault: unknown;
@@ -119,7 +102,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
       this.mask = new RunMask(graph, { secretInputs, rows: loaded.hostRows });
       this.#auth = run.auth;
       // No request moves it on: calls are told how logs name it.
-      this.#requestId = this.#ref;
+      this.attendants = new Attendants(this, this.#ref);
       this.reload(loaded.hostRows);
       this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, parts, this);
       return;
@@ -128,7 +111,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     this.id = id;
     this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
-    this.#requestId = request.requestId;
+    this.attendants = new Attendants(this, request.requestId);
     this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
   }
 
@@ -259,8 +242,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    const isAttended = this.#watching.some(({ attendant }) => attendant !== undefined);
-    if (isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
+    if (this.attendants.isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
   }
 
@@ -274,10 +256,10 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return new Promise((resolve) => {
       const look = (): void => {
         if (this.#live?.standing === 'busy') return;
-        this.#unwatch(look);
+        this.attendants.unwatch(look);
         resolve();
       };
-      this.#watching = [...this.#watching, { watcher: look }];
+      this.attendants.watch(look);
       look();
     });
   }
@@ -287,40 +269,12 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     else this.#live.whenSafe(look);
   }
 
-  join(attendant: Attendant, watcher: () => void): void {
-    this.#requestId = attendant.request.requestId;
-    this.#watching = [...this.#watching, { attendant, watcher }];
-    this.#parts.idle.delete(this);
-  }
-
-  leave(watcher: () => void): void {
-    this.#unwatch(watcher);
-    this.touch();
-  }
-
-  #unwatch(watcher: () => void): void {
-    const left = this.#watching.filter((each) => each.watcher !== watcher);
-    this.#watching = left.length === 0 ? NONE : left;
-  }
-
   questions(): readonly Question[] {
     return this.#live === undefined ? [] : [...this.#live.asks];
   }
 
   shown(question: Question): Action {
     return shownAction(question, this.mask);
-  }
-
-  claim({ id }: Question): boolean {
-    if (this.#claimed?.has(id)) return false;
-    this.#claimed ??= new Set();
-    this.#claimed.add(id);
-    return true;
-  }
-
-  letGo({ id }: Question): void {
-    this.#claimed?.delete(id);
-    if (this.#claimed?.size === 0) this.#claimed = undefined;
   }
 
   take(
@@ -342,16 +296,18 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
     this.actions.note(events, facts, state, this.clock.now());
     const rows = this.actions.takeRows();
-    const add = (key: keyof RunRows, row: Json): void => void rows.push({ table: 'run', key, row });
-    if (this.#live?.hasBegun === false) add('start', startRow(this.group, this.#auth));
+    if (this.#live?.hasBegun === false) {
+      const { owner, quota } = this.group;
+      rows.push(runRow('start', { owner, quota, ...recorded(this.#auth) }));
+    }
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
       this.#undoes = event.compensate === true;
-      add('undoes', this.#undoes);
+      rows.push(runRow('undoes', this.#undoes));
     }
     if (facts.at(-1)?.kind === 'finished') {
       this.#endAt = this.clock.now();
-      add('endAt', this.#endAt);
+      rows.push(runRow('endAt', this.#endAt));
     }
     return rows;
   }
@@ -364,8 +320,8 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   observe(fact: Fact, state: RunState): void {
-    if (fact.kind === 'waiting') this.#auth = recorded(this.#auth);
-    for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
+    if (fact.kind === 'waiting') this.#auth = recorded(this.#auth).auth;
+    this.attendants.observe(fact, state);
   }
 
   observerFailed(error: unknown): void {
@@ -376,7 +332,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     const { live } = this;
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
-    for (const { watcher } of this.#watching) watcher();
+    this.attendants.changed();
     if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
   }
@@ -396,7 +352,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     });
-    for (const { watcher } of this.#watching) watcher();
+    this.attendants.changed();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
@@ -438,7 +394,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   get requestId(): string {
-    return this.#requestId;
+    return this.attendants.requestId;
   }
 
   get auth(): AuthInfo | undefined {
@@ -446,40 +402,9 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    for (const { attendant } of this.#watching) attendant?.progress?.(...report);
+    this.attendants.progress(...report);
   }
 }
 
-interface Watching {
-  readonly attendant?: Attendant;
-  readonly watcher: () => void;
-}
-
-const NONE: readonly Watching[] = [];
-
 /** Who cancels a run that nobody asks for, or whose process ends. */
 const SYSTEM = { kind: 'system' } as const;
-
-/** What is kept of a run in the table `run` of its host, by key. */
-export interface RunRows {
-  readonly start?: { readonly owner: Owner; readonly quota: string; readonly auth?: AuthInfo };
-  readonly undoes?: boolean;
-  readonly endAt?: number;
-}
-
-export function runRowsIn(rows: readonly HostRow[]): RunRows {
-  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === 'run' ? [[key, row]] : [])));
-}
-
-function startRow({ owner, quota }: RunGroup, auth: AuthInfo | undefined): Json {
-  const kept = recorded(auth);
-  const row: RunRows['start'] = { owner, quota, ...(kept === undefined ? {} : { auth: kept }) };
-  return row as unknown as Json;
-}
-
-/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
-function recorded(auth: AuthInfo | undefined): AuthInfo | undefined {
-  if (auth?.extra === undefined) return auth;
-  const { extra: _, ...kept } = auth;
-  return kept;
-}

@@ -1,0 +1,87 @@
+import type { Fact, RunState } from '../../engine/contract.js';
+import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
+import type { Question } from './interview.js';
+import type { Attendant } from './run-store.js';
+
+/** Whoever waits for a run, and is called back whenever it has got as far as it gets for now. */
+interface Watching {
+  /** A request, which is told what happens as well. */
+  readonly attendant?: Attendant;
+  readonly watcher: () => void;
+}
+
+/** Shared by all runs that only wait. */
+const NONE: readonly Watching[] = [];
+
+/** Requests that attend a run, and whoever else waits for it to change. */
+export class Attendants {
+  readonly #onChange: { touch(): void };
+  #watching = NONE;
+  /** Questions that are before a user. */
+  #claimed: Set<string> | undefined;
+  /** Of the latest request that attended the run. */
+  #requestId: string;
+
+  /** @param run told when a request comes or leaves. @param requestId of the request that starts it. */
+  constructor(run: { touch(): void }, requestId: string) {
+    this.#onChange = run;
+    this.#requestId = requestId;
+  }
+
+  get requestId(): string {
+    return this.#requestId;
+  }
+
+  /** Whether a request attends the run. */
+  get isAttended(): boolean {
+    return this.#watching.some(({ attendant }) => attendant !== undefined);
+  }
+
+  /** From then on the watcher is called whenever the run has got as far as it gets for now. */
+  join(attendant: Attendant, watcher: () => void): void {
+    this.#requestId = attendant.request.requestId;
+    this.#watching = [...this.#watching, { attendant, watcher }];
+    this.#onChange.touch();
+  }
+
+  leave(watcher: () => void): void {
+    this.unwatch(watcher);
+    this.#onChange.touch();
+  }
+
+  /** The same for what is no request. */
+  watch(watcher: () => void): void {
+    this.#watching = [...this.#watching, { watcher }];
+  }
+
+  unwatch(watcher: () => void): void {
+    const left = this.#watching.filter((each) => each.watcher !== watcher);
+    this.#watching = left.length === 0 ? NONE : left;
+  }
+
+  /** The run has got as far as it gets for now. */
+  changed(): void {
+    for (const { watcher } of this.#watching) watcher();
+  }
+
+  observe(fact: Fact, state: RunState): void {
+    for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
+  }
+
+  progress(...report: Parameters<SharedContext['progress']>): void {
+    for (const { attendant } of this.#watching) attendant?.progress?.(...report);
+  }
+
+  /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
+  claim({ id }: Question): boolean {
+    if (this.#claimed?.has(id)) return false;
+    this.#claimed ??= new Set();
+    this.#claimed.add(id);
+    return true;
+  }
+
+  letGo({ id }: Question): void {
+    this.#claimed?.delete(id);
+    if (this.#claimed?.size === 0) this.#claimed = undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import type { Json } from '../../../graph/json.js';
+import type { HostRow } from '../../hosts/journal.js';
+
+const TABLE = 'run' as const;
+
+/** What is kept of a run as a whole beside its state, by key of the table. */
+export interface RunRows {
+  readonly start?: RunOrigin;
+  /** Whether what it did was to be undone when it was given up. */
+  readonly undoes?: boolean;
+  /** When it was over, in ms since the epoch. */
+  readonly endAt?: number;
+}
+
+/** Whose run it is. */
+export interface RunOrigin {
+  readonly owner: Owner;
+  /** See `RunGroup`. */
+  readonly quota: string;
+  /** Of the request that started it; see {@link recorded}. */
+  readonly auth?: AuthInfo;
+}
+
+export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
+  return { table: TABLE, key, row: row as unknown as Json };
+}
+
+export function runRowsIn(rows: readonly HostRow[]): RunRows {
+  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
+}
+
+/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
+export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
+  if (auth === undefined) return {};
+  const { extra: _, ...kept } = auth;
+  return { auth: kept };
+}
