@@ -102,7 +102,7 @@ export function noteSuccess(run: Run, instance: Instance, generation: number, un
   if (same !== undefined) {
     const { status } = same;
     renew(run, same, undo);
-    if (status !== 'undone' && status !== 'undoing') same.wanted = false;
+    if (status !== 'undone' && status !== 'undoing') Object.assign(same, { wanted: false, late: undefined });
   } else if (!isPlain || rollsBack(instance)) append(run, instance, generation, undo);
   if (!rollsBack(instance)) dropPlain(run, ({ call }) => call === key);
 }

@@ -150,8 +150,8 @@ export interface Effect {
   order: number;
   /** It was to be undone. */
   wanted: boolean;
-  /** Its call had been given up. */
-  late?: true;
+  /** Its call had been given up, and no step accounts for what it did. */
+  late?: true | undefined;
   /** Who waits for the compensation that is under way. */
   joined: ((failure?: Pick<Fault, 'code' | 'message'>) => void)[];
 }

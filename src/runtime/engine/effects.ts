@@ -61,7 +61,7 @@ export function recordEffect(
     const known = effects.get(key);
     if (known === undefined) {
       effects.put(key, row);
-      coverLate(transition, node, key);
+      cover(transition, node, key);
       return;
     }
     const isSame =
@@ -70,11 +70,8 @@ export function recordEffect(
         : canonicalJson(known.input ?? null) === canonicalJson(row.input ?? null);
     if (!isSame) continue;
     const isOver = known.status === 'undone' || known.status === 'undoing';
-    if (isOver || isLate) effects.put(key, { ...known, order });
-    else {
-      effects.put(key, row);
-      coverLate(transition, node, key);
-    }
+    effects.put(key, isOver || isLate ? { ...known, order } : row);
+    coverAgain(transition, key);
     return;
   }
 }
@@ -103,7 +100,7 @@ export function stepsNamedBy({ input }: Compensation): string[] {
 }
 
 /** A record that is written while something that covers it undoes is undone as well, before the others. */
-function coverLate({ state }: Transition, node: NodeRecord, key: string): void {
+function cover({ state }: Transition, node: NodeRecord, key: string): void {
   const { undoing, effects } = state;
   if (undoing.size === 0) return;
   const around = new Set(rollbacksAround(node).map((each) => each.key));
@@ -112,6 +109,24 @@ function coverLate({ state }: Transition, node: NodeRecord, key: string): void {
     if (!isCovered) continue;
     const row = undoing.need(owner);
     undoing.put(owner, { ...row, late: [key, ...(row.late ?? [])] });
+    effects.put(key, { ...effects.need(key), wanted: true });
+  }
+}
+
+/** A record that is renewed is the newest one now: what has not looked at it yet undoes it before the others. */
+function coverAgain({ state }: Transition, key: string): void {
+  const { undoing, items, effects } = state;
+  for (const [owner, row] of [...undoing.rows()]) {
+    const covered = items.get(owner) ?? [];
+    const { late = [], next } = row;
+    const isListed = covered.indexOf(key, next) >= 0;
+    if (!isListed && !late.includes(key)) continue;
+    if (isListed)
+      items.put(
+        owner,
+        covered.filter((each) => each !== key),
+      );
+    undoing.put(owner, { ...row, late: [key, ...late.filter((each) => each !== key)] });
     effects.put(key, { ...effects.need(key), wanted: true });
   }
 }

@@ -224,7 +224,7 @@ export interface UndoRow {
   readonly seq: number;
   /** Of a `compensate` node the step that is made or looked at next; else the place in the list of covered records. */
   readonly next: number;
-  /** Covered records that were written after undoing began: they are undone first. */
+  /** Covered records that were written or renewed after undoing began: they are undone first. */
   readonly late?: readonly string[];
   /** How many compensations were issued: their ids count them. */
   readonly issued: number;

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Graph } from '../../src/graph/model.js';
+import { again, call, graph, node, scope, undoing } from './build.js';
+import { drive, ENGINE } from './drive.js';
+import { type Story, tell } from './oracle.js';
+import { compared } from './same.js';
+import type { Reply, World } from './world.js';
+
+/** Every call that is given up is answered all the same. */
+const LATE = [1];
+
+const gives = (after: number): Reply => ({ kind: 'value', after, value: { id: after } });
+const breaks = (after: number): Reply => ({
+  ...{ kind: 'failure', after, attempted: true },
+  failure: { code: 'X_DOWN', message: 'no answer' },
+});
+const hangs: Reply = { kind: 'hang' };
+
+/** What the oracle tells, which the engine must tell as well. */
+function run(of: Graph, world: Omit<World, 'luck'>): Story {
+  const story = tell(of, {}, { ...world, luck: LATE });
+  const { expected, actual } = compared(story, drive(ENGINE, of, {}, { ...world, luck: LATE }));
+  expect(actual).toEqual(expected);
+  return story;
+}
+
+const branch = (id: string, options: Parameters<typeof call>[2] = {}) => ({
+  id,
+  body: scope([call(id, {}, options)]),
+});
+
+test('what succeeds once more while a cancelled run is undone is undone next', () => {
+  const undone = (id: string) => branch(id, { compensate: undoing(id) });
+  const all = node(
+    'parallel',
+    'all',
+    { onPartialFailure: 'abort', branches: [undone('a'), undone('b'), undone('c'), branch('fails')] },
+    { retry: again(1, { delayMs: 0 }) },
+  );
+  const same = (after: number): Reply => ({ kind: 'value', after, value: { id: 1 } });
+  const replies = {
+    ...{ a: [same(10), same(20)], b: [same(12), hangs], c: [same(14), hangs], fails: [breaks(20), hangs] },
+    undo_c: [gives(20)],
+  };
+  // The second call of `a` succeeds at 40 ms, `c` is undone at 50 ms.
+  const { undone: report } = run(graph([all]), { replies, cancel: { at: 30, compensate: true } });
+  expect(report).toEqual({ done: ['undo_c', 'undo_a', 'undo_b'], failed: [], not_run: [] });
+});
+
+test('an effect is not late any more once a step has succeeded with the same key', () => {
+  const all = node(
+    'parallel',
+    'all',
+    { onPartialFailure: 'rollback', branches: [branch('book'), branch('fails')] },
+    { timeoutMs: 20, retry: again(1, { delayMs: 0 }) },
+  );
+  // The first call of `book` succeeds at 30 ms, when its time was up, and the second one at 35 ms.
+  const replies = { book: [gives(30), gives(15)], fails: [hangs, breaks(18)] };
+  const { remains } = run(graph([all]), { replies, tools: { book: 'key' } });
+  expect(remains.notUndone).toEqual([{ step: 'book', failure: 'E_NOT_UNDOABLE' }]);
+});
