@@ -343,7 +343,7 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   #take(transition: Transition, given: readonly Event[], delivery?: Delivery, response: Json = null): void {
-    const { state, changes, consumed } = transition;
+    const { state, consumed } = transition;
     this.#state = state;
     const isWhole = consumed >= given.length;
     if (!isWhole) this.#in.putBack(given.slice(consumed));
@@ -351,8 +351,9 @@ export class LiveRun implements CallingRun, TimedRun {
     const item = delivery?.item;
     const noted = noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state });
     const pending = { transition, events, delivery, response, noted };
-    const isIdle = changes.length === 0 && item === undefined && noted.length === 0;
-    if (this.#writer === undefined || isIdle) {
+    // Rows are made when they are asked for: without a journal nobody does.
+    const changes = this.#writer === undefined ? [] : transition.changes;
+    if (this.#writer === undefined || (changes.length === 0 && item === undefined && noted.length === 0)) {
       this.#accept(pending);
       return;
     }
