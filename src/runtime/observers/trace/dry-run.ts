@@ -19,12 +19,6 @@ const EXPRESSION_BUDGET = 1_000_000;
 /** How many nodes are looked at altogether before a dry run ends with what it has. */
 const MAX_NODES = 100_000;
 
-/** How the engine fails a node whose input it does not take. */
-const REFUSED = {
-  failure: { code: 'E_INPUT', message: 'its input is of another type' },
-  attempted: false,
-} as const;
-
 /** Takes note of what a dry run does, step by step. */
 export interface DryRunObserver {
   /** A node was reached. */
@@ -71,6 +65,7 @@ export class DryRun {
   to(input: JsonObject, observer: DryRunObserver): Map<NodeInstance, Finding> {
     const { nodes } = this.residual;
     const news = new Map<NodeInstance, Finding>();
+    const issued = new Map<string, JsonObject>();
     let step = start(this.#plan, input, { runId: 'dry-run', at: 0 });
     for (;;) {
       this.#state = step.state;
@@ -80,36 +75,41 @@ export class DryRun {
         const finding = this.residual.finding(node) === undefined ? this.#found(fact, node) : undefined;
         if (finding !== undefined) return news.set(node, finding);
         observer.observe(fact, node, this);
+        // It was begun, and is given up for a failure that the calls do not change.
+        const given = fact.kind === 'callReturned' && !fact.outcome.ok ? issued.get(fact.command) : undefined;
+        if (given !== undefined && node.planned.node.kind !== 'foreach')
+          observer.asked(node, given.given, this);
+        if (fact.kind === 'callIssued') issued.set(fact.command, fact.input);
       }
       if (step.more) {
         step = advance(this.#plan, step.state, []);
         continue;
       }
+      const refused = this.#asked().filter(([node, { input: asked }]) => !isTaken(node, asked.given));
+      if (refused.length > 0) return new Map(refused.map(([node]) => [node, { kind: 'refused' }]));
       const first = this.#firstAsked();
       if (first === undefined) return news;
       const [node, { id, input: asked }] = first;
       const { given } = asked;
-      const about = { at: 0, command: id };
-      if (!isTaken(node, given)) {
-        step = advance(this.#plan, step.state, [{ kind: 'toolFailed', ...about, ...REFUSED }]);
-        continue;
-      }
       const isLoop = node.planned.node.kind === 'foreach' && !isLost(given);
       if (isLoop) news.set(node, { kind: 'items', ...(Array.isArray(given) ? { items: given } : {}) });
       const value = isLoop ? this.residual.promised(node) : observer.asked(node, given, this);
-      step = advance(this.#plan, step.state, [{ kind: 'toolReturned', ...about, value }]);
+      step = advance(this.#plan, step.state, [{ kind: 'toolReturned', at: 0, command: id, value }]);
     }
   }
 
   /** Of what is to be answered the first in declaration order. */
   #firstAsked(): Asked | undefined {
     let first: Asked | undefined;
-    for (const command of this.#state === undefined ? [] : commandsOf(this.#state)) {
-      const node = command.kind === 'callTool' ? this.residual.nodes.get(command.node) : undefined;
-      if (node === undefined || command.kind !== 'callTool') continue;
-      if (first === undefined || isBefore(node, first[0])) first = [node, command];
-    }
+    for (const each of this.#asked()) if (first === undefined || isBefore(each[0], first[0])) first = each;
     return first;
+  }
+
+  #asked(): Asked[] {
+    return (this.#state === undefined ? [] : commandsOf(this.#state)).flatMap((command): Asked[] => {
+      const node = command.kind === 'callTool' ? this.residual.nodes.get(command.node) : undefined;
+      return node === undefined || command.kind !== 'callTool' ? [] : [[node, command]];
+    });
   }
 
   /** The value of an expression of a node, as it is now. */

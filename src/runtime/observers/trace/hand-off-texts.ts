@@ -72,6 +72,9 @@ export const handOffTexts = {
     `Only if ${how === 'all' ? names(steps) : oneOf(steps)} ${how === 'all' && steps.length > 1 ? 'were' : 'was'} not left out.`,
   leftOut: (step: string, where: string, without: readonly string[]) =>
     `Step '${step}'${where} is left out, because ${names(without)} ${without.length === 1 ? 'is' : 'are'}.`,
+  /** `condition` is an expression in print. */
+  goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
+    `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
   otherwise: (step: string, arm: string) =>
     `Only if nothing before it holds: then step '${step}' takes '${arm}'.`,
   /** `items` is JSON on one line, where they are known. */

@@ -11,7 +11,7 @@ import { handOffTexts, whereIs } from './hand-off-texts.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import { leftBehind } from './left-behind.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
-import { isUndone, openCalls } from './open-calls.js';
+import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
 import { OpenNodes } from './open-nodes.js';
 import { outlookOf } from './outlook.js';
 import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
@@ -48,7 +48,7 @@ export function handOff(context: HandOffContext): HandOff {
   const reasons = stopped.reasons();
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
-  const { calls, leftOut } = endedOnPurpose ? { calls: [], leftOut: [] } : stopped.open();
+  const { calls, leftOut, goBack } = endedOnPurpose ? NOTHING_OPEN : stopped.open();
   const told = reasons.flatMap(({ unknown }) => unknown ?? []);
   const left = leftBehind(context, new Set(told));
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
@@ -63,11 +63,11 @@ export function handOff(context: HandOffContext): HandOff {
   const parts = [
     why.join('\n'),
     ...left.texts,
-    calls.length === 0 ? nothing : texts.toContinue(calls.map(callText)),
-    ...(calls.length === 0 ? [] : [leftOut.join('\n')].filter((text) => text !== '')),
+    calls.length > 0 ? texts.toContinue(calls.map(callText)) : goBack.length === 0 ? nothing : '',
+    [...(calls.length === 0 ? [] : leftOut), ...goBack].join('\n'),
   ];
   return {
-    text: secrets.text(parts.join('\n\n')),
+    text: secrets.text(parts.filter((part) => part !== '').join('\n\n')),
     errors: stopped.errors(),
     calls: [...left.calls, ...calls],
     ...left.meta,
@@ -171,7 +171,7 @@ class StoppedRun {
   }
 
   /** The calls that can still be made, and what to say of steps that are left out. */
-  open(): { readonly calls: readonly HandOffCall[]; readonly leftOut: readonly string[] } {
+  open(): StillOpen {
     return openCalls(this.#context, this.#failed);
   }
 

@@ -27,6 +27,8 @@ export interface NodeRecord {
   readonly attempts: number;
   /** Missing for a value that is absent. */
   readonly output: Json | undefined;
+  /** A fallback's value stands in. */
+  readonly hasFallback: boolean;
   /** The arm that a branch took, and the node it leads to where the arm has no body. */
   readonly taken: { readonly arm: string; readonly goto?: string } | undefined;
   /** What a workflow was given. */
@@ -34,6 +36,8 @@ export interface NodeRecord {
   readonly items: readonly Json[] | undefined;
   /** How many parts there are altogether. */
   readonly count: number | undefined;
+  /** How often a `goto` has jumped. */
+  readonly jumps: number;
   /** What was undone by it. */
   readonly undone: CompensationReport | undefined;
   /** By key of the scope: those that have begun in the latest attempt. Forgotten where nothing of them matters any more. */
@@ -52,10 +56,12 @@ class OpenRecord implements NodeRecord {
   issued: NodeRecord['issued'] = undefined;
   attempts = 0;
   output: Json | undefined = undefined;
+  hasFallback = false;
   taken: NodeRecord['taken'] = undefined;
   given: JsonObject | undefined = undefined;
   items: readonly Json[] | undefined = undefined;
   count: number | undefined = undefined;
+  jumps = 0;
   undone: CompensationReport | undefined = undefined;
   parts: ReadonlyMap<string, PartRecord> = NO_PARTS;
 
@@ -178,13 +184,14 @@ export class Ledger {
         for (const { node: again } of [...node.planned.slice, node.planned]) {
           this.part(node.scope)?.nodes.delete(again.id);
         }
+        this.#open(node).jumps = fact.visit;
         return;
       case 'compensated':
         this.#open(node).undone = fact.report;
         return;
       case 'handled':
         if (fact.fallbackNode !== undefined) this.#ended(this.#open(node), 'handled', fact.failure);
-        else this.#open(node).output = fact.value;
+        else this.#standsIn(this.#open(node), fact.value);
         return;
       case 'nodeSucceeded':
         this.#succeeded(this.#open(node), fact, state);
@@ -230,6 +237,7 @@ export class Ledger {
     if (part === undefined) return;
     const record = new OpenRecord(node);
     record.status = 'running';
+    record.jumps = part.nodes.get(node.planned.node.id)?.jumps ?? 0;
     if (node.planned.node.kind === 'workflow') record.given = inputOf(state, node.key);
     part.nodes.set(node.planned.node.id, record);
   }
@@ -268,12 +276,18 @@ export class Ledger {
     if (index !== undefined) record.nodes.clear();
   }
 
+  #standsIn(record: OpenRecord, value: Json | undefined): void {
+    record.output = value;
+    record.hasFallback = true;
+  }
+
   /** Where the scope around ends at the same time the state has no output any more, and facts tell the value. */
   #succeeded(record: OpenRecord, { value }: FactOf<'nodeSucceeded'>, state: RunState): void {
     const { kind } = record.node.planned.node;
-    const output =
-      outputOf(state, record.node.key) ?? value ?? (kind === 'foreach' ? itemsIn(record) : undefined);
+    const told = kind === 'foreach' && !record.hasFallback ? itemsIn(record) : value;
+    const output = outputOf(state, record.node.key);
     if (output !== undefined) record.output = output;
+    else if (told !== undefined) record.output = told;
     if (kind === 'foreach' || kind === 'workflow') record.parts = NO_PARTS;
     record.failure = undefined;
     record.status = 'succeeded';

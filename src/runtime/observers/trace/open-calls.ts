@@ -3,7 +3,7 @@ import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { isUnknown, Unknown, unknownIn } from '../../../graph/expression/unknown.js';
 import type { Json, JsonObject, Value } from '../../../graph/json.js';
-import type { Arm, BranchCase, ErrorNode, ForeachNode } from '../../../graph/model.js';
+import type { Arm, BranchCase, ForeachNode, GotoNode, Node } from '../../../graph/model.js';
 import { attemptOf } from '../../../print/shapes.js';
 import type { Fact } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
@@ -20,11 +20,18 @@ import type { Residual } from './residual.js';
 import type { FailedStep } from './stop-reason.js';
 import { texts } from './texts.js';
 
+/** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
+export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };
+
+export const NOTHING_OPEN: StillOpen = { calls: [], leftOut: [], goBack: [] };
+
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
 export class OpenCalls implements DryRunObserver {
   readonly calls: HandOffCall[] = [];
   /** What to say of steps that are left out however the calls end. */
   readonly leftOut: string[] = [];
+  /** What to say of steps that make calls again. */
+  readonly goBack: string[] = [];
   readonly #context: HandOffContext;
   readonly #residual: Residual;
   /** What to say first of a step that is made again, by its key. */
@@ -41,16 +48,13 @@ export class OpenCalls implements DryRunObserver {
   readonly #incomplete = new Set<string>();
   readonly #waits: { readonly node: NodeInstance; readonly note: string }[] = [];
   /** Checks that may end the workflow, and that a reader was not told of. */
-  readonly #guards = new Map<NodeInstance, string>();
+  readonly #guards = new Map<NodeInstance, Guard>();
 
   constructor(context: HandOffContext, residual: Residual, again: ReadonlyMap<string, string | undefined>) {
     this.#context = context;
     this.#residual = residual;
     this.#again = again;
-    for (const node of residual.nodes.values()) {
-      const hasLostItems = node.planned.node.kind === 'foreach' && residual.firstLeft(node) > 0;
-      if (residual.standing(node) === 'lost' || hasLostItems) this.#lose(node);
-    }
+    for (const node of residual.nodes.values()) if (residual.standing(node) === 'lost') this.#lose(node);
   }
 
   observe(fact: Fact, node: NodeInstance, run: DryRun): void {
@@ -69,9 +73,11 @@ export class OpenCalls implements DryRunObserver {
       const value = time === undefined ? undefined : run.valueOf(time, node);
       const note = value?.ok ? timeText(value.value, model.durationMs !== undefined) : undefined;
       this.#waits.push({ node, note: handOffTexts.waitFirst(model.id, note) });
+    } else if (model.kind === 'goto' && (fact.kind === 'nodeSucceeded' || fact.kind === 'nodeFailed')) {
+      this.#goesBack(node, model);
     } else if (fact.kind === 'nodeSkipped') {
       this.#left.add(node.key);
-      if (model.kind === 'error') this.#guard(node, model, run);
+      if (fact.reason === 'condition_false') this.#guard(node, run);
       // In an attempt it goes without saying.
       const attempt = scope.container && attemptOf(scope.container.planned.node);
       if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
@@ -244,20 +250,30 @@ export class OpenCalls implements DryRunObserver {
     });
   }
 
-  #guard(node: NodeInstance, { id, when, message }: ErrorNode, run: DryRun): void {
+  #goesBack({ planned, scope, key }: NodeInstance, { id, when, target, max }: GotoNode): void {
+    const left = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
+    const condition = when === undefined || !this.#doubtful.has(key) ? undefined : printExpression(when);
+    if (left > 0) this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, left, condition));
+  }
+
+  /** A check that may end the workflow, or a result that may be reached. */
+  #guard(node: NodeInstance, run: DryRun): void {
+    const { node: model } = node.planned;
+    if ((model.kind !== 'error' && model.kind !== 'return') || !this.#residual.isReachable(node)) return;
     const value = run.conditionOf(node);
-    if (when === undefined || !isUnknown(value)) return;
-    if (!value.sources.some((source) => this.#promised.has(source))) return;
-    const told = run.valueOf(message, node);
-    const shown = told.ok ? textOf(told.value) : undefined;
-    this.#guards.set(node, texts.guarded(id, printExpression(when), shown));
+    const isOpen = isUnknown(value) && value.sources.some((source) => this.#promised.has(source));
+    if (value !== true && !isOpen) return;
+    const condition = model.when === undefined || !isOpen ? undefined : printExpression(model.when);
+    const told = model.kind === 'error' ? run.valueOf(model.message, node) : undefined;
+    const message = told?.ok ? textOf(told.value) : undefined;
+    this.#guards.set(node, { note: texts.guarded(model.id, condition, message), reach: endedBy(node) });
   }
 
   /** Told once, at the first call that comes after the check. */
   #guardNotes(node: NodeInstance): string[] {
     const notes: string[] = [];
-    for (const [guard, note] of this.#guards) {
-      if (!isWithin(node, guard.scope)) continue;
+    for (const [guard, { note, reach }] of this.#guards) {
+      if (!isWithin(node, reach)) continue;
       this.#guards.delete(guard);
       notes.push(note);
     }
@@ -265,14 +281,35 @@ export class OpenCalls implements DryRunObserver {
   }
 }
 
+/** What to say at a call that comes after a check. */
+interface Guard {
+  readonly note: string;
+  /** Where nothing is done any more once it ends the workflow. */
+  readonly reach: ScopeInstance;
+}
+
+/** The widest list of nodes that ends where a check fires, or a result is reached. */
+function endedBy({ planned: { node }, scope: own }: NodeInstance): ScopeInstance {
+  let scope = own;
+  while (scope.container !== undefined && passesOn(scope.container.planned.node, node.kind === 'return')) {
+    ({ scope } = scope.container);
+  }
+  return scope;
+}
+
+/** Whether what stands around a node ends with it. */
+function passesOn(around: Node, isReturn: boolean): boolean {
+  if (isReturn) return around.kind !== 'workflow';
+  if (around.onError !== undefined) return false;
+  if (around.kind === 'foreach') return around.onItemError === 'fail';
+  return around.kind !== 'parallel' || around.onPartialFailure !== 'continue';
+}
+
 /** The calls to make after these steps have failed, and what to say of steps that are left out. */
-export function openCalls(
-  context: HandOffContext,
-  failed: readonly FailedStep[],
-): Pick<OpenCalls, 'calls' | 'leftOut'> {
+export function openCalls(context: HandOffContext, failed: readonly FailedStep[]): StillOpen {
   const { graph, state, secrets, ledger } = context;
   // What a cancelled run did was taken back: there is nothing to continue.
-  if (ledger.undone !== undefined) return { calls: [], leftOut: [] };
+  if (ledger.undone !== undefined) return NOTHING_OPEN;
   const again = new Map(
     failed.filter((step) => isRepeated(step, context)).map((step) => [step.node.key, whyAgain(step)]),
   );

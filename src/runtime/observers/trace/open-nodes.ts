@@ -2,7 +2,7 @@ import { Budget, ExpressionError, evaluate } from '../../../graph/expression/eva
 import { references } from '../../../graph/expression/references.js';
 import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { Unknown, unknownIn } from '../../../graph/expression/unknown.js';
-import { type Json, ownProperty, type Value } from '../../../graph/json.js';
+import { isJsonObject, type Json, ownProperty, type Value } from '../../../graph/json.js';
 import type { Arm, Graph } from '../../../graph/model.js';
 import { valueExpressions } from '../../../graph/node-expressions.js';
 import type { PlannedNode } from '../../../plan/plan.js';
@@ -11,7 +11,7 @@ import type { RunState } from '../../engine/contract.js';
 import { type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
 import { fieldOf } from '../../engine/read.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger, NodeRecord } from './ledger.js';
 import { outlookOf } from './outlook.js';
 import { texts } from './texts.js';
 
@@ -30,7 +30,9 @@ export type Finding =
   /** The items of a loop; missing where they are not known. */
   | { readonly kind: 'items'; readonly items?: readonly Json[] }
   /** A check that fires or a result that is reached, whatever the calls give. */
-  | { readonly kind: 'ends' };
+  | { readonly kind: 'ends' }
+  /** It fails as it starts: its input is of a type that the engine does not take. */
+  | { readonly kind: 'refused' };
 
 export interface Stopped {
   readonly graph: Graph;
@@ -49,12 +51,14 @@ type Path = readonly (string | number)[];
 export const literal = (value?: Json): Expr =>
   value === undefined ? { kind: 'literal' } : { kind: 'literal', value };
 export const ABSENT = literal();
-export const LOST = literal(Unknown.value({ sources: [], isLost: true }));
+const NO_VALUE = Unknown.value({ sources: [], isLost: true });
+export const LOST = literal(NO_VALUE);
 
 /** How the nodes of a run that stopped stand, and what their expressions read. */
 export class OpenNodes {
   protected readonly run: Stopped;
   readonly #found: ReadonlyMap<string, Finding>;
+  readonly #standings = new Map<string, Standing>();
 
   /** @param found what dry runs have found out, by keys of the residual graph. */
   constructor(run: Stopped, found: ReadonlyMap<string, Finding> = new Map()) {
@@ -73,6 +77,14 @@ export class OpenNodes {
 
   /** How a node stood when the run stopped. */
   standing(node: NodeInstance): Standing {
+    const known = this.#standings.get(node.key);
+    if (known !== undefined) return known;
+    const standing = this.#around(node);
+    this.#standings.set(node.key, standing);
+    return standing;
+  }
+
+  #around(node: NodeInstance): Standing {
     const own = this.#own(node);
     const { container, plan, key } = node.scope;
     if (container === undefined || own === 'settled' || own === 'skipped') return own;
@@ -98,18 +110,30 @@ export class OpenNodes {
     if (record === undefined || this.isAgain(node)) return 'pending';
     const { status } = outlookOf(record);
     if (status === 'completed') {
+      // Nothing starts behind a result that was reached.
+      if (node.planned.node.kind === 'return') return 'pending';
       // Its value may be forgotten with what it stood in, and is found again.
-      if (record.output !== undefined) return 'settled';
+      if (record.output !== undefined || record.hasFallback) return 'settled';
       const { node: model } = node.planned;
       if (model.kind === 'compute' && model.function === undefined) return 'pending';
       return record.parts.size > 0 ? 'open' : 'settled';
     }
-    if (status === 'skipped' || status === 'handled') return 'skipped';
+    if (status === 'skipped') return this.#isStillWanted(record) ? 'pending' : 'skipped';
+    if (status === 'handled') return 'skipped';
     if (status !== 'failed') return record.parts.size > 0 ? 'open' : 'pending';
     if (record.parts.size > 0) return isRolledBack(node) ? 'lost' : 'open';
     const canBe =
       record.failure?.code === 'E_NOBODY_TO_ASK' || (record.issued === undefined && this.#lacked(node));
     return canBe ? 'pending' : 'lost';
+  }
+
+  /** Whether a node was skipped only because others were that can still be done. */
+  #isStillWanted({ node: { planned, scope }, reason }: NodeRecord): boolean {
+    if (reason !== 'not_selected' && reason !== 'upstream_skipped') return false;
+    return [...planned.joins, ...planned.routers].some((each) => {
+      const standing = this.standing(this.run.ledger.instances.node(scope, each));
+      return standing === 'pending' || standing === 'open';
+    });
   }
 
   /** Whether a node failed only for want of what can still be had. */
@@ -125,7 +149,26 @@ export class OpenNodes {
   /** The items of a loop, as far as they are known. */
   itemsOf(loop: NodeInstance): readonly Json[] | undefined {
     const found = this.finding(loop);
-    return found?.kind === 'items' ? found.items : this.run.ledger.record(loop)?.items;
+    if (found?.kind === 'items') return found.items;
+    const { items, parts } = this.run.ledger.record(loop) ?? {};
+    const { node } = loop.planned;
+    if (items !== undefined || parts === undefined || parts.size === 0 || node.kind !== 'foreach')
+      return items;
+    // The loop ended when it began, and the state had forgotten them.
+    const value = this.#valueOf(node.items, loop.scope);
+    return Array.isArray(value) ? value : undefined;
+  }
+
+  /** What a workflow that has begun was given. */
+  #givenTo(node: NodeInstance, name: string): Value {
+    const { given } = this.run.ledger.record(node) ?? {};
+    const { node: model } = node.planned;
+    if (given !== undefined || model.kind !== 'workflow') return ownProperty(given ?? {}, name);
+    // The workflow ended when it began.
+    const value = this.#valueOf(model.input, node.scope);
+    const { inputs } = this.run.ledger.instances.part(node, 0).workflow.plan.graph;
+    const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
+    return own ?? inputs.find((input) => input.name === name)?.default;
   }
 
   /** The first item of a loop that has not begun. */
@@ -151,30 +194,37 @@ export class OpenNodes {
       });
   }
 
-  /** Whether a node needs no selection, was selected, or a branch is left that may select it. */
+  /** Whether a node needs no selection, was selected, or another one is left that may select it. */
   isReachable(node: NodeInstance): boolean {
     const { planned, scope } = node;
     if (!planned.needsSelection || this.isAgain(node) || this.selector(node) !== undefined) return true;
     return planned.routers.some((each) => {
       const router = this.run.ledger.instances.node(scope, each);
-      const mayLead = each.node.kind === 'branch' && armsOf(each.node).some((arm) => leadsTo(arm, planned));
+      const mayLead =
+        takesOver(each, planned) ||
+        (each.node.kind === 'branch' && armsOf(each.node).some((arm) => leadsTo(arm, planned)));
       return mayLead && this.standing(router) === 'pending' && this.isReachable(router);
     });
   }
 
   /** Whether an expression has a value although the run has stopped. */
   hasValue(expr: Expr, at: ScopeInstance): boolean {
+    return !isLost(this.#valueOf(expr, at));
+  }
+
+  /** The value of an expression as far as the run that stopped has it: lost where it is in want of another step. */
+  #valueOf(expr: Expr, at: ScopeInstance): Value {
     const { state } = this.run;
     const lookup = (root: RefExpr['root'], name: string | number): Value => {
       if (root === 'inputs') return ownProperty(state.input, String(name));
-      if (root !== 'state') return Unknown.value({ sources: [], isLost: true });
+      if (root !== 'state') return NO_VALUE;
       const declared = at.workflow.plan.graph.state?.find((field) => field.name === name);
       return (fieldOf(state, String(name)) ?? { value: declared?.initial }).value;
     };
     try {
-      return !isLost(evaluate(this.expr(expr, at), { lookup }, new Budget(EXPRESSION_BUDGET)));
+      return evaluate(this.expr(expr, at), { lookup }, new Budget(EXPRESSION_BUDGET));
     } catch (error) {
-      if (error instanceof ExpressionError) return false;
+      if (error instanceof ExpressionError) return NO_VALUE;
       throw error;
     }
   }
@@ -204,7 +254,7 @@ export class OpenNodes {
     switch (ref.root) {
       case 'inputs': {
         if (runBy === undefined || this.standing(runBy) === 'pending') return ref;
-        return chained(literal(ownProperty(ledger.record(runBy)?.given ?? {}, name)), rest);
+        return chained(literal(this.#givenTo(runBy, name)), rest);
       }
       case 'item':
       case 'index':
@@ -275,6 +325,10 @@ export function residualId({ key, scope }: NodeInstance): string {
 /** Whether a node that failed has undone what was done inside. */
 export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
   return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+}
+
+function takesOver({ node: { onError } }: PlannedNode, { node }: PlannedNode): boolean {
+  return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === node.id;
 }
 
 function leadsTo(arm: Arm, { node }: PlannedNode): boolean {

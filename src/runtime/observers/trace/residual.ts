@@ -74,8 +74,13 @@ export class Residual extends OpenNodes {
         return this.#runs(node, given, dictOf({}));
       case 'foreach': {
         const open = parts.filter(({ status }) => status !== 'succeeded').slice(0, ITEMS_IN_FULL);
-        // The values of the items that succeeded are lost.
-        return this.#loop(node, given, [...open.map(({ scope }) => scope.part), ...this.#left(node)], LOST);
+        const done = new Map(
+          parts.map(({ status, value, scope }) => [
+            scope.part,
+            status === 'succeeded' ? literal(value ?? null) : LOST,
+          ]),
+        );
+        return this.#loop(node, given, [...open.map(({ scope }) => scope.part), ...this.#left(node)], done);
       }
       case 'parallel':
         return this.#sideBySide(given, this.#branchesOf(node), model);
@@ -90,14 +95,14 @@ export class Residual extends OpenNodes {
     const expr = (of: Expr): Expr => this.expr(of, scope);
     const found = this.finding(node);
     const when = model.when === undefined || this.isAgain(node) ? {} : { when: expr(model.when) };
-    const { onError } = model;
     const given: Base = {
       ...base(residualId(node)),
       ...{ after: this.#after(node), join: this.isAgain(node) ? 'all_done' : model.join, ...when },
-      ...(onError !== undefined && 'value' in onError ? { onError: { value: expr(onError.value) } } : {}),
+      ...this.#rescue(node),
     };
     const never: Node = { ...given, kind: 'compute', value: ABSENT, when: NEVER };
     if (!this.isReachable(node)) return never;
+    if (found?.kind === 'refused') return { ...given, kind: 'compute', value: failure([]) };
     switch (model.kind) {
       case 'call':
         return asked(given, expr(model.input));
@@ -130,8 +135,14 @@ export class Residual extends OpenNodes {
         return found?.kind === 'ends' ? { ...model, ...given, message: expr(model.message) } : never;
       case 'return':
         return found?.kind === 'ends' ? { ...model, ...given, value: expr(model.value) } : never;
-      case 'goto':
-        return { ...given, kind: 'compute', value: ABSENT };
+      case 'goto': {
+        const slice = planned.slice.map(({ node: { id } }) =>
+          expr({ kind: 'ref', root: 'steps', path: [id] }),
+        );
+        // Without a condition it goes back until it fails, whatever the calls give.
+        const isEndless = model.when === undefined && model.onLimit === 'fail';
+        return { ...given, kind: 'compute', value: isEndless ? failure(slice) : after(slice) };
+      }
       case 'compensate':
         return never;
       case 'workflow':
@@ -153,15 +164,23 @@ export class Residual extends OpenNodes {
         return sole(given, { nodes, value: literal(this.promised(node)) }, decided);
       }
       case 'foreach': {
-        if (found?.kind === 'items') {
-          const left = this.#left(node);
-          const value = left.includes(ANY_ITEM) ? literal(this.promised(node)) : undefined;
-          return this.#loop(node, given, left, value, [expr(model.items)]);
-        }
+        if (found?.kind === 'items')
+          return this.#loop(node, given, this.#left(node), undefined, [expr(model.items)]);
         // The dry run finds out about its items.
         return asked(given, expr(model.items));
       }
     }
+  }
+
+  /** What stands in where a node fails whatever the calls give. */
+  #rescue({ planned, scope }: NodeInstance): Pick<Base, 'onError'> {
+    const { onError } = planned.node;
+    if (onError === undefined) return {};
+    if ('value' in onError) return { onError: { value: this.expr(onError.value, scope) } };
+    const other = scope.workflow.plan.byId.get(onError.fallbackNode);
+    const target = other && this.run.ledger.instances.node(scope, other);
+    const isOpen = target !== undefined && this.standing(target) === 'pending';
+    return isOpen ? { onError: { fallbackNode: residualId(target) } } : {};
   }
 
   /** What a node waits for: what its join looks at, and where it needs to be selected, who has done so. */
@@ -209,12 +228,12 @@ export class Residual extends OpenNodes {
     return { ...given, kind: 'parallel', branches, onPartialFailure, ...limit };
   }
 
-  /** Items of a loop. @param value Default: the list of their values. */
+  /** Items of a loop. @param done the values of those that have begun. */
   #loop(
     loop: NodeInstance,
     given: Base,
     items: readonly number[],
-    value?: Expr,
+    done: ReadonlyMap<number, Expr> = new Map(),
     behind?: readonly Expr[],
   ): Node {
     const { node: model } = loop.planned;
@@ -223,10 +242,13 @@ export class Residual extends OpenNodes {
     const options = { concurrency: model.concurrency, onPartialFailure } as const;
     const bodies = items.map((item) => [`${item}`, this.run.ledger.instances.part(loop, item)] as const);
     const all = this.#sideBySide(base(`${given.id}~items`), bodies, options);
-    const values = bodies.map(([item]) => ({
-      value: { kind: 'ref', root: 'steps', path: [all.id, item] } as const,
-    }));
-    return sole(given, { nodes: [all], value: value ?? { kind: 'list', items: values } }, behind);
+    const values = new Map(done);
+    for (const item of items) values.set(item, { kind: 'ref', root: 'steps', path: [all.id, `${item}`] });
+    const list = [...values].sort(([one], [other]) => one - other).map(([, value]) => ({ value }));
+    const value: Expr = items.includes(ANY_ITEM)
+      ? literal(this.promised(loop))
+      : { kind: 'list', items: list };
+    return sole(given, { nodes: [all], value }, behind);
   }
 
   /** The items of a loop that have not begun: a few each by itself, many as one. */
@@ -274,8 +296,17 @@ function asked(given: Base, expr: Expr): Node {
 
 /** Nodes that belong together. They come behind what was needed to find out about them. */
 function sole(given: Base, body: Scope, behind: readonly Expr[] = []): Node {
-  const when: Expr = { kind: 'or', truth: 'boolean', items: [literal(true), ...behind, literal(true)] };
-  return { ...given, kind: 'branch', cases: [{ id: 'all', when, body }] };
+  return { ...given, kind: 'branch', cases: [{ id: 'all', when: after(behind), body }] };
+}
+
+/** True, once the steps that these expressions refer to have settled. */
+function after(exprs: readonly Expr[]): Expr {
+  return { kind: 'or', truth: 'boolean', items: [literal(true), ...exprs, literal(true)] };
+}
+
+/** What cannot be evaluated, once the steps that these expressions refer to have settled. */
+function failure(exprs: readonly Expr[]): Expr {
+  return { kind: 'get', of: literal(null), key: after(exprs) };
 }
 
 function dictOf(values: Readonly<Record<string, Expr>>): DictExpr {

@@ -1,0 +1,238 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../src/graph/json.js';
+import type { Graph } from '../../../src/graph/model.js';
+import { planOf } from '../../../src/plan/plan.js';
+import type { Advance, Command, Event, OwedCommand, RunState } from '../../../src/runtime/engine/contract.js';
+import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
+import type { HandOffCall, PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
+import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
+import { drive, ENGINE, IDS } from '../../oracle/drive.js';
+import { type Case, INPUT } from '../../oracle/random-graph.js';
+
+/** A run that stopped, and its trace. */
+export interface Stopped {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly trace: PromptTrace;
+  readonly events: readonly Event[];
+  /** Whether something was begun after a step had failed. */
+  readonly wentOn: boolean;
+  /** Keys of the nodes that went back. */
+  readonly jumped: readonly string[];
+  /** Ids of the commands that the failed steps have issued last. */
+  readonly failed: ReadonlySet<string>;
+}
+
+export function stop({ graph, world }: Case): Stopped {
+  const mask = new RunMask(graph, { input: INPUT });
+  const describeTool = (name: string) => ({
+    ...{ description: name, annotations: { readOnlyHint: true }, safety: 'readOnly' as const },
+  });
+  const trace = createTrace({ graph, mask, describeTool, given: [], instructions: [] });
+  const events: Event[] = [];
+  const issued = new Map<string, string>();
+  const jumped: string[] = [];
+  const steps: { readonly event?: Event; readonly issued: boolean }[] = [];
+  let last = ENGINE.start(planOf(graph), INPUT, IDS);
+  drive(ENGINE, graph, INPUT, world, ({ event, advance }) => {
+    for (const fact of advance.facts) {
+      mask.observe(fact, advance.state);
+      trace.observe(fact, advance.state);
+      if (fact.kind === 'jumped') jumped.push(fact.node);
+    }
+    if (event !== undefined) events.push(event);
+    for (const command of advance.commands) {
+      if ('node' in command && !('isCompensation' in command)) issued.set(command.node, command.id);
+    }
+    const isIssued = advance.commands.some((each) => 'node' in each && !('isCompensation' in each));
+    steps.push({ ...(event === undefined ? {} : { event }), issued: isIssued });
+    last = advance;
+  });
+  const told = trace.finish(last.state);
+  const failed = new Set(told._meta.errors.flatMap(({ step }) => issued.get(step ?? '') ?? []));
+  const first = steps.findIndex(
+    ({ event }) => event !== undefined && 'command' in event && failed.has(event.command),
+  );
+  const wentOn =
+    first >= 0 &&
+    steps
+      .slice(first)
+      .some(
+        ({ event, issued: isIssued }) =>
+          isIssued ||
+          (event !== undefined && isFailure(event) && 'command' in event && !failed.has(event.command)),
+      );
+  return { graph, state: last.state, trace: told, events, wentOn, jumped, failed };
+}
+
+/** A call, read or question that a hand-off lists. */
+type Asked = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'requestAction' }>;
+
+/**
+ * A run that is begun anew and brought to where another one stopped: what went well goes so again, and what failed has
+ * no answer yet.
+ */
+export class CarriedOn {
+  readonly #graph: Graph;
+  readonly #luck: boolean;
+  /** What calls have given, by the key of their nodes. */
+  readonly answers = new Map<string, Json>();
+  /** Keys of the nodes that went back since the other run stopped. */
+  readonly jumped: string[] = [];
+  /** Keys of the nodes that have failed since, whatever the calls gave. */
+  readonly failed: string[] = [];
+  #step: Advance;
+  #at = 0;
+
+  /** @param luck what conditions read from answers: `ok`, and whether `n` is more than nothing. */
+  constructor({ graph, events, failed, jumped }: Stopped, luck: boolean) {
+    this.#graph = graph;
+    this.#luck = luck;
+    this.#step = ENGINE.start(planOf(graph), INPUT, IDS);
+    for (const event of events) {
+      if (event.kind === 'cancelled') break;
+      if (!('command' in event) || failed.has(event.command)) continue;
+      const command = ENGINE.outstanding(this.#step.state).commands.find(({ id }) => id === event.command);
+      if (command !== undefined) this.#send(event, command.node);
+    }
+    this.failed.length = 0;
+    for (const node of jumped) {
+      const at = this.jumped.indexOf(node);
+      if (at >= 0) this.jumped.splice(at, 1);
+    }
+  }
+
+  get status(): RunState['run']['status'] {
+    return this.#step.state.run.status;
+  }
+
+  get failure(): string {
+    const { failure, failedNode } = this.#step.state.run;
+    return `${failedNode}: ${failure?.message}`;
+  }
+
+  /** What is asked for now. What nobody outside decides is answered on the way. */
+  open(): Asked[] {
+    for (;;) {
+      const { commands } = ENGINE.outstanding(this.#step.state);
+      const silent = commands.find(
+        (each) => each.kind === 'evaluate' || 'isCompensation' in each || isWait(each),
+      );
+      if (silent === undefined) return commands.filter(isAsked);
+      this.answer(silent);
+    }
+  }
+
+  answer(command: Command): void {
+    const event = this.#answerTo(command);
+    this.#send(event, 'node' in command ? command.node : '');
+  }
+
+  #send(event: Event, node: string): void {
+    this.#at = Math.max(this.#at, event.at);
+    if (event.kind === 'toolReturned' || event.kind === 'resourceRead' || event.kind === 'actionSubmitted')
+      this.answers.set(node, event.value);
+    this.#step = ENGINE.advance(planOf(this.#graph), this.#step.state, [event]);
+    for (const fact of this.#step.facts) {
+      if (fact.kind === 'jumped') this.jumped.push(fact.node);
+      if (fact.kind === 'nodeFailed' || fact.kind === 'handled') this.failed.push(fact.node);
+    }
+  }
+
+  #answerTo(command: Command): Event {
+    const about = { at: this.#at, command: command.id };
+    switch (command.kind) {
+      case 'callTool':
+        return { kind: 'toolReturned', ...about, value: this.#value(command.node) };
+      case 'readResource':
+        return { kind: 'resourceRead', ...about, value: { uri: command.uri, text: 'text' } };
+      case 'evaluate':
+        return { kind: 'evaluated', ...about, value: this.#value(command.node) };
+      case 'requestAction': {
+        const { mode, options } = command.action;
+        const value = {
+          info: { acknowledged: true },
+          confirm: { confirmed: this.#luck },
+          text: { input: 'x' },
+          choice: { selected: options?.[0] ?? '' },
+          yield: { ok: this.#luck },
+        }[mode];
+        return { kind: 'actionSubmitted', ...about, value };
+      }
+      default:
+        return { kind: 'timerFired', ...about };
+    }
+  }
+
+  #value(node: string): JsonObject {
+    return { ok: this.#luck, n: this.#luck ? 2 : 0, confirmed: this.#luck, of: node };
+  }
+}
+
+function isAsked(command: OwedCommand): command is Asked {
+  return command.kind === 'callTool' || command.kind === 'readResource' || command.kind === 'requestAction';
+}
+
+function isWait(command: Command): boolean {
+  return command.kind === 'startTimer' && (command.purpose === 'wait' || command.purpose === 'backoff');
+}
+
+function isFailure({ kind }: Event): boolean {
+  return kind.endsWith('Failed') || kind === 'timerFired';
+}
+
+/** What a command gives to the outside, as a hand-off lists it. */
+export function inputOf(command: Asked): Json {
+  if (command.kind === 'callTool') return command.input;
+  return command.kind === 'readResource' ? command.uri : command.action.message;
+}
+
+export function givenTo(call: HandOffCall): Json {
+  if ('tool' in call) return call.arguments;
+  return 'uri' in call ? call.uri : call.ask;
+}
+
+/** The steps that a line of a hand-off is about: those of all items where it stands for each of them. */
+export function isAbout(call: HandOffCall, node: string): boolean {
+  if (call.in?.includes('[*]') !== true) return call.step === node;
+  return nameOf(call.step) === nameOf(node);
+}
+
+const nameOf = (key: string): string => key.replaceAll(/\[[\d[\]]*\]/g, '');
+
+const PLACEHOLDER = /<(?:output from ([^<>]+)|field '([^<>]+)' from ([^<>]+))>/;
+const ANY_PLACEHOLDER = /<[^<>]+>/;
+
+/** Whether a listed value is this one once its placeholders are filled in with what the calls before have given. */
+export function fits(
+  listed: Json | undefined,
+  value: Json | undefined,
+  answers: ReadonlyMap<string, Json>,
+): boolean {
+  if (typeof listed === 'string' && ANY_PLACEHOLDER.test(listed)) {
+    const [whole, step, path, from] = PLACEHOLDER.exec(listed) ?? [];
+    const answer = answers.get(step ?? from ?? '');
+    if (whole !== listed || answer === undefined) return true;
+    return JSON.stringify(readAt(answer, path)) === JSON.stringify(value);
+  }
+  if (Array.isArray(listed)) {
+    if (!Array.isArray(value) || listed.length !== value.length) return false;
+    return listed.every((item, index) => fits(item, value[index], answers));
+  }
+  if (isJsonObject(listed)) {
+    if (!isJsonObject(value)) return false;
+    return [...Object.keys(listed), ...Object.keys(value)].every((key) =>
+      fits(listed[key], value[key], answers),
+    );
+  }
+  return typeof listed === 'string' ? withoutItems(listed) === value : listed === value;
+}
+
+/** A check's code is its id, which says in a hand-off which item of a loop it stands in. */
+const withoutItems = (text: string): string => text.replaceAll(/~\d+/g, '');
+
+function readAt(value: Json | undefined, path: string | undefined): Json | undefined {
+  if (path === undefined) return value;
+  return path
+    .split('.')
+    .reduce<Json | undefined>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
+}

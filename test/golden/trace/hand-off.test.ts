@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/model.js';
+import {
+  back,
+  body,
+  branch,
+  dict,
+  foreach,
+  isMore,
+  item,
+  optional,
+  parallel,
+  runs,
+  withTasks,
+} from '../../../src/runtime/engine/constructs.fixture.js';
+import { chain, done, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
+import { echo, failing, get, readOnly, use } from './parts.js';
+import { type Scenario, traceOf } from './scenario.js';
+
+const tools = {
+  ...Object.fromEntries(['a', 'b', 'c', 'd', 'tell'].map((name) => [name, echo()])),
+  busy: failing('busy', { annotations: readOnly }),
+};
+
+/** What the hand-off of a run lists, and what it says. */
+async function handOffOf(of: Graph, given: Scenario['given'] = {}) {
+  const { messages, _meta } = await traceOf({ graph: of, tools, given });
+  const { content } = messages.at(-1) ?? {};
+  const calls = _meta.calls.map((call) => [call.step, 'arguments' in call ? call.arguments : undefined]);
+  return {
+    calls,
+    notes: _meta.calls.map(({ note }) => note),
+    text: content?.type === 'text' ? content.text : '',
+  };
+}
+
+const blocked = use('blocked', { of: get(lit(null), 'x') }, { tool: 'a' });
+
+describe('the hand-off', () => {
+  test('tells that a step goes back, and how often it still may', async () => {
+    const nodes = chain(
+      use('a', {}),
+      use('busy', {}),
+      back('again', 'a', 2, { when: get(step('busy'), 'more') }),
+      use('tell', {}),
+    );
+    const { calls, text } = await handOffOf(graph(nodes));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'tell']);
+    expect(text).toContain(
+      "\n\nIf `busy.more`, step 'again' goes back to 'a', at most 2 times: make the calls from there on again.",
+    );
+  });
+
+  test('lists nothing behind a step that goes back until it fails', async () => {
+    const nodes = chain(use('busy', {}), back('again', 'busy', 1, { onLimit: 'fail' }), use('tell', {}));
+    const { calls, text } = await handOffOf(graph(nodes));
+    expect(calls.map(([name]) => name)).toEqual(['busy']);
+    expect(text).toContain("Step 'again' then goes back to 'busy', at most 1 time:");
+  });
+
+  test('reads values of items that succeeded before one failed', async () => {
+    const each = foreach(
+      'each',
+      lit([0, 1]),
+      body(
+        [use('go', { n: item('n') }, { tool: 'b' }), use('busy', {}, { when: isMore(item('n'), 0) })],
+        step('go'),
+      ),
+      { as: 'n' },
+    );
+    const { calls } = await handOffOf(graph(chain(each, use('tell', { all: step('each') }))));
+    expect(calls.at(-1)).toEqual(['tell', { all: [{ n: 0 }, { n: 1 }] }]);
+  });
+
+  test('knows items and inputs of what failed as it began', async () => {
+    const each = foreach('each', lit(['p', 'q']), body([blocked, use('tell', { x: item('item') })]));
+    expect((await handOffOf(graph([each]))).calls).toEqual([['tell[0]', { x: 'p' }]]);
+    const inputs = [optional('x'), { ...optional('y'), default: 'usual' }];
+    const inner = graph([blocked, use('tell', { x: input('x'), y: input('y') })], { name: 'inner', inputs });
+    const outer = graph([runs('sub', 'inner', { x: lit(7) })]);
+    expect((await handOffOf(withTasks(outer, inner))).calls).toEqual([['sub/tell', { x: 7, y: 'usual' }]]);
+  });
+
+  test('lists nothing behind a result that was reached', async () => {
+    const both = parallel('both', { left: body([use('busy', {})]), right: body([done('end', lit(1))]) });
+    const { calls } = await handOffOf(graph(chain(both, use('tell', {}))));
+    expect(calls.map(([name]) => name)).toEqual(['busy']);
+  });
+
+  test('says that a result in a loop over unknown items ends the workflow', async () => {
+    const each = foreach('each', step('busy', 'list'), body(chain(use('a', {}), done('end', lit(1)))));
+    const { calls, notes } = await handOffOf(graph(chain(use('busy', {}), each, use('tell', {}))));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'a', 'tell']);
+    expect(notes.at(-1)).toBe("Do not go this far if step 'end' ends the workflow.");
+  });
+
+  test('says under which condition a result ends the workflow', async () => {
+    const end = done('end', lit(1), { when: get(step('busy'), 'isDone') });
+    const { notes } = await handOffOf(graph(chain(use('busy', {}), end, use('tell', {}))));
+    expect(notes.at(-1)).toBe("Do not go this far if `busy.isDone`: step 'end' ends the workflow then.");
+  });
+
+  test('lists what takes over from a step that fails for sure', async () => {
+    const bad = { ...blocked, after: ['busy'], onError: { fallbackNode: 'tell' } };
+    const { calls } = await handOffOf(graph([use('busy', {}), bad, use('tell', {})]));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'tell']);
+  });
+
+  test('lists what a branch selects that was left out with the step before it', async () => {
+    const way = branch(
+      'way',
+      [
+        [lit(true), 'b'],
+        [undefined, 'c'],
+      ],
+      { after: ['busy'] },
+    );
+    const nodes = [use('busy', {}), way, use('b', {}), use('c', {})];
+    const { calls } = await handOffOf(graph(nodes, { failFast: false }));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'b']);
+  });
+
+  test('lists a call that is begun beside a branch that fails for sure', async () => {
+    const branches = {
+      left: body([use('b', {}), { ...blocked, after: ['b'] }]),
+      right: body([use('c', {})]),
+    };
+    const { calls } = await handOffOf(graph(chain(use('busy', {}), parallel('both', branches))));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'b', 'c']);
+  });
+
+  test('lists nothing that a step keeps from beginning that fails as it begins', async () => {
+    const inside = body([foreach('none', lit('no list'), body([])), use('b', {})]);
+    const { calls } = await handOffOf(graph(chain(use('busy', {}), branch('in', [[lit(true), inside]]))));
+    expect(calls.map(([name]) => name)).toEqual(['busy']);
+  });
+
+  test('takes a value that is absent for a node that a fallback stands in for', async () => {
+    const branches = { left: body([blocked]), right: body([use('b', {})]) };
+    const both = parallel('both', branches, { concurrency: 1, onError: { value: lit() } });
+    const { calls } = await handOffOf(
+      graph(chain(both, use('busy', {}), use('tell', { both: dict({ it: step('both') }) }))),
+    );
+    expect(calls).toEqual([
+      ['busy', {}],
+      ['tell', { both: {} }],
+    ]);
+  });
+});
