@@ -3,12 +3,17 @@ import type { Advance, EffectRow, Event, RunState } from '../../src/runtime/engi
 import { ENGINE, type Engine } from '../oracle/drive.js';
 import { place } from './calls.js';
 
+/** With its changes made. */
+function open(advance: Advance): Advance {
+  return { ...advance, changes: advance.changes };
+}
+
 /** The engine, with one change made to what each of its steps gives. */
 function changed(change: (advance: Advance, graph: Graph, events: readonly Event[]) => Advance): Engine {
   return {
     ...ENGINE,
-    start: (plan, ...given) => change(ENGINE.start(plan, ...given), plan.graph, []),
-    advance: (plan, state, events) => change(ENGINE.advance(plan, state, events), plan.graph, events),
+    start: (plan, ...given) => change(open(ENGINE.start(plan, ...given)), plan.graph, []),
+    advance: (plan, state, events) => change(open(ENGINE.advance(plan, state, events)), plan.graph, events),
   };
 }
 

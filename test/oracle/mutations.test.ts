@@ -138,12 +138,17 @@ function tellsOtherwise({ graph, world }: Case, rules: Rules): boolean {
   }
 }
 
+/** With its changes made. */
+function open(advance: Advance): Advance {
+  return { ...advance, changes: advance.changes };
+}
+
 /** What each step gives, changed. */
 function changed(change: (advance: Advance, event?: Event) => Advance): Engine {
   return {
     ...ENGINE,
-    start: (...given) => change(ENGINE.start(...given)),
-    advance: (plan, state, events) => change(ENGINE.advance(plan, state, events), events[0]),
+    start: (...given) => change(open(ENGINE.start(...given))),
+    advance: (plan, state, events) => change(open(ENGINE.advance(plan, state, events)), events[0]),
   };
 }
 

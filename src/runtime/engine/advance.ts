@@ -5,7 +5,7 @@ import { answered, failed, refused, submitted, timerFired } from './answers.js';
 import { takeUp } from './continuation.js';
 import type { Advance, Event } from './contract.js';
 import { cancelRun } from './run-end.js';
-import type { RunState } from './state.js';
+import { nodeOf, type RunState } from './state.js';
 import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
 import { lateRefusal, lateSuccess } from './unknown.js';
 import { checkGraph, ENGINE_VERSION } from './version.js';
@@ -98,7 +98,9 @@ function take(transition: Transition, event: Event): boolean {
 function takeAnswer(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
   const owed = transition.state.owed.get(event.command);
   if (owed === undefined) return takeLate(transition, event);
-  const { command, node } = owed;
+  const { command } = owed;
+  if (command === undefined) return false;
+  const node = nodeOf(owed);
   switch (event.kind) {
     case 'toolReturned':
       return command.kind === 'callTool' && answered(transition, node, command, event.value);

@@ -26,7 +26,7 @@ export function openContainer(
   if (timeoutMs === undefined) return container;
   const id = timerId(attemptId(transition.state, node, node.attempt));
   const dueAt = transition.at + timeoutMs;
-  node.command = transition.expect(node, {
+  transition.expect(node, {
     ...{ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt },
   });
   return container;

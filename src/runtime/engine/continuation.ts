@@ -9,11 +9,12 @@ import { ADVANCE_BUDGET, type Ended, type Transition } from './transition.js';
 export function putOff(transition: Transition): void {
   const { state, at, budget, due, ended } = transition;
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
-  if (state.run.status !== 'running' || (due.size === 0 && ended.length === 0 && !isReady)) return;
-  transition.changeRun().owed = {
-    ...{ at, budget: budget.left, due: due.keys() },
-    ended: ended.map(owedEnd),
-  };
+  if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {
+    const work = { at, budget: budget.left, due: due.keys(), ended: ended.map(owedEnd) };
+    transition.changeRun().owed = work;
+  }
+  due.clear();
+  ended.length = 0;
 }
 
 /** Takes up what the transition before left. */

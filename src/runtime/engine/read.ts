@@ -48,7 +48,9 @@ export function commandOf(state: RunState, id: string): OwedCommand | undefined 
 
 /** All commands that want an answer, in the order in which they were issued. */
 export function commandsOf(state: RunState): readonly OwedCommand[] {
-  return Array.from(state.owed.values(), ({ command }) => command);
+  const commands: OwedCommand[] = [];
+  for (const { command } of state.owed.values()) if (command !== undefined) commands.push(command);
+  return commands;
 }
 
 /** A scope of a run, as its nodes see the run: also where it is over, or has not begun. */

@@ -6,18 +6,17 @@ import type { ContainerRow, NodeRow, ScopeRow, SelectionReason, TableName, Table
 
 /** Something of a run that has a row in a journal as long as there is something to say of it. */
 export abstract class Tracked<T extends TableName = TableName> {
-  readonly table: T;
   readonly key: string;
   /** It may have changed in the present transition. */
   isDirty = false;
-  /** It had a row after the latest transition that changed it, and after the one before. */
+  /** It had a row after the latest transition that changed it. */
   isStored = false;
-  wasStored = false;
 
-  constructor(table: T, key: string) {
-    this.table = table;
+  constructor(key: string) {
     this.key = key;
   }
+
+  abstract get table(): T;
 
   /** Whether it has a row now. */
   abstract hasRow(): boolean;
@@ -28,10 +27,12 @@ export abstract class Tracked<T extends TableName = TableName> {
 
 /** A row that is replaced as a whole. */
 export class Entry<T extends TableName> extends Tracked<T> {
+  readonly table: T;
   value: Tables[T] | undefined;
 
   constructor(table: T, key: string, value: Tables[T] | undefined) {
-    super(table, key);
+    super(key);
+    this.table = table;
     this.value = value;
   }
 
@@ -93,13 +94,17 @@ export class ScopeRecord extends Tracked<'scopes'> {
     container?: NodeRecord,
     part = 0,
   ) {
-    super('scopes', key);
+    super(key);
     this.plan = plan;
     this.workflow = workflow;
     this.indices = indices;
     this.container = container;
     this.part = part;
     this.open = plan.nodes.length;
+  }
+
+  get table(): 'scopes' {
+    return 'scopes';
   }
 
   /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
@@ -169,7 +174,28 @@ export interface Selection {
   readonly why: SelectionReason;
 }
 
-/** One node of the run, with the items of the loops around it. */
+const NOBODY: readonly Selection[] = [];
+
+/** What only nodes have that do more than start once and succeed. */
+class NodeDetails {
+  reason: SkipReason | undefined;
+  selections: readonly Selection[] = NOBODY;
+  jumps = 0;
+  input: JsonObject | undefined;
+  failure: Failure | undefined;
+  failedAs = 0;
+  final = false;
+  reached: number | undefined;
+  queued = 0;
+}
+
+/** What most nodes have. Never changed. */
+const PLAIN: Readonly<NodeDetails> = Object.freeze(new NodeDetails());
+
+/**
+ * One node of the run, with the items of the loops around it. There is one for each step that has begun, and it stays
+ * until its scope is over: it must be small.
+ */
 export class NodeRecord extends Tracked<'nodes'> {
   readonly planned: PlannedNode;
   readonly scope: ScopeRecord;
@@ -180,24 +206,100 @@ export class NodeRecord extends Tracked<'nodes'> {
   routers = 0;
   attempt = 0;
   output: Value;
-  input: JsonObject | undefined;
   command: OwedCommand | undefined;
-  failure: Failure | undefined;
   /** While it runs, or where its parts are still looked at: its account of them. */
   container: ContainerRecord | undefined;
-  queued = 0;
-  /** Who selected it, and all that few nodes have. */
-  selections: readonly Selection[] = NOBODY;
-  reason: SkipReason | undefined;
-  jumps = 0;
-  failedAs = 0;
-  final = false;
-  reached: number | undefined;
+  #details: Readonly<NodeDetails> = PLAIN;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeRecord) {
-    super('nodes', key);
+    super(key);
     this.planned = planned;
     this.scope = scope;
+  }
+
+  get table(): 'nodes' {
+    return 'nodes';
+  }
+
+  /** Why it was skipped. */
+  get reason(): SkipReason | undefined {
+    return this.#details.reason;
+  }
+
+  set reason(reason: SkipReason | undefined) {
+    this.#own().reason = reason;
+  }
+
+  /** Who selected it, the first one first. */
+  get selections(): readonly Selection[] {
+    return this.#details.selections;
+  }
+
+  set selections(selections: readonly Selection[]) {
+    this.#own().selections = selections;
+  }
+
+  get jumps(): number {
+    return this.#details.jumps;
+  }
+
+  set jumps(jumps: number) {
+    this.#own().jumps = jumps;
+  }
+
+  /** What its call sends, kept for its next attempt. */
+  get input(): JsonObject | undefined {
+    return this.#details.input;
+  }
+
+  set input(input: JsonObject | undefined) {
+    if (input !== this.#details.input) this.#own().input = input;
+  }
+
+  get failure(): Failure | undefined {
+    return this.#details.failure;
+  }
+
+  set failure(failure: Failure | undefined) {
+    if (failure !== this.#details.failure) this.#own().failure = failure;
+  }
+
+  get failedAs(): number {
+    return this.#details.failedAs;
+  }
+
+  set failedAs(failedAs: number) {
+    this.#own().failedAs = failedAs;
+  }
+
+  get final(): boolean {
+    return this.#details.final;
+  }
+
+  set final(final: boolean) {
+    this.#own().final = final;
+  }
+
+  get reached(): number | undefined {
+    return this.#details.reached;
+  }
+
+  set reached(reached: number | undefined) {
+    this.#own().reached = reached;
+  }
+
+  /** Its place in the order of those that wait for a slot; 0 where it does not. */
+  get queued(): number {
+    return this.#details.queued;
+  }
+
+  set queued(queued: number) {
+    this.#own().queued = queued;
+  }
+
+  #own(): NodeDetails {
+    if (this.#details === PLAIN) this.#details = new NodeDetails();
+    return this.#details;
   }
 
   /** Whether it has come to its end. */
@@ -219,40 +321,35 @@ export class NodeRecord extends Tracked<'nodes'> {
   }
 
   toRow(): NodeRow {
-    const { command } = this;
+    const { command, reason, selections, jumps, input, failure, failedAs, final, reached, queued } = this;
     return {
       status: this.status,
-      ...(this.reason === undefined ? {} : { reason: this.reason }),
-      ...(this.selections.length === 0 ? {} : { selections: this.selections.map(selectionRow) }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(selections.length === 0 ? {} : { selections: selections.map(selectionRow) }),
       ...(this.attempt === 0 ? {} : { attempt: this.attempt }),
-      ...(this.jumps === 0 ? {} : { jumps: this.jumps }),
-      ...(this.input === undefined ? {} : { input: this.input }),
+      ...(jumps === 0 ? {} : { jumps }),
+      ...(input === undefined ? {} : { input }),
       ...(this.output === undefined ? {} : { output: this.output }),
-      ...(this.failure === undefined ? {} : { failure: this.failure }),
-      ...(this.failedAs === 0 ? {} : { failedAs: this.failedAs }),
-      ...(this.final ? { final: true } : {}),
-      ...(this.reached === undefined ? {} : { reached: this.reached }),
-      ...(this.queued === 0 ? {} : { queued: this.queued }),
-      ...(command === undefined ? {} : { command: commandRow(command, this.input !== undefined) }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(failedAs === 0 ? {} : { failedAs }),
+      ...(final ? { final } : {}),
+      ...(reached === undefined ? {} : { reached }),
+      ...(queued === 0 ? {} : { queued }),
+      ...(command === undefined ? {} : { command: commandRow(command, input !== undefined) }),
     };
   }
 
   /** As it was when its scope began, but for how often it has jumped and who selected it. */
   startOver(selections: readonly Selection[]): void {
+    const { jumps } = this;
     this.status = 'pending';
     this.attempt = 0;
     this.output = undefined;
-    this.input = undefined;
-    this.failure = undefined;
-    this.selections = selections;
-    this.reason = undefined;
-    this.failedAs = 0;
-    this.final = false;
-    this.reached = undefined;
+    this.#details = PLAIN;
+    if (jumps > 0) this.jumps = jumps;
+    if (selections.length > 0) this.selections = selections;
   }
 }
-
-const NOBODY: readonly Selection[] = [];
 
 function selectionRow({ by, why }: Selection) {
   return { by: by.key, why };
@@ -295,10 +392,14 @@ export class ContainerRecord extends Tracked<'containers'> {
   input: JsonObject | undefined;
 
   constructor(key: string, first: number, end: number) {
-    super('containers', key);
+    super(key);
     this.first = first;
     this.next = first;
     this.end = end;
+  }
+
+  get table(): 'containers' {
+    return 'containers';
   }
 
   hasRow(): boolean {

@@ -4,6 +4,8 @@ import type { TableName, Tables } from './rows.js';
 /** What changed in the present transition. */
 export class ChangeList {
   #changed: Tracked[] = [];
+  /** What changed in the transition before. The two lists take turns. */
+  #before: Tracked[] = [];
   /** How many transitions have ended. */
   transitions = 0;
 
@@ -14,16 +16,23 @@ export class ChangeList {
     this.#changed.push(record);
   }
 
-  /** Ends the transition: gives what changed, each once. */
+  /** Ends the transition: gives what changed, each once, until the next one ends. What had no row and has none is left out. */
   take(): readonly Tracked[] {
     this.transitions += 1;
     const changed = this.#changed;
+    let count = 0;
     for (const record of changed) {
       record.isDirty = false;
-      record.wasStored = record.isStored;
-      record.isStored = record.hasRow();
+      const hasRow = record.hasRow();
+      if (!hasRow && !record.isStored) continue;
+      record.isStored = hasRow;
+      changed[count] = record;
+      count += 1;
     }
-    this.#changed = [];
+    changed.length = count;
+    this.#changed = this.#before;
+    this.#changed.length = 0;
+    this.#before = changed;
     return changed;
   }
 }

@@ -23,7 +23,7 @@ import type {
   TableName,
   Tables,
 } from './rows.js';
-import { partKey, RunState } from './state.js';
+import { type Owed, partKey, RunState } from './state.js';
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
 import { checkGraph, checkVersion } from './version.js';
@@ -132,7 +132,7 @@ class StoredRows {
 class Restoring {
   readonly state: RunState;
   readonly #rows: StoredRows;
-  readonly #owed: (readonly [command: OwedCommand, node: NodeRecord])[] = [];
+  readonly #owed: { readonly command: OwedCommand; readonly owed: Owed }[] = [];
   readonly #queued: NodeRecord[] = [];
   /** What can be filled in once all nodes are there. */
   readonly #links: (() => void)[] = [];
@@ -148,8 +148,8 @@ class Restoring {
       for (const [key, row] of rows.all(table.table)) table.put(key, row);
     }
     for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
-    for (const [command, node] of this.#owed.sort(([one], [other]) => one.seq - other.seq)) {
-      state.owed.set(command.id, { command, node });
+    for (const { command, owed } of this.#owed.sort((one, other) => one.command.seq - other.command.seq)) {
+      state.owed.set(command.id, owed);
     }
     for (const node of this.#queued.sort((one, other) => one.queued - other.queued)) state.queue.add(node);
     for (const record of recordsOf(state)) record.isStored = record.hasRow();
@@ -184,7 +184,7 @@ class Restoring {
     if (node.status === 'running' && node.planned.takesPlace) this.state.running += 1;
     if (command !== undefined) {
       node.command = this.#command(node, command);
-      this.#owed.push([node.command, node]);
+      this.#owed.push({ command: node.command, owed: node });
     }
     if (selections.length === 0) return;
     this.#links.push(() => {
@@ -204,7 +204,7 @@ class Restoring {
     const { command } = effect;
     if (command === undefined) return;
     const call = compensationCall(this.state, effect, command);
-    this.#owed.push([call, this.state.find(command.node)]);
+    this.#owed.push({ command: call, owed: { command: call, node: this.state.find(command.node) } });
     this.state.running += 1;
     this.state.compensations += 1;
   }

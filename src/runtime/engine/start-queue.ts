@@ -22,6 +22,11 @@ export class StartQueue {
     this.#nodes.splice(low, 0, node);
   }
 
+  clear(): void {
+    this.#nodes.length = 0;
+    this.#next = 0;
+  }
+
   get size(): number {
     return this.#nodes.length - this.#next;
   }

@@ -7,7 +7,7 @@ import { ReadyQueue } from './ready-queue.js';
 import {
   type ContainerRecord,
   Entry,
-  type NodeRecord,
+  NodeRecord,
   ROOT,
   ScopeRecord,
   Tracked,
@@ -15,6 +15,8 @@ import {
 } from './records.js';
 import { ChangeList, RowTable } from './row-table.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
+import { StartQueue } from './start-queue.js';
+import type { Ended } from './transition.js';
 import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
 /** The run as a whole. */
@@ -40,13 +42,17 @@ export class RunRecord extends Tracked<'run'> {
   failures: readonly NodeFailure[] | undefined;
 
   constructor(id: string, { workflow, graphHash, startedAt, random, deadlineAt }: StartRow) {
-    super('run', id);
+    super(id);
     this.id = id;
     this.workflow = workflow;
     this.graphHash = graphHash;
     this.startedAt = startedAt;
     this.random = random;
     this.deadlineAt = deadlineAt;
+  }
+
+  get table(): 'run' {
+    return 'run';
   }
 
   hasRow(): boolean {
@@ -72,10 +78,11 @@ export class RunRecord extends Tracked<'run'> {
   }
 }
 
-/** An owed command and the node it names. */
-export interface Owed {
-  readonly command: OwedCommand;
-  readonly node: NodeRecord;
+/** An owed command: that of a node, or a compensation and the node that it names. */
+export type Owed = NodeRecord | { readonly command: OwedCommand; readonly node: NodeRecord };
+
+export function nodeOf(owed: Owed): NodeRecord {
+  return owed instanceof NodeRecord ? owed : owed.node;
 }
 
 /**
@@ -90,6 +97,9 @@ export class RunState {
   readonly changes = new ChangeList();
   /** Commands that want an answer, by id, in the order in which they were issued. */
   readonly owed = new Map<string, Owed>();
+  /** What a transition has still to do; empty between transitions. See `Transition`. */
+  readonly due = new StartQueue();
+  readonly ended: Ended[] = [];
   /** Nodes that wait for a slot. */
   readonly queue = new ReadyQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */

@@ -2,6 +2,7 @@ import { abandonCall, abandonTimer } from './commands.js';
 import type { Failure, OwedCommand, SkipReason } from './contract.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import { cancel, neighbour, skip } from './settle.js';
+import { nodeOf } from './state.js';
 import type { Transition } from './transition.js';
 import { compensationReturned } from './undo.js';
 import { abandon, noteUnknown } from './unknown.js';
@@ -149,7 +150,7 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
   const { id } = command;
   if (command.kind === 'startTimer') {
     const owed = transition.state.owed.get(id);
-    if (owed !== undefined) abandonTimer(transition, owed.node);
+    if (owed !== undefined) abandonTimer(transition, nodeOf(owed));
     return;
   }
   abandonCall(transition, id);

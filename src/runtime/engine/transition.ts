@@ -2,9 +2,9 @@ import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
-import type { NodeRecord, ScopeRecord, Tracked } from './records.js';
+import { NodeRecord, type ScopeRecord, type Tracked } from './records.js';
 import type { Change, Row } from './rows.js';
-import { StartQueue } from './start-queue.js';
+import type { StartQueue } from './start-queue.js';
 import type { RunRecord, RunState } from './state.js';
 
 /** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
@@ -47,15 +47,15 @@ export class Transition {
   /** Of the event that is applied: ms since the epoch, as the host read it. */
   at: number;
   /** Of the event that is applied. */
-  budget = new Budget(ADVANCE_BUDGET);
+  budget: Budget;
   /** How many activations are left. */
   activations: number;
   /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
-  readonly due = new StartQueue();
+  readonly due: StartQueue;
   /** Commands of calls and reads that the host had not made yet. */
   notStarted: ReadonlySet<string> = NOTHING;
   /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
-  readonly ended: Ended[] = [];
+  readonly ended: Ended[];
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
@@ -64,12 +64,15 @@ export class Transition {
     this.state = state;
     this.at = at;
     this.activations = activations;
+    this.budget = new Budget(ADVANCE_BUDGET);
+    this.due = state.due;
+    this.ended = state.ended;
   }
 
   /** Begins with the next event of a batch. */
   beginEvent(at: number, notStarted: readonly string[] = []): void {
     this.at = at;
-    this.budget = new Budget(ADVANCE_BUDGET);
+    if (this.budget.left !== ADVANCE_BUDGET) this.budget = new Budget(ADVANCE_BUDGET);
     this.notStarted = notStarted.length === 0 ? NOTHING : new Set(notStarted);
   }
 
@@ -92,15 +95,26 @@ export class Transition {
   }
 
   /**
-   * Gives a command that wants an answer: the run owes it until `settleCommand`.
-   * @param node the node that it names.
+   * Gives a command of a node that wants an answer: the run owes it until `settleCommand`.
    * @param command is taken over: it must be made for this, without its `seq`.
    */
-  expect<C extends Command & { readonly dueAt?: number }>(node: NodeRecord, command: C): OwedCommand {
-    // A copy of each command would cost more than the rest of this.
-    const owed = command as unknown as OwedCommand & { seq: number };
-    owed.seq = this.nextSeq();
+  expect(node: NodeRecord, command: Command): void {
+    const owed = this.#numbered(command);
+    this.change(node).command = owed;
+    this.state.owed.set(owed.id, node);
+  }
+
+  /** Gives a compensation, which the run owes until `settleCommand`. Otherwise as `expect`. */
+  expectCompensation(node: NodeRecord, command: Command): OwedCommand {
+    const owed = this.#numbered(command);
     this.state.owed.set(owed.id, { command: owed, node });
+    return owed;
+  }
+
+  #numbered(command: Command): OwedCommand {
+    // A copy of each command would cost more than the rest of this.
+    const owed = command as OwedCommand & { seq: number };
+    owed.seq = this.nextSeq();
     this.#commands.push(owed);
     return owed;
   }
@@ -110,8 +124,7 @@ export class Transition {
     const owed = this.state.owed.get(id);
     if (owed === undefined) return;
     this.state.owed.delete(id);
-    const { command, node } = owed;
-    if (node.command === command) this.change(node).command = undefined;
+    if (owed instanceof NodeRecord) this.change(owed).command = undefined;
   }
 
   /** Gives a command that wants no answer. */
@@ -125,26 +138,40 @@ export class Transition {
 
   /** Everything that has happened. */
   finish(consumed: number): Advance {
-    const { state } = this;
-    const { changes } = state;
-    const changed = changes.take();
-    const { transitions } = changes;
-    let rows: readonly Change[] | undefined;
-    return {
-      state,
-      get changes() {
-        if (rows !== undefined) return rows;
-        if (transitions !== changes.transitions) {
-          throw new Error('changes must be read before the state is advanced again');
-        }
-        rows = changesOf(changed);
-        return rows;
-      },
-      commands: this.#commands,
-      facts: this.#facts,
-      more: state.run.owed !== undefined,
-      consumed,
-    };
+    return new Result(this.state, this.#commands, this.#facts, consumed);
+  }
+}
+
+class Result implements Advance {
+  readonly state: RunState;
+  readonly commands: readonly Command[];
+  readonly facts: readonly Fact[];
+  readonly more: boolean;
+  readonly consumed: number;
+  readonly #changed: readonly Tracked[];
+  readonly #transition: number;
+  #changes: readonly Change[] | undefined;
+
+  constructor(state: RunState, commands: readonly Command[], facts: readonly Fact[], consumed: number) {
+    this.state = state;
+    this.commands = commands;
+    this.facts = facts;
+    this.more = state.run.owed !== undefined;
+    this.consumed = consumed;
+    this.#changed = state.changes.take();
+    this.#transition = state.changes.transitions;
+  }
+
+  get changes(): readonly Change[] {
+    this.#changes ??= this.#read();
+    return this.#changes;
+  }
+
+  #read(): readonly Change[] {
+    if (this.#transition !== this.state.changes.transitions) {
+      throw new Error('changes must be read before the state is advanced again');
+    }
+    return changesOf(this.#changed);
   }
 }
 
@@ -153,7 +180,7 @@ function changesOf(changed: readonly Tracked[]): readonly Change[] {
   const deleted: Tracked[] = [];
   for (const record of changed) {
     if (record.isStored) changes.push(rowOf(record));
-    else if (record.wasStored) deleted.push(record);
+    else deleted.push(record);
   }
   if (deleted.length === 0) return changes;
   // What came anew under a key takes the place of what was there.

@@ -252,7 +252,7 @@ function issue(
   const dueAt = at + TIMEOUT_MS;
   const issued = { id, node: node.key, seq: 0, dueAt, ...(undoes === undefined ? {} : { undoes }) };
   const call = compensationCall(state, { key: effect, ...record, input }, issued);
-  const { seq } = transition.expect(node, call);
+  const { seq } = transition.expectCompensation(node, call);
   const inFlight = { ...issued, seq };
   state.effects.put(effect, { ...record, status: 'undoing', command: inFlight });
   const current = currentOf(target, id, isIgnored);

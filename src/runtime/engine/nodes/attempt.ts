@@ -44,14 +44,14 @@ export function issue(transition: Transition, node: NodeRecord, command: Command
   changeSlots(transition, 1);
   transition.change(node).status = 'running';
   node.attempt += 1;
-  node.command = transition.expect(node, command);
+  transition.expect(node, command);
 }
 
 /** Gives the command of the next attempt, which waits for an answer or for a time. */
 export function waitFor(transition: Transition, node: NodeRecord, command: Command): void {
   transition.change(node).status = 'waiting';
   node.attempt += 1;
-  node.command = transition.expect(node, command);
+  transition.expect(node, command);
 }
 
 /** How an attempt failed. */
@@ -99,7 +99,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
     return;
   }
   const id = delayId(attemptId(transition.state, node, attempt));
-  node.command = transition.expect(node, {
+  transition.expect(node, {
     ...{ kind: 'startTimer', id, node: node.key, purpose: 'backoff', dueAt },
   });
 }
