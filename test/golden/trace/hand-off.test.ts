@@ -4,6 +4,7 @@ import {
   back,
   body,
   branch,
+  compensate,
   dict,
   foreach,
   isMore,
@@ -11,9 +12,10 @@ import {
   optional,
   parallel,
   runs,
+  undo,
   withTasks,
 } from '../../../src/runtime/engine/constructs.fixture.js';
-import { chain, done, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
+import { chain, compute, done, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, get, readOnly, use } from './parts.js';
 import { type Scenario, traceOf } from './scenario.js';
 
@@ -33,6 +35,14 @@ async function handOffOf(of: Graph, given: Scenario['given'] = {}) {
     text: content?.type === 'text' ? content.text : '',
   };
 }
+
+test('a computed value that failed, and was undone for, is among the steps', async () => {
+  const sum = compute('sum', get(lit(null), 'x'), { onError: { fallbackNode: 'undo' } });
+  const nodes = [use('a', {}), sum, compensate('undo', [undo('b', { of: step('a') })])];
+  const { _meta } = await traceOf({ graph: graph(nodes), tools });
+  expect(_meta.errors).toMatchObject([{ step: 'sum' }]);
+  expect(_meta.steps).toContainEqual({ name: 'sum', status: 'handled' });
+});
 
 const blocked = use('blocked', { of: get(lit(null), 'x') }, { tool: 'a' });
 

@@ -15,7 +15,7 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
       const node = ledger.instances.node(scope, planned);
       const record = ledger.record(node);
       const status = record === undefined ? (standing ?? 'pending') : statusOf(record, goesOn);
-      if (isListed(planned.node) || status === 'failed') {
+      if (isListed(planned.node) || hasFailed(status)) {
         steps.push({ name: node.key, status, ...around, ...itemsOf(record) });
       }
       if (planned.node.kind === 'foreach' || planned.node.kind === 'workflow')
@@ -49,12 +49,17 @@ function notBegun(status: StepStatus, record: NodeRecord | undefined): StepStatu
     : 'pending';
 }
 
+/** Whether it failed, also where another step took over. */
+function hasFailed(status: StepStatus): boolean {
+  return status === 'failed' || status === 'handled';
+}
+
 function failedInside(record: NodeRecord | undefined): StepMeta[] {
   if (record === undefined || record.status === 'succeeded' || record.status === 'handled') return [];
   return [...record.parts.values()].flatMap((part) =>
     [...recordsIn(part)].flatMap((inside) => {
       const { status } = outlookOf(inside);
-      return status === 'failed' ? [{ name: inside.node.key, status, in: inside.node.scope.key }] : [];
+      return hasFailed(status) ? [{ name: inside.node.key, status, in: inside.node.scope.key }] : [];
     }),
   );
 }
