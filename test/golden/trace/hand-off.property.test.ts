@@ -5,7 +5,7 @@ import { sample } from '../../oracle/runs.js';
 import { CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
 
 /** How many random graphs are tried. `STEPWRIGHT_SOAK_RUNS` asks for more. */
-const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? 2_000);
+const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? 1_500);
 
 const TIMED = ['branch', 'parallel', 'foreach', 'workflow', 'wait'];
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Graph } from '../../../src/graph/model.js';
 import {
   back,
@@ -16,7 +17,7 @@ import {
   withTasks,
 } from '../../../src/runtime/engine/constructs.fixture.js';
 import { chain, compute, done, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
-import { echo, failing, get, readOnly, use } from './parts.js';
+import { echo, failing, get, isNullish, readOnly, use } from './parts.js';
 import { type Scenario, traceOf } from './scenario.js';
 
 const tools = {
@@ -155,5 +156,17 @@ describe('the hand-off', () => {
       ['busy', {}],
       ['tell', { both: {} }],
     ]);
+  });
+
+  test('knows that a condition is open where the workflow may end with its branch', async () => {
+    const cases: [Expr | undefined, string][] = [
+      [isNullish(get(step('busy'), 'of')), 'clean'],
+      [undefined, 'b'],
+    ];
+    const way = branch('way', cases, { after: ['busy'] });
+    const clean = compensate('clean', [undo('c', { of: step('busy') })]);
+    const inner = graph([use('busy', {}), way, clean, use('b', {})], { name: 'inner' });
+    const { calls } = await handOffOf(withTasks(graph([runs('sub', 'inner')]), inner));
+    expect(calls.map(([name]) => name)).toEqual(['sub/busy', 'sub/b']);
   });
 });

@@ -19,6 +19,9 @@ const EXPRESSION_BUDGET = 1_000_000;
 /** How many nodes are looked at altogether before a dry run ends with what it has. */
 const MAX_NODES = 100_000;
 
+/** Nodes are looked at one after the other: what a node has read is gone once the scope around it has ended. */
+const ONE_BY_ONE = { activations: 1 };
+
 /** Takes note of what a dry run does, step by step. */
 export interface DryRunObserver {
   /** A node was reached. */
@@ -66,7 +69,7 @@ export class DryRun {
     const { nodes } = this.residual;
     const news = new Map<NodeInstance, Finding>();
     const issued = new Map<string, JsonObject>();
-    let step = start(this.#plan, input, { runId: 'dry-run', at: 0 });
+    let step = start(this.#plan, input, { runId: 'dry-run', at: 0 }, ONE_BY_ONE);
     for (;;) {
       this.#state = step.state;
       for (const fact of step.facts) {
@@ -82,7 +85,7 @@ export class DryRun {
         if (fact.kind === 'callIssued') issued.set(fact.command, fact.input);
       }
       if (step.more) {
-        step = advance(this.#plan, step.state, []);
+        step = advance(this.#plan, step.state, [], ONE_BY_ONE);
         continue;
       }
       const refused = this.#asked().filter(([node, { input: asked }]) => !isTaken(node, asked.given));
@@ -94,7 +97,8 @@ export class DryRun {
       const isLoop = node.planned.node.kind === 'foreach' && !isLost(given);
       if (isLoop) news.set(node, { kind: 'items', ...(Array.isArray(given) ? { items: given } : {}) });
       const value = isLoop ? this.residual.promised(node) : observer.asked(node, given, this);
-      step = advance(this.#plan, step.state, [{ kind: 'toolReturned', at: 0, command: id, value }]);
+      const answer = { kind: 'toolReturned', at: 0, command: id, value } as const;
+      step = advance(this.#plan, step.state, [answer], ONE_BY_ONE);
     }
   }
 
