@@ -136,11 +136,11 @@ class RegistryCatalogue implements Catalogue {
     return entry === undefined ? 'none' : toolSafetyOf(entry);
   };
 
-  async callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
+  callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
     const entry = ownProperty(this.registry.tools, name);
     if (entry === undefined) {
       const near = nearestName(name, Object.keys(this.registry.tools));
-      return refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near));
+      return Promise.resolve(refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near)));
     }
     const { secret = [] } = entry;
     // Most calls have nothing to mask, and end without anybody asking.
@@ -150,23 +150,24 @@ class RegistryCatalogue implements Catalogue {
       return mask;
     };
     const toolContext = toolContextOf(context, maskOf);
-    const work: Work = async (given, onThrown) => {
+    // What needs no waiting for takes no turn of its own: there is one promise for each call.
+    const work: Work = (given, onThrown) => {
       if (secret.length > 0) maskOf().giveMembers(given, secret);
-      // What needs no waiting for takes no turn of its own.
-      const checking = this.#check(name, entry, given);
-      const checked = checking instanceof Promise ? await checking : checking;
-      if (!checked.ok) {
-        const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
-        return { ok: false, attempted: false, failure };
-      }
       const report = (error: unknown): void => {
         onThrown?.(error);
         if (isAbort(error, context.signal)) return;
         this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, maskOf())));
       };
-      if (context.isAborted ?? context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
-      const outcome = await this.#call(name, entry, checked.input, toolContext, maskOf, report);
-      return outcome.ok ? outcome : masked(outcome, maskOf());
+      const call = (checked: CheckedInput): ToolOutcome | Promise<ToolOutcome> => {
+        if (!checked.ok) {
+          const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
+          return { ok: false, attempted: false, failure };
+        }
+        if (context.isAborted ?? context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
+        return this.#call(name, entry, checked.input, toolContext, maskOf, report);
+      };
+      const checking = this.#check(name, entry, given);
+      return checking instanceof Promise ? checking.then(call) : Promise.resolve(call(checking));
     };
     return this.#middleware.isEmpty
       ? work(input)
@@ -210,10 +211,11 @@ class RegistryCatalogue implements Catalogue {
     maskOf: () => CallMask,
     onThrown: (error: unknown) => void,
   ): Promise<ToolOutcome> {
+    const failed = (outcome: Omit<FailedCall, 'ok'>) => masked({ ok: false, ...outcome }, maskOf());
     const made = this.#tools.get(name, entry.class);
     if (!made.ok) {
       if (made.thrown !== undefined) onThrown(made.thrown);
-      return { ok: false, attempted: false, failure: made.failure };
+      return failed({ attempted: false, failure: made.failure });
     }
 
     let raw: unknown;
@@ -223,15 +225,15 @@ class RegistryCatalogue implements Catalogue {
       onThrown(error);
       const failure = thrownFailure(error, 'E_TOOL_ERROR');
       const code = maskOf().repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
-      return { ok: false, attempted: true, failure: { ...failure, code } };
+      return failed({ attempted: true, failure: { ...failure, code } });
     }
     const result = normalizeResult(raw, entry.outputSchema);
     const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };
-    if (!result.ok) return { ok: false, attempted: true, failure: result.failure, ...callResult };
+    if (!result.ok) return failed({ attempted: true, failure: result.failure, ...callResult });
     if (entry.outputSchema !== undefined) {
       const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
       const invalid = checking instanceof Promise ? await checking : checking;
-      if (invalid !== undefined) return { ok: false, attempted: true, failure: invalid };
+      if (invalid !== undefined) return failed({ attempted: true, failure: invalid });
     }
     return { ok: true, value: result.value, ...callResult };
   }
@@ -259,8 +261,10 @@ class RegistryCatalogue implements Catalogue {
 /** Makes a call with the input that middleware left. */
 type Work = (input: JsonObject, onThrown?: (error: unknown) => void) => Promise<ToolOutcome>;
 
+type FailedCall = Extract<ToolOutcome, { ok: false }>;
+
 /** A failure without secrets: tools and validators repeat their input in what they complain about. */
-function masked(outcome: Extract<ToolOutcome, { ok: false }>, mask: CallMask): ToolOutcome {
+function masked(outcome: FailedCall, mask: CallMask): ToolOutcome {
   if (mask.isEmpty) return outcome;
   const { failure, callResult } = outcome;
   return {
