@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../graph/model.js';
 import { body, branch, foreach, parallel, runs, withTasks } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, Run, read, stop } from '../engine/graph.fixture.js';
-import { createProgress, type ProgressObserver } from './progress.js';
+import { createProgress, noProgress, type ProgressObserver } from './progress.js';
 
 type Report = [progress: number, total: number, message: string | undefined];
 
@@ -157,4 +157,13 @@ describe('a tool', () => {
       }),
     );
   });
+});
+
+test('nothing is worked out where nobody wants to know', () => {
+  const of = new Proxy(graph([call('a')]), {
+    get() {
+      throw new Error('the graph was read');
+    },
+  });
+  expect(() => createProgress(of, noProgress)).not.toThrow();
 });

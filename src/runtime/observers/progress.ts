@@ -21,6 +21,11 @@ export interface ProgressObserver {
   readonly ofTool: (progress: number, total?: number, message?: string, node?: string) => void;
 }
 
+/** Tells nobody, where nobody wants to know: nothing that could be told is worked out. */
+export function noProgress(): void {}
+
+const UNHEARD: ProgressObserver = { observe: noProgress, ofTool: noProgress };
+
 /** What is told from inside a step stays below the next step, so that progress only ever rises, as MCP demands. */
 const LARGEST_SHARE = 0.99;
 
@@ -35,7 +40,7 @@ const LEAST_RISE = 0.009;
  * Progress only ever rises, as MCP demands: a step that starts while a later one runs already is not reported.
  */
 export function createProgress(graph: Graph, report: ReportProgress): ProgressObserver {
-  return new RunProgress(graph, report);
+  return report === noProgress ? UNHEARD : new RunProgress(graph, report);
 }
 
 /** A stretch of the way, in steps. */

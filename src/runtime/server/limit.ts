@@ -1,3 +1,5 @@
+import type { Cancellation } from '../hosts/in-process/run-in-process.js';
+
 /** How limited work ended. Work that was given up on may still go on; what it does then is ignored. */
 export type Limited<T> =
   | { readonly kind: 'done'; readonly value: T }
@@ -12,7 +14,7 @@ export type Limited<T> =
  */
 export async function limited<T>(
   limitMs: number,
-  request: AbortSignal,
+  request: Cancellation,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Limited<T>> {
   if (request.aborted) return { kind: 'cancelled' };

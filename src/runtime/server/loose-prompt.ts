@@ -52,7 +52,7 @@ export class LoosePrompts {
     try {
       const rendered = await limited(promptTimeoutMs, request.signal, async (signal) => {
         try {
-          return await this.#render(name, content, input, { ...contextOf(request), signal });
+          return await this.#render(name, content, input, contextOf(request, signal));
         } catch (error) {
           if (!isAbort(error, signal)) log(texts.promptThrew(name, maskedThrown(error, mask)));
           throw error;
@@ -89,7 +89,7 @@ export class LoosePrompts {
   }
 }
 
-function contextOf({ signal, requestId, auth, principal }: IdentifiedRequest): PromptContext {
+function contextOf({ requestId, auth, principal }: IdentifiedRequest, signal: AbortSignal): PromptContext {
   return { signal, requestId, ...(auth === undefined ? {} : { auth }), principal };
 }
 

@@ -47,9 +47,10 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
-  const instructions = await Promise.all(
-    graph.instructions.map((instruction) => readInstruction(instruction, run)),
-  );
+  const instructions =
+    graph.instructions.length === 0
+      ? []
+      : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
   const mask = new RunMask(graph, { input, given, secretInputs: catalogue.secretInputs });
   const describeTool = (name: string) => catalogue.describeTool(name);
   const plan = planTextOf(run, describeTool);

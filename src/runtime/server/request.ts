@@ -1,8 +1,11 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
 import type { JsonSchema } from '../../graph/json.js';
+import type { Cancellation } from '../hosts/in-process/run-in-process.js';
 
 /** What a server needs to know about one request beside its params; an adapter fills it in. */
-export interface RequestContext extends Pick<ToolContext, 'signal' | 'requestId' | 'auth' | 'progress'> {
+export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {
+  /** Aborted when the request is cancelled. An `AbortSignal` fits. */
+  readonly signal: Cancellation;
   /** The caller is the user who started this process: it speaks over stdio. Default: false. */
   readonly local?: boolean;
   /** The network address that the request came from. Runs that nobody is authenticated for are limited by it. */
@@ -14,6 +17,31 @@ export interface RequestContext extends Pick<ToolContext, 'signal' | 'requestId'
 /** A request whose caller is known; see `ownerOf`. */
 export interface IdentifiedRequest extends RequestContext {
   readonly principal: Owner;
+}
+
+/** Cancels a request. */
+export class RequestSignal implements Cancellation {
+  aborted = false;
+  reason: unknown = undefined;
+  readonly #listeners = new Set<() => void>();
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** Tells every listener, once. */
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener();
+  }
 }
 
 /**

@@ -5,10 +5,18 @@ import { JournalConflictError } from '../journal.js';
 import { LiveRun } from './live-run.js';
 import type { RunHost, RunKeeper, RunStart } from './run-options.js';
 
+/** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** A run to carry out in this process, from its start to its end. */
 export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancellation;
   /** Told what `observe` threw. Without it a process warning says so. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
 }

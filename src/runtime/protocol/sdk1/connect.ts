@@ -6,9 +6,10 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { oneLine } from '../../catalogue/encode-text.js';
 import { encodedLog } from '../../catalogue/log.js';
 import { thrownReport } from '../../catalogue/thrown.js';
+import { noProgress } from '../../observers/progress.js';
 import { faultCodes, ProtocolFault } from '../../server/fault.js';
 import { InFlight } from '../../server/in-flight.js';
-import { ConnectionClosed, type RequestContext } from '../../server/request.js';
+import { ConnectionClosed, type RequestContext, RequestSignal } from '../../server/request.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { texts } from '../../server/texts.js';
 import { elicitWith } from './elicit.js';
@@ -85,7 +86,8 @@ export async function connect(
       log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
       throw new ProtocolFault(faultCodes.internal, texts.internal(method));
     } finally {
-      await end();
+      const sent = end();
+      if (sent !== undefined) await sent;
       inFlight.end();
     }
   };
@@ -184,30 +186,38 @@ interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress'> {
 
 /** The context of one request, and what ends it: a tool that was given up on must not send progress any more. */
 function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenRequest) {
-  const progressToken = extra._meta?.progressToken;
-  let open = progressToken !== undefined;
-  const sent: Promise<void>[] = [];
-  const controller = withReason(extra.signal, hasEnded);
+  const signal = signalOf(extra.signal, hasEnded);
+  const reports = progressOf(extra, log);
   const context: RequestContext = {
-    signal: controller.signal,
+    signal,
     requestId: String(extra.requestId),
     ...caller,
     ...(asks ? { elicit: elicitWith(extra) } : {}),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
-    progress(progress, total, message) {
-      if (!open || progressToken === undefined || !Number.isFinite(progress)) return;
-      const params = {
-        progressToken,
-        progress,
-        ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-        ...(message === undefined ? {} : { message: oneLine(String(message)) }),
-      };
-      sent.push(
-        extra
-          .sendNotification({ method: 'notifications/progress', params })
-          .catch((error: unknown) => log(`progress was not sent: ${String(error)}`)),
-      );
-    },
+    progress: reports?.progress ?? noProgress,
+  };
+  return { context, abort: (reason: unknown) => signal.abort(reason), end: () => reports?.end() };
+}
+
+/** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */
+function progressOf(extra: Extra, log: OpenRequest['log']) {
+  const progressToken = extra._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let open = true;
+  const sent: Promise<void>[] = [];
+  const progress: RequestContext['progress'] = (progress, total, message) => {
+    if (!open || !Number.isFinite(progress)) return;
+    const params = {
+      progressToken,
+      progress,
+      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+      ...(message === undefined ? {} : { message: oneLine(String(message)) }),
+    };
+    sent.push(
+      extra
+        .sendNotification({ method: 'notifications/progress', params })
+        .catch((error: unknown) => log(`progress was not sent: ${String(error)}`)),
+    );
   };
   const end = async (): Promise<void> => {
     open = false;
@@ -216,17 +226,17 @@ function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenReque
     // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
     await turn();
   };
-  return { context, abort: (reason: unknown) => controller.abort(reason), end };
+  return { progress, end };
 }
 
 /** Aborts with a request, and says whether that was cancelled or lost its connection. */
-function withReason(signal: AbortSignal, hasEnded: () => boolean): AbortController {
-  const controller = new AbortController();
+function signalOf(request: AbortSignal, hasEnded: () => boolean): RequestSignal {
+  const signal = new RequestSignal();
   const abort = (): void =>
-    controller.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  return controller;
+    signal.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : request.reason);
+  if (request.aborted) abort();
+  else request.addEventListener('abort', abort, { once: true });
+  return signal;
 }
 
 /** The token itself is left behind: tools need to know who calls, not how it was proved. */

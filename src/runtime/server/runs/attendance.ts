@@ -3,6 +3,7 @@ import { thrownText } from '../../catalogue/thrown.js';
 import type { Action, Failure, RunState } from '../../engine/contract.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
+import type { Cancellation } from '../../hosts/in-process/run-in-process.js';
 import { ConnectionClosed } from '../request.js';
 import type { Attendants } from './attendants.js';
 import type { Envelope } from './envelope.js';
@@ -145,7 +146,6 @@ function rests({ standing, nextTime }: LiveRun, endsAt: number): boolean {
   }
 }
 
-function reasonOf(signal: AbortSignal): string {
-  const reason: unknown = signal.reason;
+function reasonOf({ reason }: Cancellation): string {
   return reason === undefined ? texts.requestCancelled : thrownText(reason);
 }
