@@ -5,10 +5,9 @@ import type { Json, JsonObject, Value } from '../../../graph/json.js';
 import type { Arm, BranchNode } from '../../../graph/model.js';
 import { type Plan, planOf } from '../../../plan/plan.js';
 import { advance } from '../../engine/advance.js';
-import type { Command, Fact, RunState } from '../../engine/contract.js';
+import type { Fact, RunState } from '../../engine/contract.js';
 import { type Evaluated, Evaluation } from '../../engine/evaluation.js';
 import type { NodeInstance } from '../../engine/instances.js';
-import { commandsOf } from '../../engine/read.js';
 import { start } from '../../engine/start.js';
 import { ANY_ITEM, type Finding, isLost, residualKey, type Stopped } from './open-nodes.js';
 import { Residual } from './residual.js';
@@ -51,12 +50,21 @@ export function carryOn<O extends DryRunObserver>(
   }
 }
 
-type Asked = readonly [node: NodeInstance, command: Extract<Command, { kind: 'callTool' }>];
+/** What waits for an answer. */
+interface Asked {
+  readonly node: NodeInstance;
+  readonly command: string;
+  readonly given: Value;
+  /** Its place in declaration order. */
+  readonly order: readonly number[];
+}
 
 /** One run of a residual graph. */
 export class DryRun {
   readonly residual: Residual;
   readonly #plan: Plan;
+  /** In declaration order. */
+  readonly #asked: Asked[] = [];
   #state: RunState | undefined;
 
   constructor(residual: Residual) {
@@ -68,7 +76,6 @@ export class DryRun {
   to(input: JsonObject, observer: DryRunObserver): Map<NodeInstance, Finding> {
     const { nodes } = this.residual;
     const news = new Map<NodeInstance, Finding>();
-    const issued = new Map<string, JsonObject>();
     let step = start(this.#plan, input, { runId: 'dry-run', at: 0 }, ONE_BY_ONE);
     for (;;) {
       this.#state = step.state;
@@ -78,42 +85,32 @@ export class DryRun {
         const finding = this.residual.finding(node) === undefined ? this.#found(fact, node) : undefined;
         if (finding !== undefined) return news.set(node, finding);
         observer.observe(fact, node, this);
+        if (fact.kind === 'callIssued') this.#ask(node, fact.command, fact.input.given);
+        if (fact.kind !== 'callReturned') continue;
         // It was begun, and is given up for a failure that the calls do not change.
-        const given = fact.kind === 'callReturned' && !fact.outcome.ok ? issued.get(fact.command) : undefined;
-        if (given !== undefined && node.planned.node.kind !== 'foreach')
-          observer.asked(node, given.given, this);
-        if (fact.kind === 'callIssued') issued.set(fact.command, fact.input);
+        const place = this.#asked.findIndex(({ command }) => command === fact.command);
+        for (const { given } of place < 0 ? [] : this.#asked.splice(place, 1))
+          if (node.planned.node.kind !== 'foreach') observer.asked(node, given, this);
       }
       if (step.more) {
         step = advance(this.#plan, step.state, [], ONE_BY_ONE);
         continue;
       }
-      const refused = this.#asked().filter(([node, { input: asked }]) => !isTaken(node, asked.given));
-      if (refused.length > 0) return new Map(refused.map(([node]) => [node, { kind: 'refused' }]));
-      const first = this.#firstAsked();
+      const first = this.#asked.shift();
       if (first === undefined) return news;
-      const [node, { id, input: asked }] = first;
-      const { given } = asked;
+      const { node, command, given } = first;
       const isLoop = node.planned.node.kind === 'foreach' && !isLost(given);
       if (isLoop) news.set(node, { kind: 'items', ...(Array.isArray(given) ? { items: given } : {}) });
       const value = isLoop ? this.residual.promised(node) : observer.asked(node, given, this);
-      const answer = { kind: 'toolReturned', at: 0, command: id, value } as const;
+      const answer = { kind: 'toolReturned', at: 0, command, value } as const;
       step = advance(this.#plan, step.state, [answer], ONE_BY_ONE);
     }
   }
 
-  /** Of what is to be answered the first in declaration order. */
-  #firstAsked(): Asked | undefined {
-    let first: Asked | undefined;
-    for (const each of this.#asked()) if (first === undefined || isBefore(each[0], first[0])) first = each;
-    return first;
-  }
-
-  #asked(): Asked[] {
-    return (this.#state === undefined ? [] : commandsOf(this.#state)).flatMap((command): Asked[] => {
-      const node = command.kind === 'callTool' ? this.residual.nodes.get(command.node) : undefined;
-      return node === undefined || command.kind !== 'callTool' ? [] : [[node, command]];
-    });
+  #ask(node: NodeInstance, command: string, given: Value): void {
+    const asked = { node, command, given, order: [...node.scope.order, node.planned.index] };
+    const before = this.#asked.findLastIndex((each) => isBefore(each, asked));
+    this.#asked.splice(before + 1, 0, asked);
   }
 
   /** The value of an expression of a node, as it is now. */
@@ -136,6 +133,8 @@ export class DryRun {
     const { node: model } = node.planned;
     if (this.residual.standing(node) !== 'pending') return undefined;
     switch (fact.kind) {
+      case 'callIssued':
+        return isTaken(node, fact.input.given) ? undefined : { kind: 'refused' };
       case 'nodeStarted': {
         const isMissing = !this.residual.isAgain(node) && isLost(this.conditionOf(node));
         return isMissing ? { kind: 'lost' } : undefined;
@@ -204,11 +203,7 @@ function isText(value: unknown): boolean {
 }
 
 /** Whether a node comes before another one in declaration order. */
-function isBefore(one: NodeInstance, other: NodeInstance): boolean {
-  const [left, right] = [
-    [...one.scope.order, one.planned.index],
-    [...other.scope.order, other.planned.index],
-  ];
+function isBefore({ order: left }: Asked, { order: right }: Asked): boolean {
   const place = left.findIndex((index, at) => index !== right[at]);
   return (left[place] ?? 0) < (right[place] ?? Number.NEGATIVE_INFINITY);
 }

@@ -6,7 +6,6 @@ import { isJsonObject, type Json, ownProperty, type Value } from '../../../graph
 import type { Arm, Graph } from '../../../graph/model.js';
 import { valueExpressions } from '../../../graph/node-expressions.js';
 import type { PlannedNode } from '../../../plan/plan.js';
-import { armsOf } from '../../../print/shapes.js';
 import type { RunState } from '../../engine/contract.js';
 import { type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
 import { fieldOf } from '../../engine/read.js';
@@ -198,13 +197,9 @@ export class OpenNodes {
   isReachable(node: NodeInstance): boolean {
     const { planned, scope } = node;
     if (!planned.needsSelection || this.isAgain(node) || this.selector(node) !== undefined) return true;
-    return planned.routers.some((each) => {
-      const router = this.run.ledger.instances.node(scope, each);
-      const mayLead =
-        takesOver(each, planned) ||
-        (each.node.kind === 'branch' && armsOf(each.node).some((arm) => leadsTo(arm, planned)));
-      return mayLead && this.standing(router) === 'pending' && this.isReachable(router);
-    });
+    return planned.routers
+      .map((router) => this.run.ledger.instances.node(scope, router))
+      .some((router) => this.standing(router) === 'pending' && this.isReachable(router));
   }
 
   /** Whether an expression has a value although the run has stopped. */
@@ -325,10 +320,6 @@ export function residualId({ key, scope }: NodeInstance): string {
 /** Whether a node that failed has undone what was done inside. */
 export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
   return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
-}
-
-function takesOver({ node: { onError } }: PlannedNode, { node }: PlannedNode): boolean {
-  return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === node.id;
 }
 
 function leadsTo(arm: Arm, { node }: PlannedNode): boolean {
