@@ -180,6 +180,7 @@ function undoSteps(
       return;
     }
     const effect = effectFor(run, by, index, step);
+    want([effect]);
     switch (effect.status) {
       case 'active':
       case 'unknown':

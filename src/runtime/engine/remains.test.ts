@@ -217,6 +217,14 @@ describe('A14: what a run left', () => {
     ]);
   });
 
+  test('names what a step of a `compensate` node could not undo', () => {
+    const clean = compensate('clean', [undo('undo-a', { id: step('a', 'id') }, { ignoreError: true })]);
+    const nodes = [booking('a'), branch('route', [[lit(true), 'clean']], { after: ['a'] }), clean];
+    const run = new Run(graph(nodes)).returns('a', { id: 1 }).fails('clean');
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.remains.notUndone).toMatchObject([{ step: 'a', tool: 'undo-a', failure: { code: 'E_TOOL' } }]);
+  });
+
   test('says that a node has run again since', () => {
     const held = trip([booking('a')], { onError: { value: lit('none') } });
     const nodes = chain(held, back('again', 'trip', 1, { onLimit: 'continue' }));

@@ -220,6 +220,7 @@ function nextStep(
   }
   const target = { tool, effect: effect.key, undoes: effect.call };
   if (effect.status === 'undone') return { kind: 'pass', skipped: target };
+  want(transition, [effect]);
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored };
   return nextFor(effect, target, isIgnored, false);
 }
