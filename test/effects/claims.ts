@@ -90,13 +90,9 @@ function isCovered({ facts, graph }: Outcome, { node: key, given }: Told): boole
   return facts.some((fact, at) => {
     if (fact.kind !== 'compensated' || at < given) return false;
     if (fact.node === undefined) return call.node.compensate !== undefined;
-    return rolledBackBy(graph, fact.node).some((parallel) => {
-      if (!call.around.some((each) => each.key === parallel)) return false;
-      // What nothing says how to undo is asked for no more once its `parallel` has succeeded.
-      const between = facts.slice(given, at);
-      const succeeded = between.some((each) => each.kind === 'nodeSucceeded' && each.node === parallel);
-      return call.node.compensate !== undefined || !succeeded;
-    });
+    return rolledBackBy(graph, fact.node).some((parallel) =>
+      call.around.some((each) => each.key === parallel),
+    );
   });
 }
 

@@ -3,6 +3,7 @@ import type { Json, Value } from '../../src/graph/json.js';
 import { stepsIn } from './expressions.js';
 import type { Effect, Fault, Instance, Remains, Run } from './run.js';
 import { attempt, lookupIn, readWith, visible } from './values.js';
+import { repeatedIn } from './walk.js';
 import type { Safety } from './world.js';
 
 export const RUN_ID = 'run';
@@ -205,9 +206,12 @@ function rollsBack(instance: Instance): boolean {
   );
 }
 
-/** Where nothing rolls back any more, nobody asks for what cannot be undone. */
+/** Where nothing rolls back any more, nor will do so, nobody asks for what cannot be undone. */
 export function forgetPlain(run: Run, parallel: Instance): void {
-  if (!rollsBack(parallel)) dropPlain(run, ({ around }) => around.includes(parallel.key));
+  const { node } = parallel;
+  const mayRollBack = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+  if (mayRollBack && !rollsBack(parallel) && !repeatedIn(run.graph).has(node))
+    dropPlain(run, ({ around }) => around.includes(parallel.key));
 }
 
 function dropPlain(run: Run, of: (effect: Effect) => boolean): void {

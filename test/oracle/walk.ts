@@ -1,5 +1,5 @@
 import type { Expr } from '../../src/graph/expression/tree.js';
-import type { Compensation, Node, Scope } from '../../src/graph/model.js';
+import type { Compensation, Graph, Node, Scope } from '../../src/graph/model.js';
 
 /** The bodies of a node. */
 export function scopesIn(node: Node): Scope[] {
@@ -20,6 +20,41 @@ export function scopesIn(node: Node): Scope[] {
 /** A node and all that stands in it. */
 export function withInner(node: Node): Node[] {
   return [node, ...scopesIn(node).flatMap(({ nodes }) => nodes.flatMap(withInner))];
+}
+
+const repeated = new WeakMap<Graph, ReadonlySet<Node>>();
+
+/** The nodes that may run again in one run: a `goto` starts them over, or a container around them makes more attempts. */
+export function repeatedIn(graph: Graph): ReadonlySet<Node> {
+  const found = repeated.get(graph) ?? findRepeated(graph);
+  repeated.set(graph, found);
+  return found;
+}
+
+function findRepeated(graph: Graph): Set<Node> {
+  const { tasks = [] } = graph;
+  const tops = [graph, ...tasks].map(({ nodes }) => nodes);
+  const all = tops.flatMap((nodes) => nodes.flatMap(withInner));
+  const inner = (node: Node): Node[] => withInner(node).slice(1);
+  const loops = [...tops, ...all.flatMap((node) => scopesIn(node).map(({ nodes }) => nodes))].flatMap(
+    (nodes) =>
+      nodes.flatMap((node, index) => {
+        if (node.kind !== 'goto') return [];
+        const first = nodes.findIndex(({ id }) => id === node.target);
+        return nodes.slice(first, index + 1).flatMap(withInner);
+      }),
+  );
+  const makesMore = (node: Node): boolean => (node.retry?.extra ?? 0) > 0;
+  const found = new Set([...loops, ...all.filter(makesMore).flatMap(inner)]);
+  for (let before = -1; before < found.size; ) {
+    before = found.size;
+    const run = all.flatMap((node) =>
+      node.kind === 'workflow' && (found.has(node) || makesMore(node)) ? [node.workflow] : [],
+    );
+    for (const { name, nodes } of tasks)
+      if (run.includes(name)) for (const node of nodes.flatMap(withInner)) found.add(node);
+  }
+  return found;
 }
 
 /** The expressions a node cannot act without. */

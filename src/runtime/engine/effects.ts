@@ -197,9 +197,13 @@ export function markNotUndoable(state: Transition['state'], key: string): void {
   state.effects.put(key, { ...row, status: 'failed', failure: failures.notUndoable(tool) });
 }
 
-/** A `parallel` has settled without rolling back: what has no compensation is nothing to name. */
+/**
+ * A `parallel` has settled without rolling back: what has no compensation is nothing to name, unless the `parallel` may
+ * run again, and roll back then.
+ */
 export function forgetKept({ state }: Transition, node: NodeRecord): void {
-  if (!isRollingBack(node.planned) || isInRollback(node)) return;
+  const { isRepeatable, mayStartOver } = node.planned;
+  if (!isRollingBack(node.planned) || isRepeatable || mayStartOver || isInRollback(node)) return;
   for (const { key, tool, wanted } of state.effects.open(node)) {
     if (tool === undefined && !wanted) state.effects.delete(key);
   }

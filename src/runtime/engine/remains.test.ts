@@ -225,6 +225,18 @@ describe('A14: what a run left', () => {
     expect(run.remains.notUndone).toMatchObject([{ step: 'a', tool: 'undo-a', failure: { code: 'E_TOOL' } }]);
   });
 
+  test('names each effect that nothing undoes of a `parallel` that rolls back when it runs again', () => {
+    const nodes = chain(trip([call('a')]), back('again', 'trip', 1, { onLimit: 'continue' }));
+    const run = new Run(graph(nodes)).returns('a').returns('bad');
+    expect(run.remains.notUndone).toEqual([]);
+    run.returns('a').fails('bad');
+    expect(run.remains.notUndone.map(({ step: of, failure }) => [of, failure?.code])).toEqual([
+      ['a', 'E_NOT_UNDOABLE'],
+      ['bad', 'E_NOT_UNDOABLE'],
+      ['a', 'E_NOT_UNDOABLE'],
+    ]);
+  });
+
   test('says that a node has run again since', () => {
     const held = trip([booking('a')], { onError: { value: lit('none') } });
     const nodes = chain(held, back('again', 'trip', 1, { onLimit: 'continue' }));
