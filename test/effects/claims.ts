@@ -12,7 +12,7 @@ interface Told {
   readonly given: number;
   /** A compensation took it away again. */
   readonly taken?: number;
-  /** A compensation was made that gave no result: it may have. */
+  /** A compensation was to take it away, and did not, or not for sure. */
   readonly tried?: number;
 }
 
@@ -27,13 +27,12 @@ export function faultsIn(outcome: Outcome): string[] {
   const { effects } = outcome;
   const told = toldIn(outcome);
   const faults: string[] = [];
-  for (const { id, node, given, taken = -1, tried } of told.values()) {
+  for (const { id, node, given, taken = -1 } of told.values()) {
     // An idempotent tool that several steps call with one input has one effect for all of them.
     if ((outcome.makers.get(id)?.size ?? 0) > 1) continue;
     if (taken > given && effects.has(id) && !isNamed(outcome, id))
       faults.push(`${id} of ${node} was undone and is there`);
-    // A compensation without a result may have taken it away, before the same call was made once more as well.
-    if (given > taken && tried === undefined && !effects.has(id) && !isNamed(outcome, id))
+    if (given > taken && !effects.has(id) && !isNamed(outcome, id))
       faults.push(`${id} of ${node} succeeded and is not there`);
   }
   for (const id of effects) {
@@ -58,8 +57,7 @@ function toldIn({ facts }: Outcome): Map<string, Told> {
     const undone = undoing.get(fact.command);
     if (!fact.outcome.ok) {
       const known = undone === undefined ? undefined : told.get(undone);
-      if (known !== undefined && fact.outcome.failure.outcomeUnknown)
-        told.set(known.id, { ...known, tried: at });
+      if (known !== undefined) told.set(known.id, { ...known, tried: at });
       return;
     }
     const id = undone ?? effectIn(fact.outcome.value);
@@ -84,8 +82,9 @@ function asJson(input: Json): { readonly of?: Json } {
   return isJsonObject(input) ? input : {};
 }
 
-/** Whether the effect was to be undone, by a roll-back or a cancellation that began after its call had succeeded. */
-function isCovered({ facts, graph }: Outcome, { node: key, given }: Told): boolean {
+/** Whether the effect was to be undone after its call had succeeded: by a compensation, a roll-back or a cancellation. */
+function isCovered({ facts, graph }: Outcome, { node: key, given, tried = -1 }: Told): boolean {
+  if (tried > given) return true;
   const call = place(graph, key);
   return facts.some((fact, at) => {
     if (fact.kind !== 'compensated' || at < given) return false;

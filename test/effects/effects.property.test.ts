@@ -23,7 +23,8 @@ describe('what a run says it did', () => {
 
 describe('an engine would be caught that', () => {
   test.each<[string, () => Engine]>([
-    ['repeats the key of a call whose effect was undone', keepsGeneration],
+    ['repeats the key of a call whose effect was undone', () => keepsGeneration('undone')],
+    ['repeats the key of a call whose effect may have been undone', () => keepsGeneration('unknown')],
     ['forgets in a jump how to undo what starts over', jumpForgets],
     ['does not name what a roll-back cannot undo', forgetsUnnamed],
   ])('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {

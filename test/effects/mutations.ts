@@ -17,12 +17,11 @@ function changed(change: (advance: Advance, graph: Graph, events: readonly Event
   };
 }
 
-/** A call whose effect was undone is made again with the key it had. */
-export function keepsGeneration(): Engine {
+/** A call whose effect was undone, or may have been, is made again with the key it had. */
+export function keepsGeneration(status: 'undone' | 'unknown'): Engine {
   const undone = new Map<string, number>();
   return changed((advance) => {
-    const { reissues } = { reissues: reissuesIn(advance.state) };
-    for (const [node, count] of reissues) undone.set(node, count);
+    for (const [node, count] of reissuesIn(advance.state, status)) undone.set(node, count);
     const commands = advance.commands.map((command) => {
       if (command.kind !== 'callTool' || command.isCompensation) return command;
       const [kind, run, node, generation] = JSON.parse(command.key) as [string, string, string, number];
@@ -32,11 +31,11 @@ export function keepsGeneration(): Engine {
   });
 }
 
-/** How often the effect of each call was undone. */
-function reissuesIn({ effects }: RunState): Map<string, number> {
+/** How many effects of each call have a status. */
+function reissuesIn({ effects }: RunState, of: EffectRow['status']): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [, { call, status }] of effects.rows())
-    if (status === 'undone') counts.set(call, (counts.get(call) ?? 0) + 1);
+    if (status === of) counts.set(call, (counts.get(call) ?? 0) + 1);
   return counts;
 }
 

@@ -1,5 +1,5 @@
-import type { Graph } from '../../src/graph/model.js';
-import { again, call, graph, node, scope, undoing } from '../oracle/build.js';
+import type { Graph, Node, Retry } from '../../src/graph/model.js';
+import { again, call, graph, lit, node, scope, undoing } from '../oracle/build.js';
 import { caseOf } from '../oracle/random-graph.js';
 import type { Tapes } from '../oracle/runs.js';
 import type { Trial } from './host.js';
@@ -27,7 +27,15 @@ function tripOf(draw: Draw): Graph {
   });
   const retry = again(1 + draw(2, 'retry'), { delayMs: draw(20, 'delay') });
   const book = node('parallel', 'book', { onPartialFailure: 'rollback', branches }, { retry });
+  if (draw(4, 'around') === 0) return tripAround(book, retry);
   const back = node('goto', 'back', { target: 'book', max: 1, onLimit: 'continue' });
   const pay = call('pay', {}, { after: ['book'], compensate: undoing('pay') });
   return graph(draw(3, 'jumps') === 0 ? [book, back, { ...pay, after: ['back'] }] : [book, pay]);
+}
+
+/** A trip that goes on without its bookings, and is made again where it cannot be paid. */
+function tripAround(book: Node, retry: Retry): Graph {
+  const held = { ...book, onError: { value: lit('none') } };
+  const body = scope([held, call('pay', {}, { after: ['book'] })]);
+  return graph([node('branch', 'trip', { cases: [{ id: 'always', when: lit(true), body }] }, { retry })]);
 }

@@ -67,6 +67,15 @@ const unsafe: Case = {
   world: { luck: [], replies: { pay: [value(1)], hotel: [broken(2)], undo_pay: [broken(3)] } },
 };
 
+/** Nothing is known of whether what was paid was given back, and it is paid again. */
+const perhaps: Case = {
+  graph: trip,
+  world: {
+    ...{ luck: [], tools: { pay: 'idempotent' } },
+    replies: { pay: [value(1)], hotel: [broken(2), value(2)], undo_pay: [{ kind: 'hang' }] },
+  },
+};
+
 /** Cancelled while it gives back what was paid. */
 const cancelled: Case = {
   graph: trip,
@@ -76,7 +85,7 @@ const cancelled: Case = {
   },
 };
 
-const cases = [forgetful, changing, unsafe, cancelled, ...sample(GRAPHS)];
+const cases = [forgetful, changing, unsafe, perhaps, cancelled, ...sample(GRAPHS)];
 
 const wrongRules: readonly [string, Partial<Rules>][] = [
   ['joins by `none_failed` as by `all_success`', joinAs('none_failed', 'all_success')],
@@ -96,6 +105,7 @@ const wrongRules: readonly [string, Partial<Rules>][] = [
   ['says of a false condition that nobody selected the node', { conditionFalse: 'not_selected' }],
   ['ignores fallbacks', { fallbacks: false }],
   ['repeats the key of a call whose effect was undone', { undoneRises: false }],
+  ['repeats the key of a call that may have been undone', { perhapsUndoneRises: false }],
   ['repeats the keys of what a jump starts over', { restartsCount: false }],
   ['forgets how to undo what a jump starts over', { jumpForgetsEffects: true }],
   ['evaluates the input of each attempt', { frozenInput: false }],

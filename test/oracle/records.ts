@@ -27,14 +27,24 @@ function generationOf(run: Run, instance: Instance): number {
   return restarts.reduce((sum, count) => sum + count, 1 + (run.reissues.get(instance.key) ?? 0));
 }
 
-/** The generation in which a call is issued now. Another input than the last one of a generation begins another one. */
+/**
+ * The generation in which a call is issued now. Another input than the last one of a generation begins another one, and
+ * so does a call whose effect may be undone.
+ */
 export function issue(run: Run, instance: Instance, input: Json): number {
   const { key } = instance;
+  const current = generationOf(run, instance);
+  const mayBeGone = run.effects.some((each) => isOf(each, key, current) && isPerhapsUndone(each));
+  if (mayBeGone && run.rules.perhapsUndoneRises) add(run.reissues, key);
   const last = run.issued.get(`${key}@${generationOf(run, instance)}`);
   if (last !== undefined && last !== canonicalJson(input)) add(run.reissues, key);
   const generation = generationOf(run, instance);
   run.issued.set(`${key}@${generation}`, canonicalJson(input));
   return generation;
+}
+
+function isPerhapsUndone({ status }: Effect): boolean {
+  return status === 'undoing' || status === 'unknown';
 }
 
 export function callKey({ key }: Instance, generation: number): string {
@@ -101,9 +111,7 @@ export function noteSuccess(run: Run, instance: Instance, generation: number, un
   if (isPlain && safetyOf(run, node.tool) === 'readOnly') return;
   const same = isPlain && !safe ? undefined : recorded(run, instance, generation, undo)[0];
   if (same !== undefined) {
-    const { status } = same;
     renew(run, same, undo);
-    if (status !== 'undone' && status !== 'undoing') Object.assign(same, { wanted: false, late: undefined });
   } else if (!isPlain || rollsBack(instance)) append(run, instance, generation, undo);
   if (!rollsBack(instance)) dropPlain(run, ({ call }) => call === key);
 }
@@ -150,9 +158,9 @@ function placeLast(run: Run, effect: Effect): void {
 
 function renew(run: Run, effect: Effect, { failure }: Undo): void {
   placeLast(run, effect);
-  if (effect.status === 'undone' || effect.status === 'undoing') return;
-  effect.status = failure === undefined ? 'active' : 'failed';
-  effect.failure = failure;
+  if (effect.status === 'undone' || isPerhapsUndone(effect)) return;
+  const status = failure === undefined ? 'active' : 'failed';
+  Object.assign(effect, { status, failure, wanted: false, late: undefined });
 }
 
 function append(run: Run, instance: Instance, generation: number, undo: Undo): Effect {
@@ -164,7 +172,7 @@ function append(run: Run, instance: Instance, generation: number, undo: Undo): E
     ...{ ...undo, call, generation, further: before.length, order: run.effectOrder },
     ...{ around: around.map(({ key }) => key), top: (around.at(-1) ?? instance).node.id },
     ...{ status: undo.failure === undefined ? 'active' : 'failed', wanted: false, joined: [] },
-    isSafe: node.kind === 'call' && isSafe(run, node.tool),
+    safety: node.kind === 'call' ? safetyOf(run, node.tool) : 'none',
   };
   run.effects.push(effect);
   return effect;
@@ -185,7 +193,8 @@ export function appendOwn(
     ...{ ...undo, call: of.key, generation: generationOf(run, by), further: 0, order: run.effectOrder },
     ...{ around: around.map(({ key }) => key), top: (around.at(-1) ?? of).node.id },
     ...{ status: undo.failure === undefined ? 'active' : 'failed', wanted: true, joined: [] },
-    ...{ isSafe: of.node.kind !== 'call' || isSafe(run, of.node.tool), own: { node: by.key, step } },
+    ...{ safety: of.node.kind === 'call' ? safetyOf(run, of.node.tool) : 'readOnly' },
+    own: { node: by.key, step },
   };
   run.effects.push(effect);
   return effect;
@@ -244,7 +253,16 @@ export function markNotUndoable(effect: Effect): void {
 
 /** Whether what a roll-back left allows that it is all done again. */
 export function mayRepeat(run: Run, parallel: Instance): boolean {
-  return !run.rules.finalRollback || effectsIn(run, parallel).every((each) => !each.wanted || each.isSafe);
+  const isSafeAgain = (effect: Effect): boolean =>
+    effect.safety !== 'none' && (effect.safety !== 'key' || !isPerhapsUndone(effect));
+  return (
+    !run.rules.finalRollback || effectsIn(run, parallel).every((each) => !each.wanted || isSafeAgain(each))
+  );
+}
+
+/** A compensation had no outcome. What a step undoes by itself is told by no generation of a call. */
+export function notePerhapsUndone(run: Run, { call, own }: Effect): void {
+  if (own !== undefined && own.node !== call && run.rules.perhapsUndoneRises) add(run.reissues, call);
 }
 
 export function noteUndone(run: Run, effect: Effect): void {

@@ -37,6 +37,8 @@ export interface Rules {
   readonly elseTaken: boolean;
   /** Whether a call whose effect was undone is another one from then on. */
   readonly undoneRises: boolean;
+  /** Whether it is if that is not known. */
+  readonly perhapsUndoneRises: boolean;
   /** Whether a jump makes other calls of those it starts over. */
   readonly restartsCount: boolean;
   /** Whether a jump forgets how to undo what it starts over. */
@@ -88,6 +90,7 @@ export const RULES: Rules = {
   loopLimit: (max) => max,
   elseTaken: true,
   undoneRises: true,
+  perhapsUndoneRises: true,
   restartsCount: true,
   jumpForgetsEffects: false,
   frozenInput: true,

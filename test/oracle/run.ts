@@ -2,7 +2,7 @@ import type { Json, JsonObject, Value } from '../../src/graph/json.js';
 import type { Graph, Node, Scope } from '../../src/graph/model.js';
 import type { Agenda, Due } from './agenda.js';
 import type { Rules } from './rules.js';
-import type { World } from './world.js';
+import type { Safety, World } from './world.js';
 
 export type NodeStatus =
   | 'pending'
@@ -141,8 +141,8 @@ export interface Effect {
   readonly tool?: string;
   readonly input?: Json;
   readonly ignoreError?: boolean;
-  /** A repeated call of the tool that brought it about has no second effect. */
-  readonly isSafe: boolean;
+  /** What is known of the tool that brought it about. */
+  readonly safety: Safety;
   /** The step of a `compensate` node whose own call it is. */
   readonly own?: { readonly node: string; readonly step: number };
   status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';

@@ -9,6 +9,7 @@ import {
   effectsIn,
   markNotUndoable,
   mayRepeat,
+  notePerhapsUndone,
   noteUndone,
   type Undo,
   undoKey,
@@ -246,6 +247,7 @@ function undoEffect(run: Run, by: Owner, effect: Effect, then: Then): void {
     else {
       effect.status = failure.outcomeUnknown ? 'unknown' : 'failed';
       effect.failure = failure;
+      if (failure.outcomeUnknown) notePerhapsUndone(run, effect);
     }
   };
   const tellJoined = (failure?: Failure): void => {

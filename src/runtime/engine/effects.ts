@@ -2,10 +2,11 @@ import { canonicalJson } from '../../graph/canonical.js';
 import { references } from '../../graph/expression/references.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Compensation } from '../../graph/model.js';
+import type { Failure } from './contract.js';
 import type { Effect } from './effect-table.js';
 import type { Evaluated, Evaluation } from './evaluation.js';
 import { failures } from './failures.js';
-import { countReissue } from './generation.js';
+import { countReissue, isPerhapsUndone } from './generation.js';
 import { visibleKey } from './instances.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow } from './rows.js';
@@ -69,8 +70,9 @@ export function recordEffect(
         ? isRepeatable
         : canonicalJson(known.input ?? null) === canonicalJson(row.input ?? null);
     if (!isSame) continue;
-    const isOver = known.status === 'undone' || known.status === 'undoing';
-    effects.put(key, isOver || isLate ? { ...known, order } : row);
+    // It may be gone: the call was sent before that was so.
+    const mayBeGone = known.status === 'undone' || isPerhapsUndone(known);
+    effects.put(key, mayBeGone || isLate ? { ...known, order } : row);
     coverAgain(transition, key);
     return;
   }
@@ -139,14 +141,28 @@ export function want({ state: { effects } }: Transition, wanted: readonly Effect
   return wanted.map(({ key }) => key);
 }
 
+/** An effect could not be undone, or not for sure. */
+export function markNotUndone({ state }: Transition, key: string, failure: Failure): void {
+  const { command: _command, ...row } = state.effects.need(key);
+  const isUnknown = failure.outcomeUnknown === true;
+  state.effects.put(key, { ...row, status: isUnknown ? 'unknown' : 'failed', failure });
+  // The record is not that of a call: the generation in which the call is sent does not tell of it.
+  if (isUnknown && row.own !== undefined) nextIsOther(state, row.call);
+}
+
+/** The next call of a node is another one than those before. A node that is no call has none. */
+function nextIsOther(state: Transition['state'], key: string): boolean {
+  if (state.find(key).planned.node.kind !== 'call') return false;
+  countReissue(state, key);
+  return true;
+}
+
 /** An effect was undone: the next call is another one. */
 export function markUndone({ state }: Transition, key: string): void {
   const { effects } = state;
   const { command: _command, failure: _failure, ...row } = effects.need(key);
   effects.put(key, { ...row, status: 'undone' });
-  if (state.find(row.call).planned.node.kind !== 'call') return;
-  countReissue(state, row.call);
-  if (row.own === undefined) return;
+  if (!nextIsOther(state, row.call) || row.own === undefined) return;
   // What a step undoes by itself may be a call that nothing else says how to undo. A late success is not what it read.
   const [kept] = effects
     .ofCall(row.call)
@@ -184,7 +200,9 @@ export function closeRollback({ state }: Transition, node: NodeRecord): boolean 
     if (effect.tool === undefined && effect.status === 'active') markNotUndoable(state, effect.key);
     const model = state.find(effect.call).planned.node;
     if (effects.need(effect.key).wanted !== true || model.kind !== 'call') continue;
-    if (state.safetyOf(model.tool) === 'none') isUnsafe = true;
+    const safety = state.safetyOf(model.tool);
+    // With another key, a tool that honours keys does it a second time.
+    if (safety === 'none' || (safety === 'key' && isPerhapsUndone(effect))) isUnsafe = true;
   }
   return isUnsafe;
 }

@@ -1,6 +1,7 @@
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
+import type { EffectRow } from './rows.js';
 import type { RunState } from './state.js';
 
 /**
@@ -30,12 +31,18 @@ export function countReissue({ generations }: RunState, key: string): void {
   generations.put(key, { ...row, reissues: (row?.reissues ?? 0) + 1 });
 }
 
+/** Whether an effect is being undone, or nothing came back of what was to undo it: it may be there or not. */
+export function isPerhapsUndone({ status }: Pick<EffectRow, 'status'>): boolean {
+  return status === 'undoing' || status === 'unknown';
+}
+
 /**
  * The generation in which a call is sent. Where a later attempt of a container may send it again, the input is
- * remembered: another input in the same generation is another call.
+ * remembered: another input in the same generation is another call. So is one whose effect may be undone: with the same
+ * key, a tool would answer with an effect that is not there any more.
  */
 export function generationFor(state: RunState, node: NodeRecord, input: JsonObject): number {
-  const generation = generationOf(state, node);
+  const generation = nextGeneration(state, node);
   if (!node.planned.isRepeatable) return generation;
   const { generations } = state;
   const hash = sha256Hex(canonicalJson(input));
@@ -47,4 +54,17 @@ export function generationFor(state: RunState, node: NodeRecord, input: JsonObje
     generations.put(node.key, { ...generations.get(node.key), issued: { generation: sent, input: hash } });
   }
   return sent;
+}
+
+function nextGeneration(state: RunState, node: NodeRecord): number {
+  const generation = generationOf(state, node);
+  if (state.effects.size === 0) return generation;
+  const isOther = state.effects
+    .ofCall(node.key)
+    .some(
+      (effect) => effect.own === undefined && effect.generation === generation && isPerhapsUndone(effect),
+    );
+  if (!isOther) return generation;
+  countReissue(state, node.key);
+  return generation + 1;
 }

@@ -110,6 +110,59 @@ describe('A11: a parallel whose rollback left something', () => {
     expect(second).toMatchObject({ node: 'a', generation: 2 });
     expect(second?.key).not.toBe(first?.key);
   });
+
+  test('is not retried where a tool that honours keys may have been undone: it takes another key', () => {
+    const run = played('key').fires('trip');
+    expect([run.state.run.status, run.kinds().includes('retrying trip')]).toEqual(['failed', false]);
+    expect(run.remains.notUndone).toMatchObject([{ step: 'a', outcomeUnknown: true }]);
+  });
+
+  test('is retried where an idempotent tool may have been undone, with another key, and that is named', () => {
+    const run = played('idempotent').fires('trip');
+    expect([run.inFlight, run.calls[3]]).toMatchObject([['a', 'bad'], { node: 'a', generation: 2 }]);
+    run.returns('a', { id: 1 }).returns('bad');
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.remains.notUndone).toMatchObject([{ step: 'a', outcomeUnknown: true, ranAgain: true }]);
+  });
+});
+
+describe('A call whose effect may have been undone', () => {
+  const held = (options = {}) => trip([booking('a')], { onError: { value: lit('none') }, ...options });
+  const retried = (...nodes: readonly Node[]) =>
+    new Run(
+      graph([branch('around', [[undefined, body(chain(...nodes))]], { retry: again(1) })]),
+      {},
+      ...KEYS,
+    );
+  const KEYS = [undefined, undefined, { 'tool-a': 'key' }] as const;
+
+  test('takes another key when a container is retried for another reason', () => {
+    const run = retried(held(), call('worse')).returns('a', { id: 1 }).fails('bad').fires('trip');
+    run.fails('worse').returns('a', { id: 2 }).returns('bad').returns('worse');
+    expect(run.calls.filter(({ tool }) => tool === 'tool-a')).toMatchObject([
+      { generation: 1 },
+      { generation: 2 },
+    ]);
+    expect(run.tables.effects).toMatchObject({ 'a@1': { status: 'unknown' }, 'a@2': { status: 'active' } });
+    expect(run.remains.notUndone).toMatchObject([{ input: { id: 1 }, outcomeUnknown: true, ranAgain: true }]);
+  });
+
+  test('takes another key where a step of a `compensate` node was to undo it', () => {
+    const named = undo('undo-other', { id: step('a', 'id') });
+    const clean = compensate('clean', [{ ...named, ignoreError: true }]);
+    const route = branch('route', [[lit(true), 'clean']], { after: ['a'] });
+    const run = retried(call('a'), route, clean, call('worse'));
+    run.returns('a', { id: 1 }).fires('clean').fails('worse');
+    expect(run.calls.at(-1)).toMatchObject({ node: 'a', generation: 2 });
+  });
+
+  test('keeps its key where it was not undone for sure', () => {
+    const run = retried(held(), call('worse')).returns('a', { id: 1 }).fails('bad').fails('trip');
+    expect(run.fails('worse').calls.filter(({ tool }) => tool === 'tool-a')).toMatchObject([
+      { generation: 1 },
+      { generation: 1 },
+    ]);
+  });
 });
 
 describe('A13: items that failed in a loop that goes on', () => {

@@ -6,6 +6,7 @@ import {
   effectIndex,
   hasSomethingToUndo,
   markNotUndoable,
+  markNotUndone,
   markUndone,
   namedBy,
   ownKey,
@@ -289,7 +290,10 @@ export function compensationReturned(transition: Transition, call: ToolCall, fai
   const { state } = transition;
   changeSlots(transition, -1);
   state.compensations -= 1;
-  if (call.effect !== undefined) settleEffect(transition, call.effect, failure);
+  if (call.effect !== undefined) {
+    if (failure === undefined) markUndone(transition, call.effect);
+    else markNotUndone(transition, call.effect, failure);
+  }
   const waiting = [...state.undoing.rows()].filter(([, { current }]) => current?.command === call.id);
   for (const [owner] of waiting.sort(([, one], [, other]) => one.seq - other.seq)) {
     const row = state.undoing.get(owner);
@@ -303,16 +307,6 @@ export function compensationReturned(transition: Transition, call: ToolCall, fai
     goOnUndoing(transition, owner === '' ? undefined : state.find(owner));
   }
   endOfCancelled(transition);
-}
-
-function settleEffect(transition: Transition, key: string, failure: Failure | undefined): void {
-  if (failure === undefined) {
-    markUndone(transition, key);
-    return;
-  }
-  const { effects } = transition.state;
-  const { command: _command, ...row } = effects.need(key);
-  effects.put(key, { ...row, status: failure.outcomeUnknown === true ? 'unknown' : 'failed', failure });
 }
 
 /** A run that was cancelled ends when nothing is being undone any more. */
