@@ -19,9 +19,12 @@ export interface Delivery {
   failed(fault: unknown): void;
 }
 
+/** So many events are taken in at once: others in the process have their turn between two transitions. */
+const BATCH = 100;
+
 /** What has come in for a run and waits for its turn: what its calls and times have led to goes first. */
 export class Incoming {
-  #events: Event[] = [];
+  readonly #events = new Queue<Event>();
   #deliveries: Queue<Delivery> | undefined;
 
   get hasEvents(): boolean {
@@ -42,13 +45,17 @@ export class Incoming {
     this.#deliveries.push(delivery);
   }
 
-  /** All events that came in. A cancellation comes alone: what was not made until then has done nothing. */
+  /** The oldest events. A cancellation comes alone: what was not made until then has done nothing. */
   takeEvents(): readonly Event[] {
-    const events = this.#events;
-    const end = events.findIndex(({ kind }) => kind === 'cancelled');
-    if (end >= 0) return events.splice(0, Math.max(end, 1));
-    this.#events = [];
-    return events;
+    const taken: Event[] = [];
+    while (taken.length < BATCH) {
+      if (taken.length > 0 && this.#events.first?.kind === 'cancelled') break;
+      const event = this.#events.shift();
+      if (event === undefined) break;
+      taken.push(event);
+      if (event.kind === 'cancelled') break;
+    }
+    return taken;
   }
 
   takeDelivery(): Delivery | undefined {
@@ -65,7 +72,7 @@ export class Incoming {
 
   /** The commands that the events answer. */
   get answered(): ReadonlySet<string> {
-    return new Set(this.#events.flatMap((event) => ('command' in event ? [event.command] : [])));
+    return new Set([...this.#events].flatMap((event) => ('command' in event ? [event.command] : [])));
   }
 
   get deliveries(): Iterable<Delivery> {

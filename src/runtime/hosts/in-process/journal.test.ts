@@ -87,9 +87,18 @@ describe('a journal', () => {
       return append(entry);
     };
     const calls = ['a', 'b', 'c', 'd'].map((id) => call(id));
-    const tools = Object.fromEntries(calls.map(({ tool }) => [tool, () => ok(null)]));
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const later: Tool = () => released.then(() => ok(null));
+    const tools = { 'tool-a': () => ok(null), 'tool-b': later, 'tool-c': later, 'tool-d': later };
     const running = setup.run(graph(calls), tools, { journal });
-    for (let write = 0; write < 3; write += 1) await journal.pass();
+    await journal.pass();
+    expect(entries.length).toBe(2);
+    release();
+    await turn();
+    for (let write = 0; write < 2; write += 1) await journal.pass();
     expect((await running).status).toBe('succeeded');
     expect(entries.map(({ events }) => events.length)).toEqual([0, 1, 3]);
     expect(entries.map(({ seq, expectedSeq }) => [seq, expectedSeq])).toEqual([
@@ -97,6 +106,15 @@ describe('a journal', () => {
       [2, 1],
       [3, 2],
     ]);
+  });
+
+  test('takes calls that come back one right after the other in one entry', async () => {
+    const journal = new MemoryJournal();
+    const append = vi.spyOn(journal, 'append');
+    const calls = ['a', 'b', 'c'].map((id) => call(id));
+    const tools = Object.fromEntries(calls.map(({ tool }) => [tool, () => ok(null)]));
+    expect((await new Setup().run(graph(calls), tools, { journal })).status).toBe('succeeded');
+    expect(append.mock.calls.map(([{ events }]) => events.length)).toEqual([0, 3]);
   });
 
   test('is not waited for by runs that have none', () => {

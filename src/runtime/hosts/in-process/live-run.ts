@@ -67,6 +67,8 @@ export class LiveRun implements CallingRun, TimedRun {
   /** It has work to do, and waits for the next turn of the event loop. */
   #isPaused = false;
   #isOver = false;
+  /** Calls have come back, and what came right after them is waited for. */
+  #isGathering = false;
 
   constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
     const { graph, context } = run;
@@ -203,9 +205,14 @@ export class LiveRun implements CallingRun, TimedRun {
   returned(event: Event, call: Call, mask: CallMask | undefined): void {
     if (mask !== undefined) this.#mask.returned(call, mask);
     if (this.#isOver) return;
-    // A call may answer in the middle of the work: then it waits its turn.
     this.#in.add(event);
-    if (!this.#isPaused) this.#work();
+    if (this.#isGathering || this.#isPaused) return;
+    // Calls that come back one right after the other are taken in together: a transition has its price.
+    this.#isGathering = true;
+    queueMicrotask(() => {
+      this.#isGathering = false;
+      if (!this.#isPaused) this.#work();
+    });
   }
 
   /** Takes in what does not come of the run's own doing: it is not kept waiting by a pause. */

@@ -10,6 +10,11 @@ export class Queue<T> {
     return this.#items.length - this.#head;
   }
 
+  /** The item that comes next. */
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }
