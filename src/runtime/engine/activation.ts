@@ -111,16 +111,17 @@ function start(transition: Transition, node: NodeRecord): boolean {
   }
   transition.changeRun().started += 1;
   const { kind: nodeKind, guidance } = node.planned.node;
-  const advice = guidance === undefined ? NO_GUIDANCE : guidanceOf(transition, node, guidance);
-  transition.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...advice });
+  if (guidance === undefined) transition.report({ kind: 'nodeStarted', node: node.key, nodeKind });
+  else {
+    const advice = guidanceOf(transition, node, guidance);
+    transition.report({ kind: 'nodeStarted', node: node.key, nodeKind, ...advice });
+  }
   return true;
 }
-
-const NO_GUIDANCE = {};
 
 /** Guidance is advice: a fault in it is reported beside the start and never fails the node. Empty advice is none. */
 function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
   const guidance = readerOf(transition, node).guidance(expr);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
-  return guidance.value === '' ? NO_GUIDANCE : { guidance: guidance.value };
+  return guidance.value === '' ? {} : { guidance: guidance.value };
 }

@@ -13,8 +13,6 @@ export function putOff(transition: Transition): void {
     const work = { at, budget: budget.left, due: due.keys(), ended: ended.map(owedEnd) };
     transition.changeRun().owed = work;
   }
-  due.clear();
-  ended.length = 0;
 }
 
 /** Takes up what the transition before left. */

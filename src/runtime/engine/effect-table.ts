@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
-import { type ChangeList, RowTable } from './row-table.js';
+import { RowTable } from './row-table.js';
 import type { EffectRow } from './rows.js';
-import { rollbacksAround } from './state.js';
+import { type RunState, rollbacksAround } from './state.js';
 
 /** An undo record and its key. */
 export interface Effect extends EffectRow {
@@ -22,13 +22,12 @@ class EffectIndex {
 
 /** The undo records of a run. */
 export class EffectTable extends RowTable<'effects'> {
-  readonly #find: (key: string) => NodeRecord;
+  readonly #state: RunState;
   #index: EffectIndex | undefined;
 
-  /** @param find gives the node of a key. */
-  constructor(changes: ChangeList, find: (key: string) => NodeRecord) {
-    super('effects', changes);
-    this.#find = find;
+  constructor(state: RunState) {
+    super('effects', state.changes);
+    this.#state = state;
   }
 
   override put(key: string, row: EffectRow): void {
@@ -75,7 +74,7 @@ export class EffectTable extends RowTable<'effects'> {
     change(byCall, call, key);
     if (tool !== undefined && input !== undefined && own === undefined)
       change(byUndo, undoOf(tool, input), key);
-    for (const around of rollbacksAround(this.#find(call))) change(inside, around.key, key);
+    for (const around of rollbacksAround(this.#state.find(call))) change(inside, around.key, key);
   }
 }
 

@@ -2,37 +2,47 @@ import type { Json, JsonObject, Value } from '../../graph/json.js';
 import { nodeKey } from '../../plan/node-key.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import type { Failure, NodeStatus, OwedCommand, SkipReason } from './contract.js';
-import type { ContainerRow, NodeRow, ScopeRow, SelectionReason, TableName, Tables } from './rows.js';
+import type {
+  CommandRow,
+  ContainerRow,
+  NodeRow,
+  ScopeRow,
+  SelectionReason,
+  TableName,
+  Tables,
+} from './rows.js';
 
-/** Something of a run that has a row in a journal as long as there is something to say of it. */
-export abstract class Tracked<T extends TableName = TableName> {
+/** A row or command that is being put together, property by property: spreading objects is slow. */
+export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * Something of a run that has a row in a journal as long as there is something to say of it. Not a class: what several
+ * classes inherit is slow to set up, and there is one of these for each step.
+ */
+export interface Tracked<T extends TableName = TableName> {
+  readonly table: T;
   readonly key: string;
   /** It may have changed in the present transition. */
-  isDirty = false;
+  isDirty: boolean;
   /** It had a row after the latest transition that changed it. */
-  isStored = false;
-
-  constructor(key: string) {
-    this.key = key;
-  }
-
-  abstract get table(): T;
-
+  isStored: boolean;
   /** Whether it has a row now. */
-  abstract hasRow(): boolean;
-
+  hasRow(): boolean;
   /** Its row: plain JSON that shares nothing that changes with the record. */
-  abstract toRow(): Tables[T];
+  toRow(): Tables[T];
 }
 
 /** A row that is replaced as a whole. */
-export class Entry<T extends TableName> extends Tracked<T> {
+export class Entry<T extends TableName> implements Tracked<T> {
   readonly table: T;
+  readonly key: string;
+  isDirty = false;
+  isStored = false;
   value: Tables[T] | undefined;
 
   constructor(table: T, key: string, value: Tables[T] | undefined) {
-    super(key);
     this.table = table;
+    this.key = key;
     this.value = value;
   }
 
@@ -59,21 +69,8 @@ export interface WorkflowRecord {
 /** Key of the scope at the top of a run. */
 export const ROOT = '/';
 
-/** A list of nodes that runs, with the items of the loops around it. */
-export class ScopeRecord extends Tracked<'scopes'> {
-  readonly plan: ScopePlan;
-  readonly workflow: WorkflowRecord;
-  /** Of the loops around it in its workflow, the outermost first. */
-  readonly indices: readonly number[];
-  /** The node it is a part of, and which one. */
-  readonly container: NodeRecord | undefined;
-  readonly part: number;
-  /** Its nodes by their place, as far as they are no longer as they were in the beginning, or were looked at. */
-  readonly nodes: (NodeRecord | undefined)[] = [];
-  /** It was not deleted. */
-  isOpen = true;
-  /** How many of its nodes have not settled. */
-  open: number;
+/** What only scopes have that are stopped, fail, return, or begin again. */
+class ScopeDetails {
   restarts = 0;
   attempts: string | undefined;
   endedBy: string | undefined;
@@ -84,6 +81,30 @@ export class ScopeRecord extends Tracked<'scopes'> {
   failedNode: NodeRecord | undefined;
   final = false;
   failures = 0;
+}
+
+/** What most scopes have. Never changed. */
+const PLAIN_SCOPE: Readonly<ScopeDetails> = Object.freeze(new ScopeDetails());
+
+/** A list of nodes that runs, with the items of the loops around it. There is one for each item that runs. */
+export class ScopeRecord implements Tracked<'scopes'> {
+  readonly key: string;
+  isDirty = false;
+  isStored = false;
+  readonly plan: ScopePlan;
+  readonly workflow: WorkflowRecord;
+  /** Of the loops around it in its workflow, the outermost first. */
+  readonly indices: readonly number[];
+  /** The node it is a part of, and which one. */
+  readonly container: NodeRecord | undefined;
+  readonly part: number;
+  /** Its nodes by their place, as far as they are no longer as they were in the beginning, or were looked at. */
+  readonly nodes: (NodeRecord | undefined)[];
+  /** It was not deleted. */
+  isOpen = true;
+  /** How many of its nodes have not settled. */
+  open: number;
+  #details: Readonly<ScopeDetails> = PLAIN_SCOPE;
   #order: readonly number[] | undefined;
 
   constructor(
@@ -94,17 +115,114 @@ export class ScopeRecord extends Tracked<'scopes'> {
     container?: NodeRecord,
     part = 0,
   ) {
-    super(key);
+    this.key = key;
     this.plan = plan;
     this.workflow = workflow;
     this.indices = indices;
     this.container = container;
     this.part = part;
     this.open = plan.nodes.length;
+    // An array that grows leaves room for more than most bodies have.
+    this.nodes = new Array<NodeRecord | undefined>(plan.nodes.length);
   }
 
   get table(): 'scopes' {
     return 'scopes';
+  }
+
+  /** How often the containers around it were started over by a `goto`, together. */
+  get restarts(): number {
+    return this.#details.restarts;
+  }
+
+  set restarts(restarts: number) {
+    if (restarts !== this.#details.restarts) this.#own().restarts = restarts;
+  }
+
+  /** See `ScopeRow`. */
+  get attempts(): string | undefined {
+    return this.#details.attempts;
+  }
+
+  set attempts(attempts: string | undefined) {
+    if (attempts !== this.#details.attempts) this.#own().attempts = attempts;
+  }
+
+  /** Key of the node after which nothing new starts here. */
+  get endedBy(): string | undefined {
+    return this.#details.endedBy;
+  }
+
+  set endedBy(endedBy: string | undefined) {
+    this.#own().endedBy = endedBy;
+  }
+
+  /** Of the `return` that ended it. */
+  get value(): Value {
+    return this.#details.value;
+  }
+
+  set value(value: Value) {
+    this.#own().value = value;
+  }
+
+  /** Nothing new starts because of something outside. */
+  get stopped(): boolean {
+    return this.#details.stopped;
+  }
+
+  set stopped(stopped: boolean) {
+    this.#own().stopped = stopped;
+  }
+
+  /** Because it was stopped, a node was left out or cancelled. */
+  get cut(): boolean {
+    return this.#details.cut;
+  }
+
+  set cut(cut: boolean) {
+    this.#own().cut = cut;
+  }
+
+  /** The failure it fails with, known while calls in flight settle. */
+  get failure(): Failure | undefined {
+    return this.#details.failure;
+  }
+
+  set failure(failure: Failure | undefined) {
+    this.#own().failure = failure;
+  }
+
+  /** The node of this scope the failure comes from. */
+  get failedNode(): NodeRecord | undefined {
+    return this.#details.failedNode;
+  }
+
+  set failedNode(failedNode: NodeRecord | undefined) {
+    this.#own().failedNode = failedNode;
+  }
+
+  /** No retry around it can change the failure. */
+  get final(): boolean {
+    return this.#details.final;
+  }
+
+  set final(final: boolean) {
+    this.#own().final = final;
+  }
+
+  /** How many failures there were here. */
+  get failures(): number {
+    return this.#details.failures;
+  }
+
+  set failures(failures: number) {
+    this.#own().failures = failures;
+  }
+
+  #own(): ScopeDetails {
+    if (this.#details === PLAIN_SCOPE) this.#details = new ScopeDetails();
+    return this.#details;
   }
 
   /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
@@ -136,18 +254,20 @@ export class ScopeRecord extends Tracked<'scopes'> {
   }
 
   toRow(): ScopeRow {
-    return {
-      ...(this.restarts === 0 ? {} : { restarts: this.restarts }),
-      ...(this.attempts === undefined ? {} : { attempts: this.attempts }),
-      ...(this.endedBy === undefined ? {} : { endedBy: this.endedBy }),
-      ...(this.value === undefined ? {} : { value: this.value }),
-      ...(this.stopped ? { stopped: true } : {}),
-      ...(this.cut ? { cut: true } : {}),
-      ...(this.failure === undefined ? {} : { failure: this.failure }),
-      ...(this.failedNode === undefined ? {} : { failedNode: this.failedNode.key }),
-      ...(this.final ? { final: true } : {}),
-      ...(this.failures === 0 ? {} : { failures: this.failures }),
-    };
+    const { restarts, attempts, endedBy, value, stopped, cut, failure, failedNode, final, failures } =
+      this.#details;
+    const row: Draft<ScopeRow> = {};
+    if (restarts !== 0) row.restarts = restarts;
+    if (attempts !== undefined) row.attempts = attempts;
+    if (endedBy !== undefined) row.endedBy = endedBy;
+    if (value !== undefined) row.value = value;
+    if (stopped) row.stopped = true;
+    if (cut) row.cut = true;
+    if (failure !== undefined) row.failure = failure;
+    if (failedNode !== undefined) row.failedNode = failedNode.key;
+    if (final) row.final = true;
+    if (failures !== 0) row.failures = failures;
+    return row;
   }
 }
 
@@ -196,7 +316,10 @@ const PLAIN: Readonly<NodeDetails> = Object.freeze(new NodeDetails());
  * One node of the run, with the items of the loops around it. There is one for each step that has begun, and it stays
  * until its scope is over: it must be small.
  */
-export class NodeRecord extends Tracked<'nodes'> {
+export class NodeRecord implements Tracked<'nodes'> {
+  readonly key: string;
+  isDirty = false;
+  isStored = false;
   readonly planned: PlannedNode;
   readonly scope: ScopeRecord;
   status: NodeStatus = 'pending';
@@ -212,7 +335,7 @@ export class NodeRecord extends Tracked<'nodes'> {
   #details: Readonly<NodeDetails> = PLAIN;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeRecord) {
-    super(key);
+    this.key = key;
     this.planned = planned;
     this.scope = scope;
   }
@@ -321,22 +444,22 @@ export class NodeRecord extends Tracked<'nodes'> {
   }
 
   toRow(): NodeRow {
-    const { command, reason, selections, jumps, input, failure, failedAs, final, reached, queued } = this;
-    return {
-      status: this.status,
-      ...(reason === undefined ? {} : { reason }),
-      ...(selections.length === 0 ? {} : { selections: selections.map(selectionRow) }),
-      ...(this.attempt === 0 ? {} : { attempt: this.attempt }),
-      ...(jumps === 0 ? {} : { jumps }),
-      ...(input === undefined ? {} : { input }),
-      ...(this.output === undefined ? {} : { output: this.output }),
-      ...(failure === undefined ? {} : { failure }),
-      ...(failedAs === 0 ? {} : { failedAs }),
-      ...(final ? { final } : {}),
-      ...(reached === undefined ? {} : { reached }),
-      ...(queued === 0 ? {} : { queued }),
-      ...(command === undefined ? {} : { command: commandRow(command, input !== undefined) }),
-    };
+    const { attempt, output, command } = this;
+    const { reason, selections, jumps, input, failure, failedAs, final, reached, queued } = this.#details;
+    const row: Draft<NodeRow> = { status: this.status };
+    if (reason !== undefined) row.reason = reason;
+    if (selections.length > 0) row.selections = selections.map(selectionRow);
+    if (attempt !== 0) row.attempt = attempt;
+    if (jumps !== 0) row.jumps = jumps;
+    if (input !== undefined) row.input = input;
+    if (output !== undefined) row.output = output;
+    if (failure !== undefined) row.failure = failure;
+    if (failedAs !== 0) row.failedAs = failedAs;
+    if (final) row.final = true;
+    if (reached !== undefined) row.reached = reached;
+    if (queued !== 0) row.queued = queued;
+    if (command !== undefined) row.command = commandRow(command, input !== undefined);
+    return row;
   }
 
   /** As it was when its scope began, but for how often it has jumped and who selected it. */
@@ -356,19 +479,23 @@ function selectionRow({ by, why }: Selection) {
 }
 
 /** An owed command as the row of its node has it: see `NodeRow.command`. */
-function commandRow(command: OwedCommand, isInputKept: boolean): NonNullable<NodeRow['command']> {
+function commandRow(command: OwedCommand, isInputKept: boolean): CommandRow {
   if (command.kind !== 'callTool') {
     const { node: _node, ...row } = command;
     return row;
   }
   const { kind, id, seq, dueAt, generation, input } = command;
-  return { kind, id, seq, dueAt, generation, ...(isInputKept ? {} : { input }) } as NonNullable<
-    NodeRow['command']
-  >;
+  const row: Draft<Extract<CommandRow, { kind: 'callTool' }>> = { kind, id, seq, dueAt };
+  if (generation !== 1) row.generation = generation;
+  if (!isInputKept) row.input = input;
+  return row;
 }
 
 /** The account that a node with scopes of its own keeps of them, in one attempt. */
-export class ContainerRecord extends Tracked<'containers'> {
+export class ContainerRecord implements Tracked<'containers'> {
+  readonly key: string;
+  isDirty = false;
+  isStored = false;
   readonly first: number;
   next: number;
   readonly end: number;
@@ -392,7 +519,7 @@ export class ContainerRecord extends Tracked<'containers'> {
   input: JsonObject | undefined;
 
   constructor(key: string, first: number, end: number) {
-    super(key);
+    this.key = key;
     this.first = first;
     this.next = first;
     this.end = end;
@@ -407,15 +534,15 @@ export class ContainerRecord extends Tracked<'containers'> {
   }
 
   toRow(): ContainerRow {
-    return {
-      ...{ first: this.first, next: this.next, end: this.end, running: this.running },
-      ...(this.stopped ? { stopped: true } : {}),
-      ...(this.aborted ? { aborted: true } : {}),
-      ...(this.cut ? { cut: true } : {}),
-      ...(this.failure === undefined ? {} : { failure: this.failure }),
-      ...(this.failedPart === undefined ? {} : { failedPart: this.failedPart }),
-      ...(this.final ? { final: true } : {}),
-      ...(this.undoing ? { undoing: true } : {}),
-    };
+    const { first, next, end, running, failure, failedPart } = this;
+    const row: Draft<ContainerRow> = { first, next, end, running };
+    if (this.stopped) row.stopped = true;
+    if (this.aborted) row.aborted = true;
+    if (this.cut) row.cut = true;
+    if (failure !== undefined) row.failure = failure;
+    if (failedPart !== undefined) row.failedPart = failedPart;
+    if (this.final) row.final = true;
+    if (this.undoing) row.undoing = true;
+    return row;
   }
 }

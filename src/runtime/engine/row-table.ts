@@ -3,9 +3,8 @@ import type { TableName, Tables } from './rows.js';
 
 /** What changed in the present transition. */
 export class ChangeList {
-  #changed: Tracked[] = [];
-  /** What changed in the transition before. The two lists take turns. */
-  #before: Tracked[] = [];
+  /** None where nothing did: a run that waits holds no list. */
+  #changed: Tracked[] | undefined;
   /** How many transitions have ended. */
   transitions = 0;
 
@@ -13,13 +12,16 @@ export class ChangeList {
   note(record: Tracked): void {
     if (record.isDirty) return;
     record.isDirty = true;
-    this.#changed.push(record);
+    if (this.#changed === undefined) this.#changed = [record];
+    else this.#changed.push(record);
   }
 
-  /** Ends the transition: gives what changed, each once, until the next one ends. What had no row and has none is left out. */
+  /** Ends the transition: gives what changed, each once. What had no row and has none is left out. */
   take(): readonly Tracked[] {
     this.transitions += 1;
     const changed = this.#changed;
+    if (changed === undefined) return NOTHING;
+    this.#changed = undefined;
     let count = 0;
     for (const record of changed) {
       record.isDirty = false;
@@ -30,12 +32,11 @@ export class ChangeList {
       count += 1;
     }
     changed.length = count;
-    this.#changed = this.#before;
-    this.#changed.length = 0;
-    this.#before = changed;
     return changed;
   }
 }
+
+const NOTHING: readonly Tracked[] = [];
 
 /** A table whose rows are replaced as wholes. */
 export class RowTable<T extends TableName> {
@@ -94,5 +95,44 @@ export class RowTable<T extends TableName> {
 
   entries(): Iterable<Entry<T>> {
     return this.#entries?.values() ?? [];
+  }
+}
+
+/** The tables of a run whose rows are replaced as wholes, but for undo records. */
+export const ROW_TABLES = [
+  'inputs',
+  'items',
+  'fields',
+  'undoing',
+  'generations',
+  'unknown',
+  'abandoned',
+  'failedItems',
+  'submissions',
+] as const satisfies readonly TableName[];
+
+export type RowTableName = (typeof ROW_TABLES)[number];
+
+/** Tables, each made when it is first asked for: most runs use few. */
+export class RowTables {
+  readonly #changes: ChangeList;
+  readonly #tables: { [T in RowTableName]?: RowTable<T> } = {};
+
+  constructor(changes: ChangeList) {
+    this.#changes = changes;
+  }
+
+  of<T extends RowTableName>(name: T): RowTable<T> {
+    const tables: { [K in T]?: RowTable<K> } = this.#tables;
+    const known = tables[name];
+    if (known !== undefined) return known;
+    const made = new RowTable<T>(name, this.#changes);
+    tables[name] = made;
+    return made;
+  }
+
+  /** Those that are there. */
+  all(): readonly RowTable<RowTableName>[] {
+    return Object.values(this.#tables);
   }
 }

@@ -202,11 +202,11 @@ export interface NodeRow {
 }
 
 /**
- * An owed command without its node, and for a call without what follows from the plan: its tool, attempt and key, and its
- * input where the row of the node keeps that.
+ * An owed command without its node, and for a call without what follows from the plan: its tool, attempt and key, its
+ * generation where that is the first, and its input where the row of the node keeps that.
  */
 export type CommandRow =
-  | (Pick<OwedCall, 'kind' | 'id' | 'seq' | 'dueAt' | 'generation'> & Partial<Pick<OwedCall, 'input'>>)
+  | (Pick<OwedCall, 'kind' | 'id' | 'seq' | 'dueAt'> & Partial<Pick<OwedCall, 'generation' | 'input'>>)
   | WithoutNode<Exclude<OwedCommand, { kind: 'callTool' }>>;
 
 type OwedCall = Extract<OwedCommand, { kind: 'callTool' }>;

@@ -10,7 +10,7 @@ import {
   type ScopeRecord,
   type Tracked,
 } from './records.js';
-import type { RowTable } from './row-table.js';
+import { ROW_TABLES, type RowTableName } from './row-table.js';
 import type {
   Change,
   CommandRow,
@@ -39,7 +39,8 @@ function* recordsOf(state: RunState): Generator<Tracked> {
   yield state.start;
   yield state.run;
   yield* recordsIn(state.root);
-  for (const table of tablesOf(state)) yield* table.entries();
+  yield* state.effects.entries();
+  for (const table of state.tables.all()) yield* table.entries();
 }
 
 function* recordsIn(scope: ScopeRecord): Generator<Tracked> {
@@ -52,24 +53,6 @@ function* recordsIn(scope: ScopeRecord): Generator<Tracked> {
     for (const value of node.container.values) if (value !== undefined) yield value;
     for (const part of node.container.parts) if (part !== undefined) yield* recordsIn(part);
   }
-}
-
-function tablesOf(state: RunState): readonly RowTable<TableName>[] {
-  const { inputs, items, fields, undoing, effects, generations } = state;
-  const { unknown, abandoned, failedItems, submissions } = state;
-  const tables = [
-    inputs,
-    items,
-    fields,
-    undoing,
-    effects,
-    generations,
-    unknown,
-    abandoned,
-    failedItems,
-    submissions,
-  ];
-  return tables as unknown as readonly RowTable<TableName>[];
 }
 
 /** When the command is due that a row holds; none where it holds none, or one without a limit. */
@@ -144,9 +127,8 @@ class Restoring {
     Object.assign(state.run, run);
     this.#scope(state.root, rows.all('scopes').get(state.root.key));
     for (const link of this.#links) link();
-    for (const table of tablesOf(state)) {
-      for (const [key, row] of rows.all(table.table)) table.put(key, row);
-    }
+    for (const [key, row] of rows.all('effects')) state.effects.put(key, row);
+    for (const name of ROW_TABLES) this.#table(name);
     for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
     for (const { command, owed } of this.#owed.sort((one, other) => one.command.seq - other.command.seq)) {
       state.owed.set(command.id, owed);
@@ -154,6 +136,13 @@ class Restoring {
     for (const node of this.#queued.sort((one, other) => one.queued - other.queued)) state.queue.add(node);
     for (const record of recordsOf(state)) record.isStored = record.hasRow();
     state.changes.take();
+  }
+
+  #table<T extends RowTableName>(name: T): void {
+    const rows = this.#rows.all(name);
+    if (rows.size === 0) return;
+    const table = this.state.tables.of(name);
+    for (const [key, row] of rows) table.put(key, row);
   }
 
   #scope(scope: ScopeRecord, row: ScopeRow = {}): void {
@@ -196,8 +185,9 @@ class Restoring {
     const { key, attempt, planned, input = {} } = node;
     if (row.kind !== 'callTool') return { ...row, node: key };
     const tool = planned.node.kind === 'call' ? planned.node.tool : '';
-    const text = callKeyText(this.state.run.id, key, row.generation);
-    return { input, ...row, node: key, tool, attempt, key: text };
+    const { generation = 1 } = row;
+    const text = callKeyText(this.state.run.id, key, generation);
+    return { input, ...row, generation, node: key, tool, attempt, key: text };
   }
 
   #compensation(effect: Effect): void {

@@ -2,49 +2,67 @@ import type { NodeRecord } from './records.js';
 
 /** Nodes to look at, handed out in declaration order whatever order they come in. */
 export class StartQueue {
-  readonly #nodes: NodeRecord[] = [];
+  /** The one that is next, where it is the only one: most often it is. */
+  #only: NodeRecord | undefined;
+  #nodes: NodeRecord[] | undefined;
   #next = 0;
 
   add(node: NodeRecord): void {
-    const last = this.#nodes[this.#nodes.length - 1];
+    if (this.size === 0) {
+      this.#only = node;
+      return;
+    }
+    const nodes = this.#all();
+    const last = nodes[nodes.length - 1];
     if (last === undefined || !isBefore(node, last)) {
-      this.#nodes.push(node);
+      nodes.push(node);
       return;
     }
     let low = this.#next;
-    let high = this.#nodes.length;
+    let high = nodes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const other = this.#nodes[middle];
+      const other = nodes[middle];
       if (other !== undefined && isBefore(other, node)) low = middle + 1;
       else high = middle;
     }
-    this.#nodes.splice(low, 0, node);
-  }
-
-  clear(): void {
-    this.#nodes.length = 0;
-    this.#next = 0;
+    nodes.splice(low, 0, node);
   }
 
   get size(): number {
-    return this.#nodes.length - this.#next;
+    if (this.#only !== undefined) return 1;
+    return this.#nodes === undefined ? 0 : this.#nodes.length - this.#next;
   }
 
   /** Keys of those that were not handed out, in order. */
   keys(): string[] {
-    return this.#nodes.slice(this.#next).map(({ key }) => key);
+    if (this.#only !== undefined) return [this.#only.key];
+    return this.#nodes?.slice(this.#next).map(({ key }) => key) ?? [];
   }
 
   take(): NodeRecord | undefined {
-    const node = this.#nodes[this.#next];
-    if (node === undefined) return undefined;
+    const only = this.#only;
+    if (only !== undefined) {
+      this.#only = undefined;
+      return only;
+    }
+    const nodes = this.#nodes;
+    const node = nodes?.[this.#next];
+    if (nodes === undefined || node === undefined) return undefined;
     this.#next += 1;
-    if (this.#next < this.#nodes.length) return node;
+    if (this.#next < nodes.length) return node;
     // All were handed out: the next ones begin from the front.
-    this.#nodes.length = 0;
+    nodes.length = 0;
     this.#next = 0;
     return node;
+  }
+
+  /** As a list: there will be more than one. */
+  #all(): NodeRecord[] {
+    this.#nodes ??= [];
+    if (this.#only !== undefined) this.#nodes.push(this.#only);
+    this.#only = undefined;
+    return this.#nodes;
   }
 }
 

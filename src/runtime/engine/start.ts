@@ -2,6 +2,8 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import type { Advance, Failure, StartIds } from './contract.js';
+import type { Draft } from './records.js';
+import type { StartRow } from './rows.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
 import { RunState } from './state.js';
@@ -53,10 +55,15 @@ function stateAtStart(
   input: JsonObject,
   { runId, at, random, deadlineAt, tools = {} }: StartIds,
 ): RunState {
-  return new RunState(plan, runId, {
-    ...{ workflow: plan.graph.name, graphHash: plan.hash, startedAt: at },
-    ...(random === undefined ? {} : { random }),
-    ...(deadlineAt === undefined ? {} : { deadlineAt }),
-    ...{ input, tools },
-  });
+  // Runs that wait keep this: an object that is put together of others would have a shape of its own.
+  const start: Draft<StartRow> = {
+    workflow: plan.graph.name,
+    graphHash: plan.hash,
+    startedAt: at,
+    input,
+    tools,
+  };
+  if (random !== undefined) start.random = random;
+  if (deadlineAt !== undefined) start.deadlineAt = deadlineAt;
+  return new RunState(plan, runId, start);
 }

@@ -6,21 +6,22 @@ import { EffectTable } from './effect-table.js';
 import { ReadyQueue } from './ready-queue.js';
 import {
   type ContainerRecord,
+  type Draft,
   Entry,
   NodeRecord,
   ROOT,
   ScopeRecord,
-  Tracked,
+  type Tracked,
   type WorkflowRecord,
 } from './records.js';
-import { ChangeList, RowTable } from './row-table.js';
+import { ChangeList, type RowTable, RowTables } from './row-table.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
-import { StartQueue } from './start-queue.js';
-import type { Ended } from './transition.js';
 import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
 /** The run as a whole. */
-export class RunRecord extends Tracked<'run'> {
+export class RunRecord implements Tracked<'run'> {
+  isDirty = false;
+  isStored = false;
   readonly id: string;
   readonly workflow: string;
   readonly graphHash: string;
@@ -42,13 +43,16 @@ export class RunRecord extends Tracked<'run'> {
   failures: readonly NodeFailure[] | undefined;
 
   constructor(id: string, { workflow, graphHash, startedAt, random, deadlineAt }: StartRow) {
-    super(id);
     this.id = id;
     this.workflow = workflow;
     this.graphHash = graphHash;
     this.startedAt = startedAt;
     this.random = random;
     this.deadlineAt = deadlineAt;
+  }
+
+  get key(): string {
+    return this.id;
   }
 
   get table(): 'run' {
@@ -60,21 +64,18 @@ export class RunRecord extends Tracked<'run'> {
   }
 
   toRow(): RunRow {
-    return {
-      engineVersion: this.engineVersion,
-      stateVersion: this.stateVersion,
-      status: this.status,
-      started: this.started,
-      seq: this.seq,
-      ...(this.eventIds === undefined ? {} : { eventIds: this.eventIds }),
-      ...(this.owed === undefined ? {} : { owed: this.owed }),
-      ...(this.cancelling === undefined ? {} : { cancelling: this.cancelling }),
-      ...(this.endedBy === undefined ? {} : { endedBy: this.endedBy }),
-      ...(this.result === undefined ? {} : { result: this.result }),
-      ...(this.failure === undefined ? {} : { failure: this.failure }),
-      ...(this.failedNode === undefined ? {} : { failedNode: this.failedNode }),
-      ...(this.failures === undefined ? {} : { failures: this.failures }),
-    };
+    const { engineVersion, stateVersion, status, started, seq } = this;
+    const { eventIds, owed, cancelling, endedBy, result, failure, failedNode, failures } = this;
+    const row: Draft<RunRow> = { engineVersion, stateVersion, status, started, seq };
+    if (eventIds !== undefined) row.eventIds = eventIds;
+    if (owed !== undefined) row.owed = owed;
+    if (cancelling !== undefined) row.cancelling = cancelling;
+    if (endedBy !== undefined) row.endedBy = endedBy;
+    if (result !== undefined) row.result = result;
+    if (failure !== undefined) row.failure = failure;
+    if (failedNode !== undefined) row.failedNode = failedNode;
+    if (failures !== undefined) row.failures = failures;
+    return row;
   }
 }
 
@@ -97,25 +98,14 @@ export class RunState {
   readonly changes = new ChangeList();
   /** Commands that want an answer, by id, in the order in which they were issued. */
   readonly owed = new Map<string, Owed>();
-  /** What a transition has still to do; empty between transitions. See `Transition`. */
-  readonly due = new StartQueue();
-  readonly ended: Ended[] = [];
   /** Nodes that wait for a slot. */
   readonly queue = new ReadyQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
   running = 0;
   /** Compensations in flight, which are among these. */
   compensations = 0;
-  readonly inputs = new RowTable('inputs', this.changes);
-  readonly items = new RowTable('items', this.changes);
-  readonly fields = new RowTable('fields', this.changes);
-  readonly undoing = new RowTable('undoing', this.changes);
-  readonly effects: EffectTable = new EffectTable(this.changes, (key) => this.find(key));
-  readonly generations = new RowTable('generations', this.changes);
-  readonly unknown = new RowTable('unknown', this.changes);
-  readonly abandoned = new RowTable('abandoned', this.changes);
-  readonly failedItems = new RowTable('failedItems', this.changes);
-  readonly submissions = new RowTable('submissions', this.changes);
+  readonly effects = new EffectTable(this);
+  readonly tables = new RowTables(this.changes);
 
   constructor(plan: Plan, id: string, start: StartRow) {
     this.plan = plan;
@@ -123,6 +113,42 @@ export class RunState {
     this.run = new RunRecord(id, start);
     const workflow: WorkflowRecord = { plan: plan.main, prefix: '', depth: 1 };
     this.root = new ScopeRecord(ROOT, plan.main.root, workflow, []);
+  }
+
+  get inputs(): RowTable<'inputs'> {
+    return this.tables.of('inputs');
+  }
+
+  get items(): RowTable<'items'> {
+    return this.tables.of('items');
+  }
+
+  get fields(): RowTable<'fields'> {
+    return this.tables.of('fields');
+  }
+
+  get undoing(): RowTable<'undoing'> {
+    return this.tables.of('undoing');
+  }
+
+  get generations(): RowTable<'generations'> {
+    return this.tables.of('generations');
+  }
+
+  get unknown(): RowTable<'unknown'> {
+    return this.tables.of('unknown');
+  }
+
+  get abandoned(): RowTable<'abandoned'> {
+    return this.tables.of('abandoned');
+  }
+
+  get failedItems(): RowTable<'failedItems'> {
+    return this.tables.of('failedItems');
+  }
+
+  get submissions(): RowTable<'submissions'> {
+    return this.tables.of('submissions');
   }
 
   /** Values of the graph's inputs. */

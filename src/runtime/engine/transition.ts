@@ -4,7 +4,7 @@ import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './
 import { Evaluation, errorOf } from './evaluation.js';
 import { NodeRecord, type ScopeRecord, type Tracked } from './records.js';
 import type { Change, Row } from './rows.js';
-import type { StartQueue } from './start-queue.js';
+import { StartQueue } from './start-queue.js';
 import type { RunRecord, RunState } from './state.js';
 
 /** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
@@ -51,11 +51,11 @@ export class Transition {
   /** How many activations are left. */
   activations: number;
   /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
-  readonly due: StartQueue;
+  readonly due = new StartQueue();
   /** Commands of calls and reads that the host had not made yet. */
   notStarted: ReadonlySet<string> = NOTHING;
   /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
-  readonly ended: Ended[];
+  readonly ended: Ended[] = [];
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
@@ -65,8 +65,6 @@ export class Transition {
     this.at = at;
     this.activations = activations;
     this.budget = new Budget(ADVANCE_BUDGET);
-    this.due = state.due;
-    this.ended = state.ended;
   }
 
   /** Begins with the next event of a batch. */

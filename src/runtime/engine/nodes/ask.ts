@@ -20,10 +20,8 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
     return;
   }
   const dueAt = waitLimitOf(transition, node);
-  waitFor(transition, node, {
-    ...{ kind: 'requestAction', id, node: node.key, action: action.value },
-    ...(dueAt === undefined ? {} : { dueAt }),
-  });
+  const request = { kind: 'requestAction', id, node: node.key, action: action.value } as const;
+  waitFor(transition, node, dueAt === undefined ? request : { ...request, dueAt });
   transition.report({
     kind: 'waiting',
     node: node.key,
@@ -37,14 +35,16 @@ function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Eva
   const reader = readerOf(transition, node);
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
-  const base = { type: 'ask', mode: model.mode, message: message.value } as const;
-  if (model.mode !== 'choice') return { ok: true, value: { ...base, schema: answerSchema(model) } };
+  const { mode } = model;
+  const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model) } as const;
+  if (mode !== 'choice') return { ok: true, value: base };
   const given: Evaluated<unknown> =
     model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
   if (!given.ok) return given;
   const options = optionsIn(given.value as Json);
   if (!options.ok) return options;
-  return { ok: true, value: { ...base, options: options.value, schema: answerSchema(model, options.value) } };
+  const schema = answerSchema(model, options.value);
+  return { ok: true, value: { ...base, options: options.value, schema } };
 }
 
 function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
@@ -59,26 +59,33 @@ function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
   return options.length === 0 ? wrong('there is none') : { ok: true, value: options };
 }
 
-/** What a fitting answer looks like. */
+const ACKNOWLEDGED = only('acknowledged', { const: true });
+const CONFIRMED = only('confirmed', { type: 'boolean' });
+const TEXT = only('input', { type: 'string' });
+const ANYTHING: JsonSchema = Object.freeze({});
+
+/** What a fitting answer looks like. Not to be changed: runs share it. */
 export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
   switch (mode) {
     case 'info':
-      return only('acknowledged', { const: true });
+      return ACKNOWLEDGED;
     case 'confirm':
-      return only('confirmed', { type: 'boolean' });
+      return CONFIRMED;
     case 'text':
-      return only('input', { type: 'string' });
+      return TEXT;
     case 'choice':
       return only('selected', { type: 'string', enum: options });
     case 'yield':
-      return expects ?? {};
+      return expects ?? ANYTHING;
     default:
       return unreachable(mode);
   }
 }
 
 function only(key: string, schema: JsonSchema): JsonSchema {
-  return { type: 'object', properties: { [key]: schema }, required: [key], additionalProperties: false };
+  const properties = Object.freeze({ [key]: Object.freeze(schema) });
+  const required = Object.freeze([key]);
+  return Object.freeze({ type: 'object', properties, required, additionalProperties: false });
 }
 
 /**
