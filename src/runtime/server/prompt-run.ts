@@ -89,10 +89,16 @@ function planTextOf(
   { catalogue, workflow: { graph } }: PromptRun,
   describeTool: TraceOptions['describeTool'],
 ): string {
-  const known = plans.get(catalogue) ?? new WeakMap<Graph, string>();
-  plans.set(catalogue, known);
-  const text = known.get(graph) ?? planText({ graph, describeTool });
-  known.set(graph, text);
+  let known = plans.get(catalogue);
+  if (known === undefined) {
+    known = new WeakMap();
+    plans.set(catalogue, known);
+  }
+  let text = known.get(graph);
+  if (text === undefined) {
+    text = planText({ graph, describeTool });
+    known.set(graph, text);
+  }
   return text;
 }
 
