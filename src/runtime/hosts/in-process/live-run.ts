@@ -209,7 +209,8 @@ export class LiveRun implements CallingRun, TimedRun {
     if (this.#isGathering || this.#isPaused) return;
     // Calls that come back one right after the other are taken in together: a transition has its price.
     this.#isGathering = true;
-    queueMicrotask(() => {
+    // `queueMicrotask` would make an async resource for each.
+    void SETTLED.then(() => {
       this.#isGathering = false;
       if (!this.#isPaused) this.#work();
     });
@@ -358,7 +359,7 @@ export class LiveRun implements CallingRun, TimedRun {
     const item = delivery?.item;
     const noted = noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state });
     const pending = { transition, events, delivery, response, noted };
-    // Rows are made when they are asked for: without a journal nobody does.
+    // Rows are made when they are asked for.
     const changes = this.#writer === undefined ? [] : transition.changes;
     if (this.#writer === undefined || (changes.length === 0 && item === undefined && noted.length === 0)) {
       this.#accept(pending);
@@ -472,3 +473,5 @@ export class LiveRun implements CallingRun, TimedRun {
 }
 
 const NO_EVENTS: readonly Event[] = [];
+
+const SETTLED = Promise.resolve();

@@ -57,8 +57,7 @@ export interface RunKeeper {
   /** Told what `observe` threw. Default: a process warning says so. */
   observerFailed?(error: unknown, fact: Fact): void;
   /**
-   * Takes note of a transition before it is safe, and gives the rows that have to be written with it: without a journal
-   * nobody reads them.
+   * Takes note of a transition before it is safe, and gives the rows that have to be written with it.
    */
   note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
   /** The state was dropped: goes on from the rows that were written. */

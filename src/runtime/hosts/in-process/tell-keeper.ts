@@ -4,7 +4,7 @@ import type { HostRow } from '../journal.js';
 import type { RunMask } from '../run-mask.js';
 import type { RunKeeper } from './run-options.js';
 
-/** What there is to know of a transition beside the state is known before it is safe, and written with it. */
+/** Learns what a transition shows beside the state: the rows are written with it, so that a restart loses none of it. */
 export function noteTransition(
   keeper: RunKeeper,
   mask: RunMask,
@@ -16,7 +16,7 @@ export function noteTransition(
   return learned.length === 0 ? noted : [...learned, ...noted];
 }
 
-/** Tells facts to whoever observes the run. What an observer throws does not change the run. */
+/** Tells facts to the observer of a run. What it throws does not change the run. */
 export function tellFacts(keeper: RunKeeper, facts: readonly Fact[], state: RunState): void {
   if (keeper.observe === undefined) return;
   for (const fact of facts) {

@@ -3,7 +3,7 @@ import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Question } from './interview.js';
 import type { Attendant } from './run-store.js';
 
-/** Whoever waits for a run, and is called back whenever it has got as far as it gets for now. */
+/** A callback for each time a run has got as far as it gets for now. */
 interface Watching {
   /** A request, which is told what happens as well. */
   readonly attendant?: Attendant;
@@ -13,7 +13,7 @@ interface Watching {
 /** Shared by all runs that only wait. */
 const NONE: readonly Watching[] = [];
 
-/** Requests that attend a run, and whoever else waits for it to change. */
+/** The requests that attend a run, and what else waits for it to change. */
 export class Attendants {
   readonly #onChange: { touch(): void };
   #watching = NONE;
