@@ -32,6 +32,13 @@ describe('an engine would be caught that', () => {
   });
 });
 
+test('a host would be caught that takes the failure of a call for sure that it makes again', {
+  timeout: timeoutFor(MOST_RUNS),
+}, () => {
+  const trials = samplesOf(trialOf, MOST_RUNS).filter(({ crashes }) => crashes);
+  expect(trials.some((trial) => isCaught(ENGINE, { ...trial, trustsFailures: true }))).toBe(true);
+});
+
 function isCaught(engine: Engine, trial: ReturnType<typeof trialOf>): boolean {
   try {
     return faultsIn(play(engine, trial)).length > 0;

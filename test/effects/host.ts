@@ -21,6 +21,8 @@ export interface Trial {
   readonly luck: readonly number[];
   readonly cancel?: { readonly at: number; readonly compensate: boolean };
   readonly crashes: boolean;
+  /** The host takes the failure of a call for sure that it makes again after a crash. */
+  readonly trustsFailures?: true;
 }
 
 /** What became of a run, as far as it is told outside, and what is really there. */
@@ -176,12 +178,13 @@ class Host {
     const after = this.#draw(fate >= 90 ? 90 : 25, 'after', id);
     const fail = (attempted: boolean, isUnknown: boolean): void => {
       // What failed may have been done before the crash.
-      const outcomeUnknown = isUnknown || isAgain;
+      const isUnsure = isAgain && this.#trial.trustsFailures !== true;
+      const outcomeUnknown = isUnknown || isUnsure;
       const failure = { code: 'X_BROKE', message: 'broke', ...(outcomeUnknown ? { outcomeUnknown } : {}) };
       this.#expect(command, after, {
         kind: 'toolFailed',
         command: id,
-        attempted: attempted || isAgain,
+        attempted: attempted || isUnsure,
         failure,
       } as Happening);
     };

@@ -11,7 +11,17 @@ import { copyJson } from './copy-json.js';
 import { InboxReader } from './inbox-reader.js';
 import { type Delivery, Incoming } from './incoming.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { begin, isOpen, owed, proceed, restored, type Start, startOf, type Transition } from './machine.js';
+import {
+  begin,
+  isOpen,
+  mayChange,
+  owed,
+  proceed,
+  restored,
+  type Start,
+  startOf,
+  type Transition,
+} from './machine.js';
 import { type Asks, OpenCommands } from './open-commands.js';
 import type { CancelOptions, RunHost, RunKeeper, RunResumption, RunStart, Standing } from './run-options.js';
 import type { TimedRun } from './run-timer.js';
@@ -85,7 +95,12 @@ export class LiveRun implements CallingRun, TimedRun {
       const { input } = this.#state;
       this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
       this.#writer = journal && new JournalWriter(journal, graph, loaded);
-      this.#expectOwed();
+      const { commands, more } = owed(this.#state);
+      this.#more = more;
+      for (const command of commands) {
+        if (mayChange(this.#state, command)) this.#open.takeAgain(command);
+        else this.#open.take(command);
+      }
       return;
     }
     this.#start = startOf(run, host, clock.now());
@@ -205,7 +220,7 @@ export class LiveRun implements CallingRun, TimedRun {
   returned(event: Event, call: Call, mask: CallMask | undefined): void {
     if (mask !== undefined) this.#mask.returned(call, mask);
     if (this.#isOver) return;
-    this.#in.add(event);
+    this.#in.add(this.#open.mayBeMadeBefore(call.id) ? unsure(event) : event);
     if (this.#isGathering || this.#isPaused) return;
     // Calls that come back one right after the other are taken in together: a transition has its price.
     this.#isGathering = true;
@@ -470,6 +485,12 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#reader?.stop();
     this.#calls?.abortAll();
   }
+}
+
+/** The event of a call that may have been made before: one that failed may have taken effect then. */
+function unsure(event: Event): Event {
+  if (event.kind !== 'toolFailed') return event;
+  return { ...event, attempted: true, failure: { ...event.failure, outcomeUnknown: true } };
 }
 
 const NO_EVENTS: readonly Event[] = [];

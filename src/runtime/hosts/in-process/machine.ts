@@ -4,7 +4,7 @@ import { nodesOf } from '../../../graph/node-expressions.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/plan.js';
 import { advance } from '../../engine/advance.js';
-import type { Advance, Event, Outstanding, RunState, StartIds } from '../../engine/contract.js';
+import type { Advance, Command, Event, Outstanding, RunState, StartIds } from '../../engine/contract.js';
 import { outstanding } from '../../engine/outstanding.js';
 import { commandOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
@@ -60,6 +60,13 @@ export function owed(state: RunState): Outstanding {
 export function isOpen(state: RunState, id: string): boolean {
   return commandOf(state, id) !== undefined;
 }
+
+/** Whether a command calls a tool that does more than read. */
+export function mayChange(state: RunState, command: Command): command is ToolCall {
+  return command.kind === 'callTool' && state.safetyOf(command.tool) !== 'readOnly';
+}
+
+type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
 type SafetyOf = (tool: string) => ToolSafety;
 

@@ -30,6 +30,8 @@ export class OpenCommands {
   readonly #others = new ById<Expected>();
   /** How many of them end by themselves. */
   #busy = 0;
+  /** Calls that the process that had the run may have made. */
+  #madeBefore: Set<string> | undefined;
   /** What there is none of takes no place: many runs wait at once. */
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
@@ -62,6 +64,18 @@ export class OpenCommands {
       default:
         unreachable(command);
     }
+  }
+
+  /** Takes a call that is made again: the process that had the run may have made it. */
+  takeAgain(call: Call): void {
+    this.#madeBefore ??= new Set();
+    this.#madeBefore.add(call.id);
+    this.take(call);
+  }
+
+  /** Whether the process that had the run may have made a call. */
+  mayBeMadeBefore(id: string): boolean {
+    return this.#madeBefore?.has(id) === true;
   }
 
   /** Waits for the answer to a command, or for its time. A call of it is not made. */
@@ -108,9 +122,11 @@ export class OpenCommands {
     return call !== undefined && this.has(call.id) ? call : undefined;
   }
 
-  /** The ids of calls and reads that are still to be made. */
+  /** The ids of calls and reads that are still to be made, and were not made before. */
   get notStarted(): readonly string[] {
-    return [...(this.#toMake ?? [])].flatMap(({ kind, id }) => (kind === 'evaluate' ? [] : [id]));
+    return [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
+      kind === 'evaluate' || this.mayBeMadeBefore(id) ? [] : [id],
+    );
   }
 
   /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */

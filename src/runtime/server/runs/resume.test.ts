@@ -121,12 +121,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       chain(
         parallel('both', {
           left: body([ask('one'), wait('nap', { durationMs: lit(500) }), ask('two')], step('two')),
-          right: body([ask('three'), call('break')]),
+          right: body([ask('three'), call('break', {}, { tool: 'tool-read-break' })]),
         }),
         done('out', step('both')),
       ),
     ),
-    tools: { 'tool-break': () => broken('no') },
+    tools: { 'tool-read-break': () => broken('no') },
     steps: [
       { at: 1_100, answer: { actionId: 'one#1', result: true } },
       { at: 1_200, answer: { actionId: 'three#1', result: true } },
