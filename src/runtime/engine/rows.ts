@@ -48,6 +48,8 @@ export interface Tables {
   readonly failedItems: FailedItemRow;
   /** Accepted answers, by id of the action. */
   readonly submissions: SubmissionRow;
+  /** Large values, by sha256 of their canonical JSON: once, however many rows hold them. See `Row`. */
+  readonly values: Json;
 }
 
 export type TableName = keyof Tables;
@@ -59,6 +61,8 @@ export type Row = {
     readonly table: T;
     readonly key: string;
     readonly row: Tables[T];
+    /** JSON pointers into the row: there it holds the key of a row in `values` in place of the value. Default: none. */
+    readonly refs?: readonly string[];
   };
 }[TableName];
 

@@ -2,6 +2,7 @@ import type { Plan } from '../../plan/plan.js';
 import { callKeyText } from './commands.js';
 import type { OwedCommand } from './contract.js';
 import type { Effect } from './effect-table.js';
+import { withLargeValues, withoutLargeValues } from './large-values.js';
 import {
   ContainerRecord,
   Entry,
@@ -29,10 +30,10 @@ import { compensationCall } from './undo.js';
 import { checkGraph, checkVersion } from './version.js';
 
 /** Every row of a state, as the changes that make it up. */
-export function snapshot(state: RunState): Row[] {
+export function snapshot(state: RunState): readonly Row[] {
   const rows: Row[] = [];
   for (const record of recordsOf(state)) if (record.hasRow()) rows.push(rowOf(record));
-  return rows;
+  return withoutLargeValues(rows);
 }
 
 function* recordsOf(state: RunState): Generator<Tracked> {
@@ -81,12 +82,15 @@ export function foldRows(changes: Iterable<Change>): Row[] {
  * @throws Error where the rows are not those of a run.
  */
 export function restore(plan: Plan, rows: Iterable<Row>): RunState {
-  const stored = new StoredRows(rows);
+  const all = [...rows];
+  const stored = new StoredRows(withLargeValues(all));
   const { key: id, row: start } = stored.only('start');
   const { row: run } = stored.only('run');
   checkVersion(id, run);
   checkGraph(id, start.graphHash, plan);
-  return new Restoring(plan, id, start, run, stored).state;
+  const { state } = new Restoring(plan, id, start, run, stored);
+  state.large.restore(all);
+  return state;
 }
 
 /** Rows by table and key. */

@@ -3,6 +3,7 @@ import { parseNodeKey } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
 import { EffectTable } from './effect-table.js';
+import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './ready-queue.js';
 import {
   type ContainerRecord,
@@ -106,6 +107,7 @@ export class RunState {
   compensations = 0;
   readonly effects = new EffectTable(this);
   readonly tables = new RowTables(this.changes);
+  readonly large = new LargeValues();
 
   constructor(plan: Plan, id: string, start: StartRow) {
     this.plan = plan;

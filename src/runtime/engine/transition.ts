@@ -169,7 +169,7 @@ class Result implements Advance {
     if (this.#transition !== this.state.changes.transitions) {
       throw new Error('changes must be read before the state is advanced again');
     }
-    return changesOf(this.#changed);
+    return this.state.large.takeOut(changesOf(this.#changed));
   }
 }
 
