@@ -16,7 +16,16 @@ import {
   undo,
   withTasks,
 } from '../../../src/runtime/engine/constructs.fixture.js';
-import { chain, compute, done, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
+import {
+  chain,
+  compute,
+  done,
+  graph,
+  input,
+  lit,
+  step,
+  stop,
+} from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, get, isNullish, readOnly, use } from './parts.js';
 import { type Scenario, traceOf } from './scenario.js';
 
@@ -169,4 +178,29 @@ describe('the hand-off', () => {
     const { calls } = await handOffOf(withTasks(graph([runs('sub', 'inner')]), inner));
     expect(calls.map(([name]) => name)).toEqual(['sub/busy', 'sub/b']);
   });
+
+  test('does not take a step that goes back for one that selects a check', async () => {
+    const around = branch('around', [[lit(true), body([use('busy', {})])]], {
+      onError: { fallbackNode: 'sorry' },
+    });
+    const nodes = [
+      around,
+      use('tell', {}, { after: ['around'] }),
+      back('again', 'around', 1, { after: ['tell'], when: get(step('tell'), 'more') }),
+      stop('sorry'),
+    ];
+    const { signal, abort } = aborting();
+    const { _meta } = await traceOf({ graph: graph(nodes), tools: { ...tools, busy: abort }, signal });
+    expect(_meta.calls.map(({ step: name }) => name)).toEqual(['busy', 'tell']);
+  });
 });
+
+/** A tool in whose call the run is cancelled. */
+function aborting() {
+  const controller = new AbortController();
+  const run = () => {
+    controller.abort('enough');
+    return new Promise(() => {});
+  };
+  return { signal: controller.signal, abort: { description: 'Take for ever', run, annotations: readOnly } };
+}

@@ -183,7 +183,9 @@ export class OpenNodes {
   /** A node that has selected this one, or may have done so. */
   selector({ planned, scope }: NodeInstance): NodeInstance | undefined {
     const { ledger } = this.run;
+    // A `goto` that starts a router over selects nothing itself.
     return planned.routers
+      .filter(({ node: { kind } }) => kind !== 'goto')
       .map((router) => ledger.instances.node(scope, router))
       .find((router) => {
         const found = this.finding(router);
@@ -197,7 +199,9 @@ export class OpenNodes {
   isReachable(node: NodeInstance): boolean {
     const { planned, scope } = node;
     if (!planned.needsSelection || this.isAgain(node) || this.selector(node) !== undefined) return true;
+    // A `goto` that starts a router over selects nothing itself.
     return planned.routers
+      .filter(({ node: { kind } }) => kind !== 'goto')
       .map((router) => this.run.ledger.instances.node(scope, router))
       .some((router) => this.standing(router) === 'pending' && this.isReachable(router));
   }
