@@ -29,6 +29,7 @@ export {
 } from './catalogue/registry.js';
 export { StaleRegistryError } from './catalogue/verify-registry.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
+export { dueTimeOf } from './engine/snapshot.js';
 export {
   type ConsumedItem,
   type DueTimer,
