@@ -238,6 +238,8 @@ export interface UndoRow {
   readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
   /** A compensation failed, and those behind it are not run. */
   readonly halted?: true;
+  /** Tools of those, where the end of what another owner undoes is waited for. */
+  readonly notRun?: readonly string[];
 }
 
 /** What a compensation undoes. */

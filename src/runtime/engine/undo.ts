@@ -329,8 +329,12 @@ function reportSkipped(transition: Transition, owner: Owner, { tool, undoes }: U
 
 function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   const { state } = transition;
-  // What another owner began to undo goes on when the run is cancelled.
-  if (owner === undefined && state.compensations > 0) return;
+  // What another owner began to undo goes on when the run is cancelled. It is run, even if this one has halted.
+  if (owner === undefined && state.compensations > 0) {
+    if (row.halted && row.notRun === undefined)
+      state.undoing.put(keyOf(owner), { ...row, notRun: reportOf(transition, owner, row).not_run });
+    return;
+  }
   if (owner?.planned.node.kind === 'compensate') recordLeft(transition, owner, row);
   const report = reportOf(transition, owner, row);
   state.undoing.delete(keyOf(owner));
@@ -362,8 +366,9 @@ function recordLeft(transition: Transition, owner: NodeRecord, row: UndoRow): vo
 function reportOf(
   transition: Transition,
   owner: Owner,
-  { done, failed, next, late = [] }: UndoRow,
+  { done, failed, next, notRun, late = [] }: UndoRow,
 ): CompensationReport {
+  if (notRun !== undefined) return { done, failed, not_run: notRun };
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
     const steps = owner.planned.node.steps.slice(next).filter((step) => hasSomethingToUndo(reader, step));

@@ -59,3 +59,23 @@ test('an effect is not late any more once a step has succeeded with the same key
   const { remains } = run(graph([all]), { replies, tools: { book: 'key' } });
   expect(remains.notUndone).toEqual([{ step: 'book', failure: 'E_NOT_UNDOABLE' }]);
 });
+
+test('what another node undoes while a cancelled run halts is not told as not run', () => {
+  const trip = (book: string, fails: string) =>
+    node('parallel', `trip_${book}`, {
+      onPartialFailure: 'rollback',
+      branches: [branch(book, { compensate: undoing(book) }), branch(fails)],
+    });
+  const lost: Reply = {
+    ...{ kind: 'failure', after: 60, attempted: true },
+    failure: { code: 'X_LOST', message: 'no answer', outcomeUnknown: true },
+  };
+  const replies = {
+    ...{ a: [gives(10)], b: [gives(12)], fails_a: [breaks(20)], fails_b: [breaks(20)] },
+    ...{ undo_a: [lost], undo_b: [breaks(20)] },
+  };
+  const both = graph([trip('a', 'fails_a'), trip('b', 'fails_b')], { failFast: false });
+  const { undone: report, remains } = run(both, { replies, cancel: { at: 30, compensate: true } });
+  expect(report).toMatchObject({ done: [], failed: [{ tool: 'undo_b' }], not_run: [] });
+  expect(remains.notUndone).toMatchObject([{ step: 'b' }, { step: 'a', outcomeUnknown: true }]);
+});
