@@ -74,7 +74,9 @@ export interface PendingAction {
 }
 
 /** What an envelope is made of. */
-export interface RunView extends EndedRun {
+export interface RunView extends Omit<EndedRun, 'remains'> {
+  /** What a run that is over left behind: asked only of one. */
+  readonly remains: () => EndedRun['remains'];
   readonly standing: Standing;
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
@@ -102,7 +104,7 @@ export function envelopeOf(view: RunView): Envelope {
       };
     }
     case 'succeeded': {
-      const remains = looseEndsOf(view);
+      const remains = looseEndsOf({ ...view, remains: view.remains() });
       return {
         ...head,
         status: 'completed',
@@ -113,7 +115,7 @@ export function envelopeOf(view: RunView): Envelope {
     }
     case 'failed':
     case 'cancelled':
-      return { ...head, status, actions: [], error: errorOf(view) };
+      return { ...head, status, actions: [], error: errorOf({ ...view, remains: view.remains() }) };
     default:
       return status satisfies never;
   }

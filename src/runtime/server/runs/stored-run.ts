@@ -373,7 +373,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   #envelopeOf(live: LiveRun): Envelope {
     const { state, standing } = live;
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const remains = remainsOf(planOf(this.#graph), state);
+    const remains = () => remainsOf(planOf(this.#graph), state);
     return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, mask: this.mask });
   }
 
