@@ -10,8 +10,7 @@ import type {
   RunState,
   StartIds,
 } from '../../src/runtime/engine/contract.js';
-import { outstanding } from '../../src/runtime/engine/outstanding.js';
-import { nodeRecord, outputOf } from '../../src/runtime/engine/read.js';
+import { nodeRecord, outputOf, outstanding } from '../../src/runtime/engine/read.js';
 import { remainsOf } from '../../src/runtime/engine/remains.js';
 import { start } from '../../src/runtime/engine/start.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';

@@ -1,17 +1,19 @@
+import { Budget } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { putOff } from './continuation.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
 import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
+import { enterQueue, hasFreeSlot, nextInQueue } from './queues.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
+import type { OwedEnd, OwedWork, ScopeRef } from './rows.js';
 import { forgetFailedItems, wipeParts } from './scopes.js';
 import { skip } from './settle.js';
-import { enterQueue, hasFreeSlot, nextInQueue } from './slots.js';
-import { readerOf, type Transition } from './transition.js';
+import type { RunState } from './state.js';
+import { ADVANCE_BUDGET, type Ended, readerOf, type Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
 
 /** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
@@ -124,4 +126,57 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
   const guidance = readerOf(transition, node).guidance(expr);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
   return guidance.value === '' ? {} : { guidance: guidance.value };
+}
+
+/** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
+export function putOff(transition: Transition): void {
+  const { state, at, budget, due, ended } = transition;
+  const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
+  if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {
+    const work = { at, budget: budget.left, due: due.keys(), ended: ended.map(owedEnd) };
+    transition.changeRun().owed = work;
+  }
+}
+
+/** Takes up what the transition before left. */
+export function takeUp(transition: Transition, owed: OwedWork): void {
+  const { state, due, ended } = transition;
+  transition.changeRun().owed = undefined;
+  transition.at = owed.at;
+  transition.budget = new Budget(owed.budget, ADVANCE_BUDGET);
+  for (const key of owed.due) due.add(state.find(key));
+  for (const end of owed.ended) ended.push(endOf(state, end));
+}
+
+function owedEnd(end: Ended): OwedEnd {
+  switch (end.kind) {
+    case 'scope':
+      return { kind: 'scope', scope: scopeRef(end.scope) };
+    case 'rollback':
+      return { kind: 'rollback', of: end.of.key };
+    case 'undone': {
+      const { by, report, hasHalted } = end;
+      return { kind: 'undone', ...(by === undefined ? {} : { by: by.key }), report, hasHalted };
+    }
+  }
+}
+
+function endOf(state: RunState, end: OwedEnd): Ended {
+  switch (end.kind) {
+    case 'scope': {
+      const { container, part } = end.scope;
+      const scope = container === undefined ? state.root : state.partOf(state.find(container), part);
+      return { kind: 'scope', scope };
+    }
+    case 'rollback':
+      return { kind: 'rollback', of: state.find(end.of) };
+    case 'undone': {
+      const { by, report, hasHalted } = end;
+      return { kind: 'undone', by: by === undefined ? undefined : state.find(by), report, hasHalted };
+    }
+  }
+}
+
+function scopeRef({ container, part }: ScopeRecord): ScopeRef {
+  return container === undefined ? { part } : { container: container.key, part };
 }

@@ -1,8 +1,7 @@
 import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
-import { runOn } from './activation.js';
+import { runOn, takeUp } from './activation.js';
 import { answered, failed, refused, submitted, timerFired } from './answers.js';
-import { takeUp } from './continuation.js';
 import type { Advance, Event } from './contract.js';
 import { cancelRun } from './run-end.js';
 import { nodeOf, type RunState } from './state.js';

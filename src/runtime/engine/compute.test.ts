@@ -13,7 +13,7 @@ import {
   step,
   text,
 } from './graph.fixture.js';
-import { outstanding } from './outstanding.js';
+import { outstanding } from './read.js';
 
 const fn = { name: 'slugify', hash: 'abc' };
 

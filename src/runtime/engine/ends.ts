@@ -1,11 +1,10 @@
 import { unreachable } from '../../graph/unreachable.js';
-import { closeContainer, closePart, failedWith } from './containers.js';
 import { compensated } from './nodes/compensate.js';
 import { itemEnded } from './nodes/foreach.js';
 import { branchEnded, rolledBack } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { finishRun, runUndone } from './run-end.js';
-import { outcomeOf } from './scopes.js';
+import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
 import type { Transition } from './transition.js';
 
 /** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */

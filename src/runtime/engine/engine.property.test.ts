@@ -8,7 +8,6 @@ import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, Row, RunState } from './contract.js';
 import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
-import { outstanding } from './outstanding.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
 import {
   answer,
@@ -22,6 +21,7 @@ import {
   rowsOf,
   settle,
 } from './random-run.fixture.js';
+import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
 import { rowsText, tablesOf, textOf } from './tables.fixture.js';
 

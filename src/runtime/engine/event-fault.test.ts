@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planOf } from '../../plan/plan.js';
 import { eventFault } from './events.js';
 import { call, chain, done, graph, Run, step } from './graph.fixture.js';
-import { outstanding } from './outstanding.js';
+import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
 import { rowsText } from './tables.fixture.js';
 import { GraphMismatchError, StateVersionError } from './version.js';

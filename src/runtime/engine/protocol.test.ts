@@ -6,7 +6,7 @@ import { advance } from './advance.js';
 import { ask, wait } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
 import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
-import { outstanding } from './outstanding.js';
+import { outstanding } from './read.js';
 import { start } from './start.js';
 import { rowsText } from './tables.fixture.js';
 import { GraphMismatchError } from './version.js';

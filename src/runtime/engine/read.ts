@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
-import type { OwedCommand } from './contract.js';
+import type { Outstanding, OwedCommand } from './contract.js';
 import type { ScopeInstance } from './instances.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow, SubmissionRow } from './rows.js';
@@ -58,4 +58,12 @@ export function scopeOf(state: RunState, { container, part }: ScopeInstance): Sc
   if (container === undefined) return state.root;
   const { planned, scope } = container;
   return state.partOf(scopeOf(state, scope).node(planned), part);
+}
+
+/**
+ * The commands a run still wants answered, in the order they were given. A host that lost its memory carries these out
+ * again, with the same ids and idempotency keys.
+ */
+export function outstanding(state: RunState): Outstanding {
+  return { commands: commandsOf(state), more: state.run.owed !== undefined };
 }

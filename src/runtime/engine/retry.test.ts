@@ -15,7 +15,7 @@ import {
   stop,
   text,
 } from './graph.fixture.js';
-import { outstanding } from './outstanding.js';
+import { outstanding } from './read.js';
 import { delayAfter, shareOf } from './retry.js';
 
 const failure = { code: 'E_TOOL', message: 'broke' };

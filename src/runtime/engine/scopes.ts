@@ -1,8 +1,14 @@
 import type { Value } from '../../graph/json.js';
-import { attemptsInside } from './commands.js';
-import type { Failure } from './contract.js';
+import { abandonTimer, attemptId, attemptsInside, timerId } from './commands.js';
+import type { Fact, Failure } from './contract.js';
+import { forgetKept } from './effects.js';
+import { failures } from './failures.js';
 import { restartsInside } from './generation.js';
-import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
+import { attemptFailed } from './nodes/attempt.js';
+import { ContainerRecord, Entry, type NodeRecord, type ScopeRecord } from './records.js';
+import { cancel, succeed } from './settle.js';
+import { containerOf } from './state.js';
+import { stopParts } from './stop.js';
 import { readerIn, type Transition } from './transition.js';
 
 /** How a scope ended. */
@@ -106,4 +112,165 @@ export function forgetFailedItems({ state }: Transition, { key }: NodeRecord): v
       if (each.key === key) failedItems.delete(row);
     }
   }
+}
+
+/** Begins an attempt of a node with scopes of its own: `end - first` parts are to run, and none has begun. */
+export function openContainer(
+  transition: Transition,
+  node: NodeRecord,
+  first: number,
+  end: number,
+): ContainerRecord {
+  transition.change(node).status = 'running';
+  node.attempt += 1;
+  const container = transition.change(new ContainerRecord(node.key, first, end));
+  node.container = container;
+  const { timeoutMs } = node.planned.node;
+  if (timeoutMs === undefined) return container;
+  const id = timerId(attemptId(transition.state, node, node.attempt));
+  const dueAt = transition.at + timeoutMs;
+  transition.expect(node, {
+    ...{ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt },
+  });
+  return container;
+}
+
+/** Begins as many further parts of a container as may run at once. */
+export function beginParts(transition: Transition, node: NodeRecord, concurrency: number): void {
+  const container = containerOf(node);
+  while (mayBegin(container) && container.running < Math.max(1, concurrency)) {
+    const part = container.next;
+    transition.change(container);
+    container.next += 1;
+    container.running += 1;
+    reportStarted(transition, node, part, container.end - container.first);
+    openPart(transition, node, container, part);
+  }
+}
+
+function mayBegin({ next, end, stopped, failure }: ContainerRecord): boolean {
+  return next < end && !stopped && failure === undefined;
+}
+
+/** Whether nothing of a container runs any more, nor ever will in this attempt. */
+export function isOver(container: ContainerRecord): boolean {
+  return container.running === 0 && !mayBegin(container);
+}
+
+/** Takes note that a part has ended. */
+export function closePart(
+  transition: Transition,
+  node: NodeRecord,
+  { part }: ScopeRecord,
+  outcome: Outcome,
+): ContainerRecord {
+  const container = transition.change(containerOf(node));
+  container.running -= 1;
+  if (outcome.status === 'cancelled') container.cut = true;
+  reportEnded(transition, node, part, outcome);
+  const { kind } = node.planned.node;
+  if (kind === 'foreach' || kind === 'workflow') wipePart(transition, container, part);
+  return container;
+}
+
+/**
+ * A branch or an item has ended, and its value is kept. Where its failure is `fatal`, the first such failure is what the
+ * node fails with: no further part begins, and those that run are stopped or aborted.
+ */
+export function partEnded(
+  transition: Transition,
+  node: NodeRecord,
+  scope: ScopeRecord,
+  fatal: 'stop' | 'abort' | undefined,
+): void {
+  const { part, key } = scope;
+  const outcome = outcomeOf(transition, scope);
+  const container = closePart(transition, node, scope, outcome);
+  if (outcome.status === 'succeeded' && outcome.value !== undefined) {
+    container.values[part] = transition.change(new Entry('outputs', key, outcome.value));
+  }
+  if (outcome.status !== 'failed' || container.failure !== undefined) return;
+  const { failure, final } = outcome;
+  if (fatal === undefined) {
+    // The value of an item that failed is null: why is kept until the loop starts over.
+    const isItem = node.planned.node.kind === 'foreach';
+    if (isItem) transition.state.failedItems.put(key, { step: node.key, index: part, failure });
+    return;
+  }
+  container.failure = failure;
+  container.failedPart = part;
+  container.final = final;
+  stopParts(transition, container, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
+}
+
+/** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */
+function reportStarted(
+  transition: Transition,
+  { key, planned }: NodeRecord,
+  part: number,
+  count: number,
+): void {
+  if (planned.node.kind === 'foreach') {
+    transition.report({ kind: 'partStarted', node: key, index: part, count });
+  } else if (planned.node.kind === 'parallel') {
+    const { arm } = planned.parts[part] ?? {};
+    if (arm !== undefined) transition.report({ kind: 'partStarted', node: key, arm, count });
+  }
+}
+
+/** Tells that what `reportStarted` told of has ended. */
+function reportEnded(
+  transition: Transition,
+  { key, planned }: NodeRecord,
+  part: number,
+  ended: Outcome,
+): void {
+  const outcome = told(ended);
+  if (planned.node.kind === 'foreach') {
+    transition.report({ kind: 'partEnded', node: key, index: part, outcome });
+  } else if (planned.node.kind === 'parallel') {
+    const { arm } = planned.parts[part] ?? {};
+    if (arm !== undefined) transition.report({ kind: 'partEnded', node: key, arm, outcome });
+  }
+}
+
+function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
+  if (outcome.status === 'failed') return { status: 'failed', failure: outcome.failure };
+  if (outcome.status === 'cancelled' || outcome.value === undefined) return { status: outcome.status };
+  return { status: 'succeeded', value: outcome.value };
+}
+
+/** A container's attempt has come to its end. */
+export function closeContainer(transition: Transition, node: NodeRecord, outcome: Outcome): void {
+  const container = containerOf(node);
+  abandonTimer(transition, node);
+  const { kind } = node.planned.node;
+  wipeValues(transition, container);
+  if (kind === 'parallel') forgetKept(transition, node);
+  if (kind === 'foreach' || kind === 'workflow') wipeContainer(transition, node, container);
+  settleBy(transition, node, outcome);
+}
+
+function settleBy(transition: Transition, node: NodeRecord, outcome: Outcome): void {
+  switch (outcome.status) {
+    case 'succeeded':
+      succeed(transition, node, outcome.value);
+      return;
+    case 'failed':
+      attemptFailed(transition, node, outcome);
+      return;
+    case 'cancelled':
+      cancel(transition, node);
+      return;
+  }
+}
+
+/** What a container ends with that fails. */
+export function failedWith(failure: Failure, final = false): Outcome {
+  return { status: 'failed', failure, final };
+}
+
+/** What a container ends with that has a value. */
+export function succeededWith(value: Value): Outcome {
+  return { status: 'succeeded', value };
 }

@@ -2,9 +2,9 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import type { Fact, NodeStatus, SkipReason } from './contract.js';
+import { changeSlots, leaveQueue } from './queues.js';
 import type { NodeRecord } from './records.js';
 import type { SelectionReason } from './rows.js';
-import { changeSlots, leaveQueue } from './slots.js';
 import { readerIn, type Transition } from './transition.js';
 
 /** How a node ends. */

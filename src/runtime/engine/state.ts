@@ -4,7 +4,7 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
 import { EffectTable } from './effect-table.js';
 import { LargeValues } from './large-values.js';
-import { ReadyQueue } from './ready-queue.js';
+import { ReadyQueue } from './queues.js';
 import {
   type ContainerRecord,
   type Draft,

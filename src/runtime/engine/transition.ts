@@ -2,9 +2,9 @@ import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
+import { StartQueue } from './queues.js';
 import { NodeRecord, type ScopeRecord, type Tracked } from './records.js';
 import type { Change, Row } from './rows.js';
-import { StartQueue } from './start-queue.js';
 import type { RunRecord, RunState } from './state.js';
 
 /** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */

@@ -15,9 +15,9 @@ import {
 } from './effects.js';
 import { failures } from './failures.js';
 import { countReissue, generationOf } from './generation.js';
+import { changeSlots, enterQueue, hasFreeSlot } from './queues.js';
 import type { NodeRecord } from './records.js';
 import type { EffectRow, UndoRow, UndoTarget } from './rows.js';
-import { changeSlots, enterQueue, hasFreeSlot } from './slots.js';
 import type { RunState } from './state.js';
 import { readerIn, type Transition } from './transition.js';
 import type { ToolCall } from './unknown.js';

@@ -4,7 +4,7 @@ import type { AskNode, WaitNode } from '../../graph/model.js';
 import { parseTime } from '../../graph/rfc3339.js';
 import { ask, body, branch, field, set, wait } from './constructs.fixture.js';
 import { again, broken, call, error, graph, list, lit, Run, step, text } from './graph.fixture.js';
-import { outstanding } from './outstanding.js';
+import { outstanding } from './read.js';
 import { rowsText } from './tables.fixture.js';
 
 const NOW = Date.UTC(2026, 0, 1);

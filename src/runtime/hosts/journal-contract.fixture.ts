@@ -5,7 +5,7 @@ import { advance } from '../engine/advance.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import type { Event } from '../engine/contract.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
-import { outstanding } from '../engine/outstanding.js';
+import { outstanding } from '../engine/read.js';
 import { foldRows, restore } from '../engine/snapshot.js';
 import { start } from '../engine/start.js';
 import { textOf } from '../engine/tables.fixture.js';

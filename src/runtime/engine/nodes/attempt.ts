@@ -2,9 +2,9 @@ import { attemptId, delayId } from '../commands.js';
 import type { Command, Failure } from '../contract.js';
 import { fail, mayGoOn } from '../ending.js';
 import { failures } from '../failures.js';
+import { changeSlots, enterQueue } from '../queues.js';
 import type { NodeRecord } from '../records.js';
 import { delayAfter, mayRetry, shareOf } from '../retry.js';
-import { changeSlots, enterQueue } from '../slots.js';
 import type { Transition } from '../transition.js';
 
 /** Limit of an attempt of a call, read or function whose node names none, in milliseconds. */

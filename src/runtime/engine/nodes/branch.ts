@@ -1,8 +1,8 @@
 import type { Arm, BranchNode } from '../../../graph/model.js';
-import { beginParts, openContainer } from '../containers.js';
 import { fail } from '../ending.js';
 import { failures } from '../failures.js';
 import type { NodeRecord } from '../records.js';
+import { beginParts, openContainer } from '../scopes.js';
 import { select, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 

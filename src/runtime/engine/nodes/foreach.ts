@@ -2,20 +2,20 @@ import { describeKind } from '../../../graph/expression/value.js';
 import type { Json } from '../../../graph/json.js';
 import { MAX_LOOP_CONCURRENCY } from '../../../graph/limits.js';
 import type { ForeachNode } from '../../../graph/model.js';
+import { fail } from '../ending.js';
+import type { Evaluated } from '../evaluation.js';
+import { failures } from '../failures.js';
+import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
   beginParts,
   closeContainer,
   failedWith,
   isOver,
+  type Outcome,
   openContainer,
   partEnded,
   succeededWith,
-} from '../containers.js';
-import { fail } from '../ending.js';
-import type { Evaluated } from '../evaluation.js';
-import { failures } from '../failures.js';
-import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
-import type { Outcome } from '../scopes.js';
+} from '../scopes.js';
 import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 

@@ -1,20 +1,20 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
 import { abandonTimer } from '../commands.js';
+import type { CompensationReport, Failure } from '../contract.js';
+import { closeRollback, want } from '../effects.js';
+import { failures } from '../failures.js';
+import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
   beginParts,
   closeContainer,
   failedWith,
   isOver,
+  type Outcome,
   openContainer,
   partEnded,
   succeededWith,
-} from '../containers.js';
-import type { CompensationReport, Failure } from '../contract.js';
-import { closeRollback, want } from '../effects.js';
-import { failures } from '../failures.js';
-import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
-import type { Outcome } from '../scopes.js';
+} from '../scopes.js';
 import { neighbour, select } from '../settle.js';
 import { containerOf } from '../state.js';
 import type { Transition } from '../transition.js';

@@ -1,12 +1,12 @@
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
 import type { Graph, WorkflowNode } from '../../../graph/model.js';
-import { beginParts, openContainer } from '../containers.js';
 import type { Failure } from '../contract.js';
 import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeRecord } from '../records.js';
+import { beginParts, openContainer } from '../scopes.js';
 import { readerOf, type Transition } from '../transition.js';
 
 /** Runs another workflow with inputs, names and steps of its own. [N6] */
