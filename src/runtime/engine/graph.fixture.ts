@@ -13,6 +13,7 @@ import type {
 import { type Plan, planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
+import { commandOf, commandsOf, nodeRecord } from './read.js';
 import { type Remains, remainsOf } from './remains.js';
 import { restore } from './snapshot.js';
 import { start } from './start.js';
@@ -210,7 +211,7 @@ export class Run {
   /** Answers the latest attempt of a call, read or evaluation. */
   returns(node: string, value: Json = null): this {
     const { command, at } = { command: this.#latest(node), at: this.at };
-    switch (this.tables.commands[command]?.kind) {
+    switch (commandOf(this.state, command)?.kind) {
       case 'readResource':
         return this.send({ kind: 'resourceRead', at, command, value: value as JsonObject });
       case 'evaluate':
@@ -222,7 +223,7 @@ export class Run {
 
   fails(node: string, failure: Failure = { code: 'E_TOOL', message: 'broke' }, attempted = true): this {
     const { command, at } = { command: this.#latest(node), at: this.at };
-    switch (this.tables.commands[command]?.kind) {
+    switch (commandOf(this.state, command)?.kind) {
       case 'readResource':
         return this.send({ kind: 'resourceFailed', at, command, failure });
       case 'evaluate':
@@ -235,14 +236,14 @@ export class Run {
   /** The limit of the latest attempt is reached. */
   fires(node: string): this {
     const latest = this.#latest(node);
-    const command = Object.hasOwn(this.tables.commands, latest) ? latest : `${latest}:timer`;
+    const command = commandOf(this.state, latest) === undefined ? `${latest}:timer` : latest;
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
 
   /** The delay after the latest attempt is over; time stands at its end. */
   waits(node: string): this {
     const command = `${this.#latest(node)}:delay`;
-    const timer = this.tables.commands[command];
+    const timer = commandOf(this.state, command);
     if (timer?.kind === 'startTimer') this.at = timer.dueAt;
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
@@ -254,7 +255,7 @@ export class Run {
 
   /** The time a `wait` waits for has come. */
   passes(node: string): this {
-    const [timer] = Object.values(this.tables.commands).filter(
+    const [timer] = commandsOf(this.state).filter(
       (command) => 'node' in command && command.node === node && command.kind === 'startTimer',
     );
     if (timer?.kind !== 'startTimer') throw new Error(`${node} does not wait`);
@@ -269,21 +270,21 @@ export class Run {
 
   /** The call, read, evaluation or question that is open; else the latest attempt. */
   #latest(node: string): string {
-    const [open] = Object.values(this.tables.commands).filter(
+    const [open] = commandsOf(this.state).filter(
       (command) => 'node' in command && command.node === node && command.kind !== 'startTimer',
     );
-    return open?.id ?? `${node}#${Math.max(1, this.tables.nodes[node]?.attempt ?? 1)}`;
+    return open?.id ?? `${node}#${Math.max(1, nodeRecord(this.state, node)?.attempt ?? 1)}`;
   }
 
   /** `succeeded`, or `skipped(condition_false)` where there is a reason. */
   status(node: string): string | undefined {
-    const row = this.tables.nodes[node];
+    const row = nodeRecord(this.state, node);
     return row?.reason === undefined ? row?.status : `${row.status}(${row.reason})`;
   }
 
   /** Nodes with a call, read or evaluation in flight. */
   get inFlight(): string[] {
-    return Object.values(this.tables.commands).flatMap((command) =>
+    return commandsOf(this.state).flatMap((command) =>
       'node' in command && command.kind !== 'startTimer' ? [command.node] : [],
     );
   }
