@@ -96,7 +96,10 @@ const openOverHttp: Open = async (steps, script) => ({
   byHand: await overHttp((transport) => serverByHand(script).connect(transport)),
 });
 
-const openOverStdio: Open = async (steps, script) => ({
-  ours: await overStdio('stdio-server.ts', [String(steps)]),
-  byHand: await overStdio('stdio-by-hand.ts', [JSON.stringify(script)]),
-});
+const openOverStdio: Open = async (steps, script) => {
+  const [ours, byHand] = await Promise.all([
+    overStdio('stdio-server.ts', [String(steps)]),
+    overStdio('stdio-by-hand.ts', [JSON.stringify(script)]),
+  ]);
+  return { ours, byHand };
+};
