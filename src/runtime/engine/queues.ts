@@ -32,34 +32,47 @@ export function nextInQueue(transition: Transition): NodeRecord | undefined {
 /** Takes a node out of the queue, wherever it is in it; one that is not is left alone. */
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
   if (node.queued === 0) return;
-  transition.state.queue.remove(node);
+  transition.state.queue.remove();
   transition.change(node).queued = 0;
 }
 
-/** Nodes that wait for a free slot, in the order in which they came. */
+/** Of a queue that is empty. Never changed. */
+const NONE: never[] = [];
+
+/**
+ * Nodes that wait for a free slot, in the order in which they came. A node that leaves stays in the list until its turn
+ * comes: `node.queued` tells whether it still waits, and since when.
+ */
 export class ReadyQueue {
-  /** By their place in the order of the run. None before the first one waits. */
-  #nodes: Map<number, NodeRecord> | undefined;
+  #waiting: { readonly node: NodeRecord; readonly since: number }[] = NONE;
+  #next = 0;
+  #size = 0;
 
   get isEmpty(): boolean {
-    return this.#nodes === undefined || this.#nodes.size === 0;
+    return this.#size === 0;
   }
 
   /** The node that has waited longest. */
   get first(): NodeRecord | undefined {
-    for (const node of this.#nodes?.values() ?? []) return node;
+    for (; this.#next < this.#waiting.length; this.#next += 1) {
+      const { node, since } = this.#waiting[this.#next] ?? {};
+      if (node !== undefined && node.queued === since) return node;
+    }
+    this.#waiting = NONE;
+    this.#next = 0;
     return undefined;
   }
 
   /** Puts a node at the end. `node.queued` is its place, which is higher than those of all before it. */
   add(node: NodeRecord): void {
-    this.#nodes ??= new Map();
-    this.#nodes.set(node.queued, node);
+    if (this.#waiting === NONE) this.#waiting = [];
+    this.#waiting.push({ node, since: node.queued });
+    this.#size += 1;
   }
 
-  /** Takes a node out, wherever it is. */
-  remove(node: NodeRecord): void {
-    this.#nodes?.delete(node.queued);
+  /** Takes a node out, wherever it is, before its `queued` is reset. */
+  remove(): void {
+    this.#size -= 1;
   }
 }
 
