@@ -78,6 +78,23 @@ export class EffectTable extends RowTable<'effects'> {
   }
 }
 
+/** Who waits for which compensation besides the one that issued it. */
+export class Joined {
+  #owners: Map<string, Set<string>> | undefined;
+
+  add(command: string, owner: string): void {
+    this.#owners ??= new Map();
+    addTo(this.#owners, command, owner);
+  }
+
+  /** Those that wait for a compensation, which is over. */
+  take(command: string): Iterable<string> {
+    const owners = this.#owners?.get(command) ?? [];
+    this.#owners?.delete(command);
+    return owners;
+  }
+}
+
 function undoOf(tool: string, input: JsonObject): string {
   return `${tool}\n${canonicalJson(input)}`;
 }

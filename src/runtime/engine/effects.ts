@@ -105,11 +105,9 @@ export function stepsNamedBy({ input }: Compensation): string[] {
 function cover({ state }: Transition, node: NodeRecord, key: string): void {
   const { undoing, effects } = state;
   if (undoing.size === 0) return;
-  const around = new Set(rollbacksAround(node).map((each) => each.key));
-  for (const owner of [...undoing.keys()]) {
-    const isCovered = owner === '' ? effects.need(key).tool !== undefined : around.has(owner);
-    if (!isCovered) continue;
-    const row = undoing.need(owner);
+  for (const owner of ['', ...rollbacksAround(node).map((each) => each.key)]) {
+    const row = undoing.get(owner);
+    if (row === undefined || (owner === '' && effects.need(key).tool === undefined)) continue;
     undoing.put(owner, { ...row, late: [key, ...(row.late ?? [])] });
     effects.put(key, { ...effects.need(key), wanted: true });
   }

@@ -70,7 +70,7 @@ export class ReadyQueue {
     this.#size += 1;
   }
 
-  /** Takes a node out, wherever it is, before its `queued` is reset. */
+  /** A node leaves, wherever it is in the list. */
   remove(): void {
     this.#size -= 1;
   }

@@ -104,6 +104,7 @@ export const ROW_TABLES = [
   'items',
   'fields',
   'undoing',
+  'undone',
   'generations',
   'unknown',
   'abandoned',

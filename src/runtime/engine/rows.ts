@@ -36,6 +36,8 @@ export interface Tables {
   readonly fields: FieldRow;
   /** Compensations under way, by key of the node that undoes, or `''` for a cancelled run. */
   readonly undoing: UndoRow;
+  /** How the compensations of those that undo have ended: by the key in `undoing`, `#`, and their place from 0. */
+  readonly undone: UndoneRow;
   /** Undo records, by `effectKey`. They stay until the run is over. */
   readonly effects: EffectRow;
   /** Counters of generations, by key of the node. They stay until the run is over. */
@@ -234,12 +236,19 @@ export interface UndoRow {
   readonly issued: number;
   /** The compensation it waits for: its own, or one of another owner that undoes the same. */
   readonly current?: UndoTarget & { readonly command: string; readonly isIgnored?: true };
-  readonly done: readonly string[];
-  readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
+  /** How many compensations have come back or were found to be impossible: each has a row in `undone`. */
+  readonly ended: number;
   /** A compensation failed, and those behind it are not run. */
   readonly halted?: true;
   /** Tools of those, where the end of what another owner undoes is waited for. */
   readonly notRun?: readonly string[];
+}
+
+/** A compensation that has ended. */
+export interface UndoneRow {
+  readonly tool: string;
+  /** Missing where it succeeded. */
+  readonly failure?: Failure;
 }
 
 /** What a compensation undoes. */

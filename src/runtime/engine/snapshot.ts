@@ -134,6 +134,9 @@ class Restoring {
     for (const [key, row] of rows.all('effects')) state.effects.put(key, row);
     for (const name of ROW_TABLES) this.#table(name);
     for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
+    for (const [key, { current }] of state.undoing.rows()) {
+      if (current !== undefined) state.joined.add(current.command, key);
+    }
     for (const { command, owed } of this.#owed.sort((one, other) => one.command.seq - other.command.seq)) {
       state.owed.set(command.id, owed);
     }

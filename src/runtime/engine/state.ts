@@ -2,7 +2,7 @@ import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { parseNodeKey } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
-import { EffectTable } from './effect-table.js';
+import { EffectTable, Joined } from './effect-table.js';
 import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './queues.js';
 import {
@@ -105,6 +105,8 @@ export class RunState {
   running = 0;
   /** Compensations in flight, which are among these. */
   compensations = 0;
+  /** Keys of those in `undoing` that wait for a compensation which another one has issued, by its id. */
+  readonly joined = new Joined();
   readonly effects = new EffectTable(this);
   readonly tables = new RowTables(this.changes);
   readonly large = new LargeValues();
@@ -131,6 +133,10 @@ export class RunState {
 
   get undoing(): RowTable<'undoing'> {
     return this.tables.of('undoing');
+  }
+
+  get undone(): RowTable<'undone'> {
+    return this.tables.of('undone');
   }
 
   get generations(): RowTable<'generations'> {

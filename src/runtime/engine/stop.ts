@@ -4,7 +4,7 @@ import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import { cancel, neighbour, skip } from './settle.js';
 import { nodeOf } from './state.js';
 import type { Transition } from './transition.js';
-import { compensationReturned } from './undo.js';
+import { compensationReturned, forgetUndone } from './undo.js';
 import { abandon, noteUnknown } from './unknown.js';
 
 /** How a scope is kept from going on. */
@@ -88,10 +88,12 @@ export function stopParts(transition: Transition, { parts, running }: ContainerR
 }
 
 /** A node undoes no further. The compensation in flight is given up, unless the run is cancelled: then it goes on. */
-function withdrawUndo(transition: Transition, { key }: NodeRecord, { how, failure }: Stop): void {
+function withdrawUndo(transition: Transition, node: NodeRecord, { how, failure }: Stop): void {
+  const { key } = node;
   const { undoing, items, owed } = transition.state;
   const row = undoing.get(key);
   if (row === undefined) return;
+  forgetUndone(transition, node, row);
   undoing.delete(key);
   items.delete(key);
   const command = row.current === undefined ? undefined : owed.get(row.current.command)?.command;

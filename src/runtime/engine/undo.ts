@@ -80,7 +80,7 @@ function begin(transition: Transition, owner: Owner, failure: Failure | undefine
     ...(owner === undefined ? {} : { node: owner.key }),
     ...(failure === undefined ? {} : { failure }),
   });
-  const row = { seq: transition.nextSeq(), next: 0, issued: 0, done: [], failed: [] };
+  const row = { seq: transition.nextSeq(), next: 0, issued: 0, ended: 0 };
   transition.state.undoing.put(keyOf(owner), row);
   goOnUndoing(transition, owner);
 }
@@ -115,16 +115,14 @@ export function goOnUndoing(transition: Transition, owner: Owner, hasTurn = fals
         if (next.skipped !== undefined) reportSkipped(transition, owner, next.skipped);
         break;
       case 'failed':
-        undoing.put(keyOf(owner), {
-          ...beyond(row),
-          ...failedWith(row, next.tool, next.failure, next.isIgnored),
-        });
+        undoing.put(keyOf(owner), noted(transition, owner, beyond(row), next));
         break;
       case 'join':
         undoing.put(keyOf(owner), {
           ...beyond(row),
           current: currentOf(next.target, next.command, next.isIgnored),
         });
+        transition.state.joined.add(next.command, keyOf(owner));
         return;
       case 'issue':
         issue(transition, owner, row, next);
@@ -150,8 +148,30 @@ function beyond({ late, ...row }: UndoRow): UndoRow {
   return rest.length === 0 ? row : { ...row, late: rest };
 }
 
-function failedWith(row: UndoRow, tool: string, failure: Failure, isIgnored: boolean) {
-  return { failed: [...row.failed, { tool, failure }], ...(isIgnored ? {} : { halted: true as const }) };
+/** The row once a compensation has ended, which is written down. */
+function noted(
+  { state }: Transition,
+  owner: Owner,
+  row: UndoRow,
+  {
+    tool,
+    failure,
+    isIgnored,
+  }: { readonly tool: string; readonly failure: Failure | undefined; readonly isIgnored: boolean },
+): UndoRow {
+  const key = undoneKey(owner, row.ended);
+  state.undone.put(key, failure === undefined ? { tool } : { tool, failure });
+  const halts = failure !== undefined && !isIgnored;
+  return { ...row, ended: row.ended + 1, ...(halts ? { halted: true as const } : {}) };
+}
+
+function undoneKey(owner: Owner, place: number): string {
+  return `${keyOf(owner)}#${place}`;
+}
+
+/** Forgets how the compensations of one that undoes have ended. */
+export function forgetUndone({ state }: Transition, owner: Owner, { ended }: UndoRow): void {
+  for (let place = 0; place < ended; place += 1) state.undone.delete(undoneKey(owner, place));
 }
 
 /** None where it must wait for a slot. */
@@ -294,19 +314,25 @@ export function compensationReturned(transition: Transition, call: ToolCall, fai
     if (failure === undefined) markUndone(transition, call.effect);
     else markNotUndone(transition, call.effect, failure);
   }
-  const waiting = [...state.undoing.rows()].filter(([, { current }]) => current?.command === call.id);
-  for (const [owner] of waiting.sort(([, one], [, other]) => one.seq - other.seq)) {
-    const row = state.undoing.get(owner);
-    if (row?.current?.command !== call.id) continue;
+  for (const [owner, row] of waitingFor(state, call)) {
     const { current, ...rest } = row;
-    const told =
-      failure === undefined
-        ? { done: [...row.done, current.tool] }
-        : failedWith(row, current.tool, failure, current.isIgnored === true);
-    state.undoing.put(owner, { ...rest, ...told });
-    goOnUndoing(transition, owner === '' ? undefined : state.find(owner));
+    if (current === undefined) continue;
+    const by = owner === '' ? undefined : state.find(owner);
+    const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
+    state.undoing.put(owner, noted(transition, by, rest, how));
+    goOnUndoing(transition, by);
   }
   endOfCancelled(transition);
+}
+
+/** Those that wait for a compensation, in the order in which they began to undo: who issued it, and who joined it. */
+function waitingFor(state: RunState, { id, node }: ToolCall): (readonly [owner: string, row: UndoRow])[] {
+  const waiting: (readonly [owner: string, row: UndoRow])[] = [];
+  for (const owner of new Set([node, '', ...state.joined.take(id)])) {
+    const row = state.undoing.get(owner);
+    if (row?.current?.command === id) waiting.push([owner, row]);
+  }
+  return waiting.sort(([, one], [, other]) => one.seq - other.seq);
 }
 
 /** A run that was cancelled ends when nothing is being undone any more. */
@@ -332,11 +358,12 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   // What another owner began to undo goes on when the run is cancelled. It is run, even if this one has halted.
   if (owner === undefined && state.compensations > 0) {
     if (row.halted && row.notRun === undefined)
-      state.undoing.put(keyOf(owner), { ...row, notRun: reportOf(transition, owner, row).not_run });
+      state.undoing.put(keyOf(owner), { ...row, notRun: leftOf(transition, owner, row) });
     return;
   }
   if (owner?.planned.node.kind === 'compensate') recordLeft(transition, owner, row);
   const report = reportOf(transition, owner, row);
+  forgetUndone(transition, owner, row);
   state.undoing.delete(keyOf(owner));
   state.items.delete(keyOf(owner));
   transition.report({ kind: 'compensated', ...(owner === undefined ? {} : { node: owner.key }), report });
@@ -362,24 +389,30 @@ function recordLeft(transition: Transition, owner: NodeRecord, row: UndoRow): vo
   }
 }
 
-/** What was left out because there was nothing to undo is in none of the lists. [E13] */
-function reportOf(
-  transition: Transition,
-  owner: Owner,
-  { done, failed, next, notRun, late = [] }: UndoRow,
-): CompensationReport {
-  if (notRun !== undefined) return { done, failed, not_run: notRun };
+function reportOf(transition: Transition, owner: Owner, row: UndoRow): CompensationReport {
+  const done: string[] = [];
+  const failed: { readonly tool: string; readonly failure: Failure }[] = [];
+  for (let place = 0; place < row.ended; place += 1) {
+    const { tool, failure } = transition.state.undone.need(undoneKey(owner, place));
+    if (failure === undefined) done.push(tool);
+    else failed.push({ tool, failure });
+  }
+  return { done, failed, not_run: row.notRun ?? leftOf(transition, owner, row) };
+}
+
+/** Tools of what is still to be undone. What was left out because there was nothing to undo is not among it. [E13] */
+function leftOf(transition: Transition, owner: Owner, { next, late = [] }: UndoRow): readonly string[] {
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
     const steps = owner.planned.node.steps.slice(next).filter((step) => hasSomethingToUndo(reader, step));
-    return { done, failed, not_run: steps.map(({ tool }) => tool) };
+    return steps.map(({ tool }) => tool);
   }
-  const left = [...late, ...transition.state.items.need(keyOf(owner)).slice(next)];
-  const not_run = left.flatMap((key) => {
-    const { tool, status } = transition.state.effects.get(String(key)) ?? {};
+  const { state } = transition;
+  const left = [...late, ...state.items.need(keyOf(owner)).slice(next)];
+  return left.flatMap((key) => {
+    const { tool, status } = state.effects.get(String(key)) ?? {};
     return tool === undefined || (status !== 'active' && status !== 'unknown') ? [] : [tool];
   });
-  return { done, failed, not_run };
 }
 
 /** Key of the rows that keep account. */
