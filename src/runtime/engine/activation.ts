@@ -154,6 +154,8 @@ function owedEnd(end: Ended): OwedEnd {
       return { kind: 'scope', scope: scopeRef(end.scope) };
     case 'rollback':
       return { kind: 'rollback', of: end.of.key };
+    case 'goOn':
+      return { kind: 'goOn', by: end.by.key };
     case 'undone': {
       const { by, report, hasHalted } = end;
       return { kind: 'undone', ...(by === undefined ? {} : { by: by.key }), report, hasHalted };
@@ -170,6 +172,8 @@ function endOf(state: RunState, end: OwedEnd): Ended {
     }
     case 'rollback':
       return { kind: 'rollback', of: state.find(end.of) };
+    case 'goOn':
+      return { kind: 'goOn', by: state.find(end.by) };
     case 'undone': {
       const { by, report, hasHalted } = end;
       return { kind: 'undone', by: by === undefined ? undefined : state.find(by), report, hasHalted };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../graph/canonical.js';
 import type { Compensation } from '../../graph/model.js';
-import { ask, body, branch, compensate, parallel, undo } from './constructs.fixture.js';
+import { ask, body, branch, compensate, parallel, runs, undo, withTasks } from './constructs.fixture.js';
 import { again, call, chain, graph, lit, Run, step } from './graph.fixture.js';
 
 const undoes = (id: string, options: Partial<Compensation> = {}) =>
@@ -288,5 +288,29 @@ describe('A8: a step that undoes no recorded call', () => {
       ['one', ownKey('clean', 2, 0)],
     ]);
     expect(new Set(compensations(run).map(({ id }) => id)).size).toBe(2);
+  });
+});
+
+describe('an abort while two nodes wait for one compensation', () => {
+  const refund = undo('refund', { of: step('a') });
+  const task = graph(
+    [
+      call('a', {}, { compensate: refund }),
+      branch('g1', [[undefined, 'c1']], { after: ['a'] }),
+      compensate('c1', [refund]),
+      branch('g2', [[undefined, 'c2']], { after: ['a'] }),
+      compensate('c2', [refund]),
+    ],
+    { name: 'task' },
+  );
+
+  test('ends each of them once', () => {
+    const of = withTasks(graph([runs('w', 'task', {}, { timeoutMs: 50 })]), task);
+    const run = new Run(of).returns('w/a', 1);
+    expect(run.inFlight).toContain('w/c1');
+    run.send({ kind: 'timerFired', at: 2_000, command: 'w#1:timer' });
+    const ends = run.facts.flatMap((fact) => ('node' in fact && fact.node === 'w/c2' ? [fact.kind] : []));
+    expect(ends).toEqual(['nodeStarted', 'compensating', 'nodeCancelled']);
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_TIMEOUT' } });
   });
 });

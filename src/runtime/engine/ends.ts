@@ -6,6 +6,7 @@ import type { NodeRecord, ScopeRecord } from './records.js';
 import { finishRun, runUndone } from './run-end.js';
 import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
 import type { Transition } from './transition.js';
+import { goOnUndoing } from './undo.js';
 
 /** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
 export function tellNext(transition: Transition): boolean {
@@ -19,11 +20,17 @@ export function tellNext(transition: Transition): boolean {
     case 'rollback':
       rolledBack(transition, ended.of);
       return true;
+    case 'goOn':
+      // It may have been aborted as well.
+      if (transition.state.undoing.get(ended.by.key) !== undefined) goOnUndoing(transition, ended.by);
+      return true;
     case 'undone': {
       const { by, report, hasHalted } = ended;
       if (by === undefined) runUndone(transition, report);
-      else if (by.planned.node.kind === 'compensate') compensated(transition, by, report, hasHalted);
-      else rolledBack(transition, by, report);
+      else if (by.planned.node.kind === 'compensate') {
+        // An abort may have come first.
+        if (by.status === 'running') compensated(transition, by, report, hasHalted);
+      } else rolledBack(transition, by, report);
       return true;
     }
     default:

@@ -4,7 +4,7 @@ import { body, foreach } from './constructs.fixture.js';
 import { call, chain, done, graph, input, Run, step } from './graph.fixture.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
 import type { Change, Row } from './rows.js';
-import { foldRows, restore, snapshot } from './snapshot.js';
+import { dueTimeOf, foldRows, restore, snapshot } from './snapshot.js';
 import { rowsText, textOf } from './tables.fixture.js';
 
 const LONG = 'é'.repeat(70_000);
@@ -73,6 +73,21 @@ describe('a large value', () => {
   test('is none up to the limit', () => {
     const row: Row = { op: 'put', table: 'outputs', key: 'k', row: 'x'.repeat(65_000) };
     expect(withoutLargeValues([row])).toEqual([row]);
+  });
+
+  test('never takes what a journal reads of a row', () => {
+    const message = 'm'.repeat(40_000);
+    const text = 'x'.repeat(65_450);
+    const retry = { extra: 1, delayMs: 10, backoff: 'constant', capMs: 60_000, jitter: 0 } as const;
+    const run = new Run(graph([call('a', { text: input('text') }, { retry })]), { text });
+    const rowsOf = () => snapshot(run.state).filter(({ table }) => table === 'nodes');
+    expect(rowsOf().map(dueTimeOf)).toEqual([{ command: 'a#1', dueAt: 61_000 }]);
+    run.fails('a', { code: 'E_TOOL', message });
+    expect(rowsOf().map(dueTimeOf)).toEqual([{ command: 'a#1:delay', dueAt: 1_010 }]);
+    run.waits('a').fails('a', { code: 'E_TOOL', message });
+    const end = snapshot(run.state).find(({ table }) => table === 'run');
+    expect(end).toMatchObject({ row: { status: 'failed' } });
+    expect(rowsText(restore(run.plan, snapshot(run.state)))).toBe(rowsText(run.state));
   });
 
   test('that is missing among the rows is named', () => {

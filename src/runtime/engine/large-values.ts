@@ -11,22 +11,28 @@ export class LargeValues {
   #held: Map<string, readonly string[]> | undefined;
   /** How many times rows hold each value. */
   #counts: Map<string, number> | undefined;
+  #keys: ValueKeys | undefined;
 
   /** Changes with their large values taken out: new ones are written, and those that no row holds any more are deleted. */
   takeOut(changes: readonly Change[]): readonly Change[] {
     if (this.#held === undefined && !changes.some(isLargeRow)) return changes;
+    this.#keys ??= new ValueKeys();
+    const keys = this.#keys;
     const values = new Map<string, Json>();
-    const touched = new Set<string>();
-    const before = new Map(this.#counts);
+    /** Values that rows hold or held, and whether they did before. */
+    const touched = new Map<string, boolean>();
     const out = changes.map((change) => {
-      const taken = change.op === 'put' ? takenOut(change) : undefined;
+      const taken = change.op === 'put' ? takenOut(change, keys) : undefined;
       for (const [key, value] of taken?.values ?? []) values.set(key, value);
-      for (const key of this.#hold(change, taken === undefined ? [] : [...taken.values.keys()]))
-        touched.add(key);
+      const held = taken === undefined ? [] : keysIn(taken.row, taken.row.refs ?? []);
+      for (const key of [...held, ...this.#heldBy(change)]) {
+        if (!touched.has(key)) touched.set(key, this.#counts?.has(key) === true);
+      }
+      this.#hold(change, held);
       return taken?.row ?? change;
     });
-    for (const key of touched) {
-      const [had, has] = [(before.get(key) ?? 0) > 0, (this.#counts?.get(key) ?? 0) > 0];
+    for (const [key, had] of touched) {
+      const has = this.#counts?.has(key) === true;
       const value = values.get(key);
       if (has && !had && value !== undefined) out.push({ op: 'put', table: 'values', key, row: value });
       if (had && !has) out.push({ op: 'delete', table: 'values', key });
@@ -39,13 +45,17 @@ export class LargeValues {
     for (const row of rows) if (row.refs !== undefined) this.#hold(row, keysIn(row, row.refs));
   }
 
-  /** A row holds these values now. Gives their keys, and those of the values it held before. */
-  #hold({ table, key }: Change, keys: readonly string[]): readonly string[] {
-    const of = `${table} ${key}`;
-    const before = this.#held?.get(of) ?? [];
-    if (keys.length === 0 && before.length === 0) return keys;
+  #heldBy({ table, key }: Change): readonly string[] {
+    return this.#held?.get(`${table} ${key}`) ?? [];
+  }
+
+  /** A row holds these values now. */
+  #hold(row: Change, keys: readonly string[]): void {
+    const before = this.#heldBy(row);
+    if (keys.length === 0 && before.length === 0) return;
     this.#held ??= new Map();
     this.#counts ??= new Map();
+    const of = `${row.table} ${row.key}`;
     if (keys.length === 0) this.#held.delete(of);
     else this.#held.set(of, keys);
     for (const each of keys) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
@@ -54,7 +64,6 @@ export class LargeValues {
       if (left > 0) this.#counts.set(each, left);
       else this.#counts.delete(each);
     }
-    return [...keys, ...before];
   }
 }
 
@@ -119,7 +128,7 @@ function pathOf(pointer: string): string[] {
 }
 
 function isLargeRow(change: Change): boolean {
-  return change.op === 'put' && isLarge(change.row as Json);
+  return change.op === 'put' && isLonger(change.row as Json, LARGE_VALUE);
 }
 
 interface TakenOut {
@@ -127,78 +136,135 @@ interface TakenOut {
   readonly values: ReadonlyMap<string, Json>;
 }
 
+/** Tables whose rows are values as wholes. */
+const VALUE_TABLES: ReadonlySet<string> = new Set(['outputs', 'inputs', 'items']);
+
+/** In a row that is large altogether, members longer than this are taken out. */
+const LARGE_MEMBER = 4_096;
+
 /** A row without its large values; nothing where it has none. */
-function takenOut(row: Row): TakenOut | undefined {
+function takenOut(row: Row, keys: ValueKeys): TakenOut | undefined {
   const whole = row.row as Json;
-  if (!isLarge(whole)) return undefined;
-  const values = new Map<string, Json>();
-  const refs: string[] = [];
-  const left = smallOf(whole, '', (value, pointer) => {
-    const key = keyOf(value);
-    values.set(key, value);
-    refs.push(pointer);
-    return key;
-  });
-  return { row: { ...row, row: left, refs } as unknown as Row, values };
+  if (!isLonger(whole, LARGE_VALUE)) return undefined;
+  const found = new Found(keys);
+  if (VALUE_TABLES.has(row.table)) return found.out(row, found.small(whole, '', LARGE_VALUE));
+  const left = membersOf(whole as JsonObject, '', LARGE_VALUE, found);
+  if (!isLonger(left, LARGE_VALUE)) return found.out(row, left);
+  const more = new Found(keys);
+  return more.out(row, membersOf(whole as JsonObject, '', LARGE_MEMBER, more));
 }
 
-/** A value in which the smallest parts that are large are replaced. */
-function smallOf(value: Json, pointer: string, replace: (value: Json, pointer: string) => string): Json {
-  if (!isLarge(value)) return value;
-  if (typeof value !== 'object' || value === null) return replace(value, pointer);
-  const inside: [value: Json, pointer: string][] = [];
-  const note = (part: Json, at: string): string => {
-    inside.push([part, at]);
-    return keyOf(part);
-  };
-  const left = Array.isArray(value)
-    ? (value as readonly Json[]).map((item, at) => smallOf(item, `${pointer}/${at}`, note))
-    : Object.fromEntries(
-        Object.entries(value).map(([key, member]) => [
-          key,
-          smallOf(member, `${pointer}/${escaped(key)}`, note),
-        ]),
-      );
-  // A long list of small items is one large value.
-  if (isLarge(left)) return replace(value, pointer);
-  for (const [part, at] of inside) replace(part, at);
-  return left;
+/** A row of several fields. What a journal reads of it (times, statuses, ids) stays where it is. */
+function membersOf(object: JsonObject, pointer: string, limit: number, found: Found): JsonObject {
+  const entries = Object.entries(object).map(([key, member]): [string, Json] => {
+    const at = `${pointer}/${escaped(key)}`;
+    const isCommand = at === '/command';
+    return [
+      key,
+      isCommand ? membersOf(member as JsonObject, at, limit, found) : found.small(member, at, limit),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The values that are taken out of a row. */
+class Found {
+  readonly #values = new Map<string, Json>();
+  readonly #refs = new Set<string>();
+  readonly #keys: ValueKeys;
+
+  constructor(keys: ValueKeys) {
+    this.#keys = keys;
+  }
+
+  /** The row with what is left of it. */
+  out(row: Row, left: Json): TakenOut {
+    return { row: { ...row, row: left, refs: [...this.#refs] } as unknown as Row, values: this.#values };
+  }
+
+  /** A value in which the smallest parts that are longer than a limit are replaced. */
+  small(value: Json, pointer: string, limit: number): Json {
+    if (!isLonger(value, limit)) return value;
+    if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && this.#keys.isKnown(value))) {
+      return this.#replace(value, pointer);
+    }
+    const left = Array.isArray(value)
+      ? (value as readonly Json[]).map((item, at) => this.small(item, `${pointer}/${at}`, limit))
+      : Object.fromEntries(
+          Object.entries(value).map(([key, member]) => [
+            key,
+            this.small(member, `${pointer}/${escaped(key)}`, limit),
+          ]),
+        );
+    if (!isLonger(left, limit)) return left;
+    // A long list of small items is one large value.
+    for (const ref of this.#refs) if (ref.startsWith(`${pointer}/`)) this.#refs.delete(ref);
+    return this.#replace(value, pointer);
+  }
+
+  #replace(value: Json, pointer: string): string {
+    const key = this.#keys.of(value);
+    this.#values.set(key, value);
+    this.#refs.add(pointer);
+    return key;
+  }
 }
 
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-const keys = new WeakMap<object, string>();
+/** So many long texts are remembered with their keys. */
+const REMEMBERED_TEXTS = 16;
 
-/** The key of a large value. That of an object is worked out once: values never change. */
-function keyOf(value: Json): string {
-  const known = typeof value === 'object' && value !== null ? keys.get(value) : undefined;
-  const key = known ?? sha256Hex(canonicalJson(value));
-  if (typeof value === 'object' && value !== null) keys.set(value, key);
-  return key;
+const objectKeys = new WeakMap<object, string>();
+
+/** Keys of large values, each worked out once: values never change. */
+class ValueKeys {
+  readonly #texts = new Map<string, string>();
+
+  /** Whether a value is known to be large. */
+  isKnown(value: object): boolean {
+    return objectKeys.has(value);
+  }
+
+  of(value: Json): string {
+    if (typeof value === 'object' && value !== null) {
+      const key = objectKeys.get(value) ?? sha256Hex(canonicalJson(value));
+      objectKeys.set(value, key);
+      return key;
+    }
+    const text = String(value);
+    const key = this.#texts.get(text) ?? sha256Hex(canonicalJson(value));
+    this.#texts.set(text, key);
+    for (const oldest of this.#texts.keys()) {
+      if (this.#texts.size <= REMEMBERED_TEXTS) break;
+      this.#texts.delete(oldest);
+    }
+    return key;
+  }
 }
 
-/** Whether the JSON of a value is longer than a row may hold. Looks no further than it must. */
-function isLarge(value: Json): boolean {
-  return lengthOf(value, 0) > LARGE_VALUE;
+/** Whether the JSON of a value is longer than a limit (in UTF-16 code units, about). Looks no further than it must. */
+function isLonger(value: Json, limit: number): boolean {
+  return lengthOf(value, 0, limit) > limit;
 }
 
-/** The length of a value's JSON on top of `length`, about: exact up to the limit but for what is escaped in texts. */
-function lengthOf(value: Json, length: number): number {
+/** The length of a value's JSON on top of `length`: exact up to the limit, but for what is escaped in texts. */
+function lengthOf(value: Json, length: number, limit: number): number {
   if (typeof value === 'string') return length + value.length + 2;
   if (typeof value !== 'object' || value === null) return length + 5;
   let sum = length + 2;
   if (Array.isArray(value)) {
     for (const item of value as readonly Json[]) {
-      sum = lengthOf(item, sum + 1);
-      if (sum > LARGE_VALUE) return sum;
+      sum = lengthOf(item, sum + 1, limit);
+      if (sum > limit) return sum;
     }
     return sum;
   }
   for (const key of Object.keys(value)) {
-    sum = lengthOf((value as JsonObject)[key] ?? null, sum + key.length + 4);
-    if (sum > LARGE_VALUE) return sum;
+    sum = lengthOf((value as JsonObject)[key] ?? null, sum + key.length + 4, limit);
+    if (sum > limit) return sum;
   }
   return sum;
 }

@@ -32,8 +32,8 @@ export function nextInQueue(transition: Transition): NodeRecord | undefined {
 /** Takes a node out of the queue, wherever it is in it; one that is not is left alone. */
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
   if (node.queued === 0) return;
-  transition.state.queue.remove();
   transition.change(node).queued = 0;
+  transition.state.queue.remove();
 }
 
 /** Of a queue that is empty. Never changed. */
@@ -58,8 +58,6 @@ export class ReadyQueue {
       const { node, since } = this.#waiting[this.#next] ?? {};
       if (node !== undefined && node.queued === since) return node;
     }
-    this.#waiting = NONE;
-    this.#next = 0;
     return undefined;
   }
 
@@ -70,11 +68,22 @@ export class ReadyQueue {
     this.#size += 1;
   }
 
-  /** A node leaves, wherever it is in the list. */
+  /** A node leaves, wherever it is in the list. Those that have left are let go before they are most of it. */
   remove(): void {
     this.#size -= 1;
+    if (this.#size === 0) {
+      this.#waiting = NONE;
+      this.#next = 0;
+    } else if (this.#waiting.length > 2 * this.#size + FEW) {
+      const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.queued === since);
+      this.#waiting = left;
+      this.#next = 0;
+    }
   }
 }
+
+/** So many that have left are kept without looking. */
+const FEW = 32;
 
 /** Nodes to look at, handed out in declaration order whatever order they come in. */
 export class StartQueue {

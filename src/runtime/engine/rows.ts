@@ -345,6 +345,7 @@ export interface OwedWork {
 export type OwedEnd =
   | { readonly kind: 'scope'; readonly scope: ScopeRef }
   | { readonly kind: 'rollback'; readonly of: string }
+  | { readonly kind: 'goOn'; readonly by: string }
   | {
       readonly kind: 'undone';
       readonly by?: string;

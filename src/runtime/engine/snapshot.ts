@@ -83,12 +83,11 @@ export function foldRows(changes: Iterable<Change>): Row[] {
  */
 export function restore(plan: Plan, rows: Iterable<Row>): RunState {
   const all = [...rows];
+  const { key: id, row: begun } = new StoredRows(all).only('start');
+  checkVersion(id, new StoredRows(all).only('run').row);
+  checkGraph(id, begun.graphHash, plan);
   const stored = new StoredRows(withLargeValues(all));
-  const { key: id, row: start } = stored.only('start');
-  const { row: run } = stored.only('run');
-  checkVersion(id, run);
-  checkGraph(id, start.graphHash, plan);
-  const { state } = new Restoring(plan, id, start, run, stored);
+  const { state } = new Restoring(plan, id, stored.only('start').row, stored.only('run').row, stored);
   state.large.restore(all);
   return state;
 }

@@ -162,7 +162,7 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
   const outcome = { ok: false, failure: attempted ? failure : known } as const;
   transition.report({ kind: 'callReturned', node: command.node, command: id, attempted, outcome });
   if (command.kind !== 'callTool') return;
-  if (command.isCompensation) compensationReturned(transition, command, outcome.failure);
+  if (command.isCompensation) compensationReturned(transition, command, outcome.failure, true);
   else if (attempted) {
     noteUnknown(transition, command, failure);
     abandon(transition, command);

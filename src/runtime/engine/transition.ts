@@ -25,6 +25,8 @@ export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
 export type Ended =
   | { readonly kind: 'scope'; readonly scope: ScopeRecord }
   | { readonly kind: 'rollback'; readonly of: NodeRecord }
+  /** The compensation that it waited for was given up with the one that had issued it. */
+  | { readonly kind: 'goOn'; readonly by: NodeRecord }
   | {
       readonly kind: 'undone';
       readonly by: NodeRecord | undefined;

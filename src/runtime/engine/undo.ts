@@ -306,7 +306,12 @@ export function compensationCall(
 type OwedCompensation = Extract<OwedCommand, { kind: 'callTool' }>;
 
 /** A compensation came back, or was given up: `failure` says how it failed. All who waited for it go on. */
-export function compensationReturned(transition: Transition, call: ToolCall, failure?: Failure): void {
+export function compensationReturned(
+  transition: Transition,
+  call: ToolCall,
+  failure?: Failure,
+  isGivenUp = false,
+): void {
   const { state } = transition;
   changeSlots(transition, -1);
   state.compensations -= 1;
@@ -320,7 +325,9 @@ export function compensationReturned(transition: Transition, call: ToolCall, fai
     const by = owner === '' ? undefined : state.find(owner);
     const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
     state.undoing.put(owner, noted(transition, by, rest, how));
-    goOnUndoing(transition, by);
+    // Who gives one up is in the middle of something: others go on behind it.
+    if (isGivenUp && by !== undefined) transition.ended.push({ kind: 'goOn', by });
+    else goOnUndoing(transition, by);
   }
   endOfCancelled(transition);
 }
