@@ -1,4 +1,5 @@
 import type { Value } from '../../graph/json.js';
+import type { PlannedNode } from '../../plan/plan.js';
 import { abandonTimer, attemptId, attemptsInside, timerId } from './commands.js';
 import type { Fact, Failure } from './contract.js';
 import { forgetKept } from './effects.js';
@@ -99,10 +100,15 @@ export function wipeValues(transition: Transition, { values }: ContainerRecord):
   values.length = 0;
 }
 
+function hasParts({ node, parts }: PlannedNode): boolean {
+  return parts.length > 0 || node.kind === 'workflow';
+}
+
 /** Forgets the failed items of a loop that starts over, and of those inside. */
-export function forgetFailedItems({ state }: Transition, { key }: NodeRecord): void {
+export function forgetFailedItems({ state }: Transition, { key, planned }: NodeRecord): void {
   const { failedItems } = state;
-  if (failedItems.size === 0) return;
+  // A node without parts has no items, and nothing inside.
+  if (failedItems.size === 0 || !hasParts(planned)) return;
   for (const [row, { step }] of [...failedItems.rows()]) {
     for (
       let each: NodeRecord | undefined = state.find(step);
