@@ -129,7 +129,7 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 }
 
 /** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
-export function putOff(transition: Transition): void {
+function putOff(transition: Transition): void {
   const { state, at, budget, due, ended } = transition;
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {

@@ -47,20 +47,4 @@ describe('instances', () => {
     expect(instances.find('one[4]')).toBe(nodeIn(instances, 4));
     expect(() => instances.find('two')).toThrow("no node 'two'");
   });
-
-  test('keep what is made of their keys', () => {
-    const node = nodeIn(new Instances(planOf(graph)), 12);
-    expect(node.firstAttempt).toBe('one[12]#1');
-  });
-
-  test('are forgotten in a sweep where there are very many, and made again', () => {
-    const instances = new Instances(planOf(graph));
-    const node = nodeIn(instances, 0);
-    instances.sweep();
-    expect(nodeIn(instances, 0)).toBe(node);
-    for (let item = 0; item < 15_000; item += 1) nodeIn(instances, item);
-    instances.sweep();
-    expect(nodeIn(instances, 0)).not.toBe(node);
-    expect(nodeIn(instances, 0).key).toBe(node.key);
-  });
 });

@@ -28,14 +28,13 @@ export interface ScopeInstance {
   readonly nodes: (NodeInstance | undefined)[];
 }
 
-/** A node of a run: with the items of the loops around it. The id of its first attempt is made once. */
+/** A node of a run: with the items of the loops around it. */
 export class NodeInstance {
   readonly key: string;
   readonly planned: PlannedNode;
   readonly scope: ScopeInstance;
   /** Its parts, as far as somebody has asked for them. */
   parts: (ScopeInstance | undefined)[] | undefined;
-  #firstAttempt: string | undefined;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeInstance) {
     this.key = key;
@@ -43,30 +42,19 @@ export class NodeInstance {
     this.scope = scope;
     this.parts = undefined;
   }
-
-  /** Id of its first attempt in the first generation. */
-  get firstAttempt(): string {
-    this.#firstAttempt ??= `${this.key}#1`;
-    return this.#firstAttempt;
-  }
 }
 
 /** Key of the scope at the top of a run. */
 export const ROOT = '/';
 
-/** More instances than this are not kept from one step of a run to the next. */
-const MAX_KEPT = 20_000;
-
 /**
- * Finds nodes and scopes of runs. They are made from the plan and their keys alone, and hold no state: all runs of a plan
- * share them, and whoever asks twice gets the same one.
+ * Finds nodes and scopes of a run. They are made from the plan and their keys alone, and hold no state: the same key gives
+ * the same one.
  */
 export class Instances {
   readonly #plan: Plan;
-  #root: ScopeInstance;
-  #byKey = new Map<string, NodeInstance>();
-  /** How many were made that stand in a loop or in a workflow that another one runs: no plan says how many there are. */
-  #inside = 0;
+  readonly #root: ScopeInstance;
+  readonly #byKey = new Map<string, NodeInstance>();
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -76,14 +64,6 @@ export class Instances {
   /** The scope at the top. */
   get root(): ScopeInstance {
     return this.#root;
-  }
-
-  /** Forgets instances where there are too many of them. Not while somebody works with them. */
-  sweep(): void {
-    if (this.#inside <= MAX_KEPT) return;
-    this.#root = rootOf(this.#plan);
-    this.#byKey = new Map();
-    this.#inside = 0;
   }
 
   /** A node of a scope. */
@@ -97,7 +77,6 @@ export class Instances {
     const node = new NodeInstance(key, planned, scope);
     scope.nodes[planned.index] = node;
     this.#byKey.set(key, node);
-    if (scope !== this.#root) this.#inside += 1;
     return node;
   }
 
@@ -110,7 +89,6 @@ export class Instances {
     const made = this.#partOf(container, part);
     container.parts ??= [];
     container.parts[part] = made;
-    this.#inside += 1;
     return made;
   }
 

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../graph/json.js';
 import type { Change, Row } from './rows.js';
 
 /** Values whose JSON is longer than this (in UTF-16 code units) are stored once, apart from the rows that hold them. */
-export const LARGE_VALUE = 65_536;
+const LARGE_VALUE = 65_536;
 
 /** Which large values the rows of a run hold, as its journal has them. */
 export class LargeValues {

@@ -26,12 +26,7 @@ export function openScope({ due, ended }: Transition, scope: ScopeRecord): void 
 }
 
 /** Begins a part of a container. */
-export function openPart(
-  transition: Transition,
-  node: NodeRecord,
-  container: ContainerRecord,
-  part: number,
-): void {
+function openPart(transition: Transition, node: NodeRecord, container: ContainerRecord, part: number): void {
   const { state } = transition;
   const scope = transition.change(state.newPart(node, part));
   scope.restarts = restartsInside(state, node);
@@ -69,7 +64,7 @@ function wipeScope(transition: Transition, scope: ScopeRecord): void {
 }
 
 /** Deletes a part of a container. The value it gave stays. */
-export function wipePart(transition: Transition, container: ContainerRecord, part: number): void {
+function wipePart(transition: Transition, container: ContainerRecord, part: number): void {
   const scope = container.parts[part];
   if (scope === undefined) return;
   wipeScope(transition, scope);
@@ -85,7 +80,7 @@ export function wipeParts(transition: Transition, node: NodeRecord): void {
 }
 
 /** Deletes the account of a container whose parts are deleted. */
-export function wipeContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
+function wipeContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
   const { items, inputs } = transition.state;
   wipeValues(transition, container);
   if (container.items !== undefined) items.delete(node.key);
@@ -95,7 +90,7 @@ export function wipeContainer(transition: Transition, node: NodeRecord, containe
 }
 
 /** Forgets what the parts of a container gave. */
-export function wipeValues(transition: Transition, { values }: ContainerRecord): void {
+function wipeValues(transition: Transition, { values }: ContainerRecord): void {
   for (const value of values) if (value !== undefined) transition.change(value).value = undefined;
   values.length = 0;
 }

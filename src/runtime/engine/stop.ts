@@ -140,7 +140,7 @@ function isRollbackAtHand(node: NodeRecord): boolean {
 }
 
 /** Gives up what a node still waits for: its answer, its time, the delay before its next attempt. */
-export function withdrawOwn(transition: Transition, node: NodeRecord, failure: Failure): void {
+function withdrawOwn(transition: Transition, node: NodeRecord, failure: Failure): void {
   if (node.command !== undefined) withdraw(transition, node.command, failure);
 }
 
