@@ -2,10 +2,10 @@ import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { Outstanding, OwedCommand } from './contract.js';
 import type { ScopeInstance } from './instances.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
-import type { EffectRow, SubmissionRow } from './rows.js';
+import type { SubmissionRow } from './rows.js';
 import type { RunState } from './state.js';
 
-/** The record of a node by its key; none where it has not begun, or is forgotten with its scope. */
+/** The record of a node by its key; none where the scope it is in has not begun, or is over. */
 export function nodeRecord(state: RunState, key: string): NodeRecord | undefined {
   const node = state.lookup(key);
   return node?.scope.isOpen ? node : undefined;
@@ -29,11 +29,6 @@ export function inputOf(state: RunState, key: string): JsonObject | undefined {
 /** A field of the run's state that was written; its `value` is missing where it was written as absent. */
 export function fieldOf(state: RunState, name: string): { readonly value?: Json } | undefined {
   return state.fields.get(name);
-}
-
-/** An undo record by its key. */
-export function effectOf(state: RunState, key: string): EffectRow | undefined {
-  return state.effects.get(key);
 }
 
 /** An accepted answer, by the id of its action. */

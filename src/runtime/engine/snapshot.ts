@@ -12,18 +12,7 @@ import {
   type Tracked,
 } from './records.js';
 import { ROW_TABLES, type RowTableName } from './row-table.js';
-import type {
-  Change,
-  CommandRow,
-  ContainerRow,
-  NodeRow,
-  Row,
-  RunRow,
-  ScopeRow,
-  StartRow,
-  TableName,
-  Tables,
-} from './rows.js';
+import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';
 import { type Owed, partKey, RunState } from './state.js';
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
@@ -83,11 +72,12 @@ export function foldRows(changes: Iterable<Change>): Row[] {
  */
 export function restore(plan: Plan, rows: Iterable<Row>): RunState {
   const all = [...rows];
-  const { key: id, row: begun } = new StoredRows(all).only('start');
-  checkVersion(id, new StoredRows(all).only('run').row);
+  // Looked at before anything else is read: a later version may hold large values in another way.
+  const asStored = new StoredRows(all);
+  const { key: id, row: begun } = asStored.only('start');
+  checkVersion(id, asStored.only('run').row);
   checkGraph(id, begun.graphHash, plan);
-  const stored = new StoredRows(withLargeValues(all));
-  const { state } = new Restoring(plan, id, stored.only('start').row, stored.only('run').row, stored);
+  const { state } = new Restoring(plan, id, new StoredRows(withLargeValues(all)));
   state.large.restore(all);
   return state;
 }
@@ -123,11 +113,11 @@ class Restoring {
   /** What can be filled in once all nodes are there. */
   readonly #links: (() => void)[] = [];
 
-  constructor(plan: Plan, id: string, start: StartRow, run: RunRow, rows: StoredRows) {
+  constructor(plan: Plan, id: string, rows: StoredRows) {
     this.#rows = rows;
-    this.state = new RunState(plan, id, start);
+    this.state = new RunState(plan, id, rows.only('start').row);
     const { state } = this;
-    Object.assign(state.run, run);
+    Object.assign(state.run, rows.only('run').row);
     this.#scope(state.root, rows.all('scopes').get(state.root.key));
     for (const link of this.#links) link();
     for (const [key, row] of rows.all('effects')) state.effects.put(key, row);
