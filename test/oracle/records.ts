@@ -131,9 +131,9 @@ export function noteLate(
   if (node.kind !== 'call' || safetyOf(run, node.tool) === 'readOnly') return;
   const isPlain = undo.tool === undefined;
   const safe = isSafe(run, node.tool);
+  if (isPlain && safe && !wasUnknown) return;
   const same = isPlain && !safe ? undefined : recorded(run, instance, generation, undo)[0];
   if (same !== undefined) placeLast(run, same);
-  else if (isPlain && safe && !wasUnknown) return;
   else if (run.rules.lateNamed)
     Object.assign(append(run, instance, generation, undo), { wanted: true, late: true });
   else if (!isPlain || rollsBack(instance)) append(run, instance, generation, undo);

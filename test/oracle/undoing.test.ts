@@ -60,6 +60,25 @@ test('an effect is not late any more once a step has succeeded with the same key
   expect(remains.notUndone).toEqual([{ step: 'book', failure: 'E_NOT_UNDOABLE' }]);
 });
 
+test('a late answer to a call that has succeeded since does not make its effect the newest one', () => {
+  const all = node(
+    'parallel',
+    'all',
+    {
+      onPartialFailure: 'rollback',
+      branches: [branch('book'), branch('pay', { compensate: undoing('pay') }), branch('fails')],
+    },
+    { timeoutMs: 20, retry: again(1, { delayMs: 0 }) },
+  );
+  // The second call of `book` succeeds at 23 ms, `pay` at 24 ms, and the first call of `book` at 30 ms.
+  const replies = {
+    ...{ book: [gives(30), gives(3)], pay: [hangs, gives(4)], fails: [hangs, breaks(18)] },
+    undo_pay: [breaks(1)],
+  };
+  const { remains } = run(graph([all]), { replies, tools: { book: 'idempotent' } });
+  expect(remains.notUndone).toMatchObject([{ step: 'pay' }, { step: 'book' }]);
+});
+
 test('what another node undoes while a cancelled run halts is not told as not run', () => {
   const trip = (book: string, fails: string) =>
     node('parallel', `trip_${book}`, {
