@@ -71,9 +71,10 @@ describe('stepwright', () => {
     [['graph', 'a', 'b'], '`stepwright graph` takes one argument, and was given `b`'],
     [['graph', 'a', '--format', 'svg'], '`--format` of `stepwright graph` takes text or mermaid, not `svg`'],
     [['graph', 'a', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
-    [['explain'], '`stepwright explain` needs the code of a diagnostic'],
-    [['explain', 'SW301'], 'there is no diagnostic `SW301` (did you mean `SW3'],
-    [['explain', '__proto__'], 'there is no diagnostic `__proto__`'],
+    [['explain'], '`stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`'],
+    [['explain', 'SW301'], 'there is no code `SW301` (did you mean `SW3'],
+    [['explain', 'E_TIMEUOT'], 'there is no code `E_TIMEUOT` (did you mean `E_TIMEOUT`?)'],
+    [['explain', '__proto__'], 'there is no code `__proto__`'],
     [['explain', 'SW3001', 'SW3002'], '`stepwright explain` takes one argument, and was given `SW3002`'],
     [['codegen', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
   ])('answers %j with one line and exit code 2', async (args, text) => {
@@ -98,6 +99,12 @@ describe('stepwright', () => {
   test.each(['SW3001', 'sw3001', '3001'])('explain %s prints its page', async (code) => {
     const page = await readFile(new URL('../../docs/diagnostics/SW3001.md', import.meta.url), 'utf8');
     expect(await run('explain', code)).toEqual({ code: 0, out: page, err: '' });
+  });
+
+  test.each(['E_TIMEOUT', 'e_timeout'])('explain %s prints its section of the catalogue', async (code) => {
+    const page = await readFile(new URL('../../docs/run-time-codes.md', import.meta.url), 'utf8');
+    const [, section = ''] = /^### (E_TIMEOUT\n.*?)\n#/ms.exec(page) ?? [];
+    expect(await run('explain', code)).toEqual({ code: 0, out: `# ${section}`, err: '' });
   });
 
   test('the package brings the pages', async () => {

@@ -15,7 +15,7 @@ Commands:
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
   graph       show a workflow as an outline or a chart
-  explain     show what a diagnostic means and how it is repaired
+  explain     show what a code means, of a diagnostic or a failure, and its repair
 
 Options:
   --help      show this, or the help of a command
@@ -50,6 +50,7 @@ Options:
   explainHelp: `Usage: stepwright explain CODE
 
 Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
+Of a code that a run gives it shows the meaning, the cause and the repair: \`stepwright explain E_TIMEOUT\`.
 
 Options:
   --help           show this
@@ -78,9 +79,9 @@ Options:
     `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
   unknownRegistry: (name: string, known: readonly string[]) =>
     `stepwright: there is no registry \`${name}\` with workflows in it${didYouMean(nearestName(name, known), known)}`,
-  missingCode: 'stepwright: `stepwright explain` needs the code of a diagnostic, such as `SW3001`',
+  missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>
-    `stepwright: there is no diagnostic \`${code}\`${didYouMean(suggestion)}`,
+    `stepwright: there is no code \`${code}\`${didYouMean(suggestion)}`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,

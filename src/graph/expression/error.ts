@@ -1,4 +1,5 @@
 import type { Span } from '../place.js';
+import type { RunTimeCode } from '../run-time-codes.js';
 
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {
@@ -34,7 +35,7 @@ const messages = {
   E_UNSUPPORTED: (p: { what: string }) => `this version cannot evaluate ${p.what}`,
   E_DEPTH: (p: { what: string; limit: number }) => `${p.what} is nested deeper than ${p.limit} levels`,
   E_BUDGET: (p: { limit: number }) => `the evaluation takes more than its budget of ${p.limit} units`,
-} as const;
+} as const satisfies Partial<Record<RunTimeCode, (params: never) => string>>;
 
 export type ExpressionErrorCode = keyof typeof messages;
 

@@ -1,6 +1,7 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { LoadedRun } from '../../hosts/journal.js';
@@ -97,15 +98,9 @@ export type RunAnswer =
   | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/**
- * What a caller should know although the request was not refused: `W_STRINGIFIED`, an answer should be sent in another
- * form; `W_NOT_USED`, it came when the run was over, or what the run did was then to be undone; `W_NOT_UNDONE`, what was
- * to be undone still stands, or perhaps;
- * `W_OUTCOME_UNKNOWN`, calls that were given up may have taken effect; `W_ITEMS_FAILED`, loops went on without items that
- * failed.
- */
+/** What a caller should know although the request was not refused. */
 export interface RunWarning {
-  readonly code: 'W_STRINGIFIED' | 'W_NOT_USED' | 'W_NOT_UNDONE' | 'W_OUTCOME_UNKNOWN' | 'W_ITEMS_FAILED';
+  readonly code: Extract<RunTimeCode, `W_${string}`>;
   readonly message: string;
 }
 
