@@ -149,6 +149,15 @@ describe('the hand-off', () => {
     expect(calls.map(([name]) => name)).toEqual(['busy', 'b', 'c']);
   });
 
+  test('lists a call before a branch that fails for sure, and waits for it by a check inside', async () => {
+    const first = branch('first', [[lit(true), body(chain(use('busy', {}), use('c', {})))]]);
+    const check = stop('check', lit('no'), { when: get(step('first'), 'isDone') });
+    const second = branch('second', [[get(lit(null), 'x'), body([check])]]);
+    const both = parallel('both', { left: body([first, second]), right: body([]) });
+    const { calls } = await handOffOf(graph([both]));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'c']);
+  });
+
   test('lists nothing that a step keeps from beginning that fails as it begins', async () => {
     const inside = body([foreach('none', lit('no list'), body([])), use('b', {})]);
     const { calls } = await handOffOf(graph(chain(use('busy', {}), branch('in', [[lit(true), inside]]))));

@@ -7,7 +7,10 @@ import { ABSENT, ANY_ITEM, LOST, literal, OpenNodes, residualId, residualKey } f
 
 type Base = Pick<CallNode, 'id' | 'after' | 'join' | 'executor' | 'when' | 'onError'>;
 
+const YES = literal(true);
 const NEVER = literal(false);
+/** What cannot be evaluated. */
+const FAILURE: Expr = { kind: 'get', of: literal(null), key: literal(null) };
 
 /**
  * What is left to do of a run that stopped, as a graph. Nodes that have settled are the values they had. Whatever a host
@@ -94,15 +97,16 @@ export class Residual extends OpenNodes {
     const { node: model } = planned;
     const expr = (of: Expr): Expr => this.expr(of, scope);
     const found = this.finding(node);
-    const when = model.when === undefined || this.isAgain(node) ? {} : { when: expr(model.when) };
+    const isAgain = this.isAgain(node);
     const given: Base = {
       ...base(residualId(node)),
-      ...{ after: this.#after(node), join: this.isAgain(node) ? 'all_done' : model.join, ...when },
+      ...{ after: this.#after(node), join: isAgain ? 'all_done' : model.join },
+      ...(isAgain ? {} : { when: this.#inOrder(node, model.when === undefined ? YES : expr(model.when)) }),
       ...this.#rescue(node),
     };
-    const never: Node = { ...given, kind: 'compute', value: ABSENT, when: NEVER };
+    const never: Node = { ...given, kind: 'compute', value: ABSENT, when: this.#inOrder(node, NEVER) };
     if (!this.isReachable(node)) return never;
-    if (found?.kind === 'refused') return { ...given, kind: 'compute', value: failure([]) };
+    if (found?.kind === 'refused') return { ...given, kind: 'compute', value: FAILURE };
     switch (model.kind) {
       case 'call':
         return asked(given, expr(model.input));
@@ -136,12 +140,9 @@ export class Residual extends OpenNodes {
       case 'return':
         return found?.kind === 'ends' ? { ...model, ...given, value: expr(model.value) } : never;
       case 'goto': {
-        const slice = planned.slice.map(({ node: { id } }) =>
-          expr({ kind: 'ref', root: 'steps', path: [id] }),
-        );
         // Without a condition it goes back until it fails, whatever the calls give.
         const isEndless = model.when === undefined && model.onLimit === 'fail';
-        return { ...given, kind: 'compute', value: isEndless ? failure(slice) : after(slice) };
+        return { ...given, kind: 'compute', value: isEndless ? FAILURE : ABSENT };
       }
       case 'compensate':
         return never;
@@ -160,12 +161,10 @@ export class Residual extends OpenNodes {
         const ids = new Set(found.arms.map(({ id }) => id));
         const bodies = this.#branchesOf(node).filter(([arm]) => ids.has(arm));
         const nodes = [this.#sideBySide(base(`${given.id}~arms`), bodies, { onPartialFailure: 'continue' })];
-        const decided = model.cases.map((each) => expr(each.when));
-        return sole(given, { nodes, value: literal(this.promised(node)) }, decided);
+        return sole(given, { nodes, value: literal(this.promised(node)) });
       }
       case 'foreach': {
-        if (found?.kind === 'items')
-          return this.#loop(node, given, this.#left(node), undefined, [expr(model.items)]);
+        if (found?.kind === 'items') return this.#loop(node, given, this.#left(node));
         // The dry run finds out about its items.
         return asked(given, expr(model.items));
       }
@@ -201,6 +200,20 @@ export class Residual extends OpenNodes {
     return [...new Set([...by, ...joined])];
   }
 
+  /** A condition of a node once all that comes before it has settled, whatever the residual graph reads of that. */
+  #inOrder({ planned, scope }: NodeInstance, condition: Expr): Expr {
+    const before = planned.orders.flatMap((each): Expr[] => {
+      const node = this.run.ledger.instances.node(scope, each);
+      const standing = this.standing(node);
+      const isLeft = standing === 'pending' || standing === 'open';
+      return isLeft ? [{ kind: 'ref', root: 'steps', path: [residualId(node)] }] : [];
+    });
+    if (before.length === 0) return condition;
+    // What it names is waited for, and not looked at.
+    const settled: Expr = { kind: 'or', truth: 'boolean', items: [YES, ...before] };
+    return { kind: 'and', truth: 'truthy.js', items: [settled, condition] };
+  }
+
   #arm(branch: NodeInstance, arm: Arm): Arm {
     if ('body' in arm) {
       const part = branch.planned.parts.findIndex((each) => each.arm === arm.id);
@@ -234,7 +247,6 @@ export class Residual extends OpenNodes {
     given: Base,
     items: readonly number[],
     done: ReadonlyMap<number, Expr> = new Map(),
-    behind?: readonly Expr[],
   ): Node {
     const { node: model } = loop.planned;
     if (model.kind !== 'foreach') throw new Error(`'${loop.key}' is no loop`);
@@ -248,7 +260,7 @@ export class Residual extends OpenNodes {
     const value: Expr = items.includes(ANY_ITEM)
       ? literal(this.promised(loop))
       : { kind: 'list', items: list };
-    return sole(given, { nodes: [all], value }, behind);
+    return sole(given, { nodes: [all], value });
   }
 
   /** The items of a loop that have not begun: a few each by itself, many as one. */
@@ -294,19 +306,9 @@ function asked(given: Base, expr: Expr): Node {
   return { ...given, kind: 'call', tool: '', input: dictOf({ given: expr }) };
 }
 
-/** Nodes that belong together. They come behind what was needed to find out about them. */
-function sole(given: Base, body: Scope, behind: readonly Expr[] = []): Node {
-  return { ...given, kind: 'branch', cases: [{ id: 'all', when: after(behind), body }] };
-}
-
-/** True, once the steps that these expressions refer to have settled. */
-function after(exprs: readonly Expr[]): Expr {
-  return { kind: 'or', truth: 'boolean', items: [literal(true), ...exprs, literal(true)] };
-}
-
-/** What cannot be evaluated, once the steps that these expressions refer to have settled. */
-function failure(exprs: readonly Expr[]): Expr {
-  return { kind: 'get', of: literal(null), key: after(exprs) };
+/** Nodes that belong together. */
+function sole(given: Base, body: Scope): Node {
+  return { ...given, kind: 'branch', cases: [{ id: 'all', when: YES, body }] };
 }
 
 function dictOf(values: Readonly<Record<string, Expr>>): DictExpr {
