@@ -9,7 +9,7 @@ import { type CheckEnvironment, withTasks } from './environment.js';
 import { checkNames } from './names.js';
 import { checkOrder } from './order.js';
 import { checkOutputPaths } from './outputs.js';
-import { checkRanges } from './ranges.js';
+import { checkRetryRanges } from './ranges.js';
 import { checkReach } from './reach.js';
 import { checkReferences } from './references.js';
 import { checkResources } from './resources.js';
@@ -70,7 +70,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkRollbacks(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
-    ...checkRanges(plan),
+    ...checkRetryRanges(plan),
     ...checkRetries(plan, environment),
     ...checkBranches(plan, namesIn),
     ...checkReach(plan, cycles.length > 0),

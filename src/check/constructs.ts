@@ -1,47 +1,36 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { failureCodeFault } from '../graph/failure-code.js';
+import { textsOf } from '../graph/expression/texts.js';
+import { kindOf } from '../graph/kinds/kinds.js';
 import type { AskNode, ForeachNode } from '../graph/model.js';
-import { parseTime } from '../graph/rfc3339.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { itemOf, typesOf } from './known.js';
 import { placeOfExpr, placeOfNode } from './places.js';
 import { describeTypes } from './type-mismatch.js';
 import { type Names, typeOf } from './type-of.js';
-import { type NamesIn, textsOf } from './values.js';
+import type { NamesIn } from './values.js';
 
 /**
- * SW4029 loops over what is no list, SW4030 options of questions,
- * SW4034 times that are none, SW4036 codes of failures that an author may not use.
+ * What the descriptors of nodes find: SW4015 numbers out of their range, SW4034 times that are none, SW4036 codes of
+ * failures that an author may not use. And what needs to know values: SW4029 loops over what is no list, SW4030
+ * options of questions.
  */
 export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return nodes.flatMap(({ node, scope }) => {
     const place = placeOfNode(node, graph);
-    switch (node.kind) {
-      case 'foreach': {
-        const actual = noList(node, namesIn(scope));
-        if (actual === undefined) return [];
-        return [diagnostic('SW4029', placeOfExpr(node.items, place), { step: node.id, actual })];
-      }
-      case 'ask': {
-        const problem = problemOfOptions(node, namesIn(scope));
-        if (problem === undefined) return [];
-        return [diagnostic('SW4030', placeOfExpr(node.options, place), { step: node.id, problem })];
-      }
-      case 'wait': {
-        const { until } = node;
-        const text = until?.kind === 'literal' && typeof until.value === 'string' ? until.value : undefined;
-        if (text === undefined || parseTime(text) !== undefined) return [];
-        return [diagnostic('SW4034', placeOfExpr(until, place), { step: node.id, text })];
-      }
-      case 'error': {
-        const { code } = node;
-        const problem = code === undefined ? undefined : failureCodeFault(code);
-        if (code === undefined || problem === undefined) return [];
-        return [diagnostic('SW4036', place, { step: node.id, code, problem })];
-      }
-      default:
-        return [];
+    const own = kindOf(node)
+      .faults(node)
+      .map(({ code, params, at }) => diagnostic(code, placeOfExpr(at, place), params));
+    if (node.kind === 'foreach') {
+      const actual = noList(node, namesIn(scope));
+      if (actual !== undefined)
+        own.push(diagnostic('SW4029', placeOfExpr(node.items, place), { step: node.id, actual }));
     }
+    if (node.kind === 'ask') {
+      const problem = problemOfOptions(node, namesIn(scope));
+      if (problem !== undefined)
+        own.push(diagnostic('SW4030', placeOfExpr(node.options, place), { step: node.id, problem }));
+    }
+    return own;
   });
 }
 

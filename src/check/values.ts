@@ -1,26 +1,13 @@
 import type { Expr } from '../graph/expression/tree.js';
-import type { JsonSchema } from '../graph/json.js';
-import type { AskNode, Graph, Node } from '../graph/model.js';
+import { type DerivedKind, kindOf } from '../graph/kinds/kinds.js';
+import type { Graph, Node } from '../graph/model.js';
 import { fallbackValue } from '../graph/node-expressions.js';
-import { unreachable } from '../graph/unreachable.js';
 import { type PlannedNode, planOf, type ScopePlan, type WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
 import { factsAround, rootsAskedElsewhere } from './facts.js';
 import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
 import { rootKey } from './narrow.js';
 import { type Names, typeOf, where } from './type-of.js';
-
-/** What reading a resource gives; see `ResourceNode`. */
-const RESOURCE_VALUE: JsonSchema = {
-  type: 'object',
-  properties: {
-    uri: { type: 'string' },
-    mimeType: { type: 'string' },
-    text: { type: 'string' },
-    blob: { type: 'string' },
-  },
-  additionalProperties: false,
-};
 
 /** The names that expressions of a scope start from, and what is known where a node of it runs. */
 export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
@@ -91,60 +78,61 @@ function knownValue(
   environment: CheckEnvironment,
   results: Results,
 ): Known {
-  const { parts, scope } = planned;
-  const node = planned.node as Node;
-  const names = namesIn(scope, planned);
-  const bodyValue = (body: ScopePlan): Known => valueOrAbsent(body.value, namesIn(body));
-  switch (node.kind) {
-    case 'call': {
-      const schema = environment.tools.get(node.tool)?.outputSchema;
-      return schema === undefined ? UNKNOWN : ofSchema(schema);
-    }
-    case 'resource':
-      return ofSchema(RESOURCE_VALUE);
-    case 'compute':
-      return node.function === undefined ? typeOf(node.value, names) : UNKNOWN;
-    case 'branch':
-      return either(...parts.map(bodyValue), ABSENT);
-    case 'parallel': {
-      const mayFail = node.onPartialFailure === 'continue';
-      const entries = parts.map((body): [string, Known] => {
-        const value = bodyValue(body);
-        return [body.arm ?? '', mayFail ? either(value, FAILED_BRANCH) : value];
-      });
-      return { kind: 'dict', entries: new Map(entries), isOpen: false };
-    }
-    case 'foreach': {
-      const [body] = parts;
-      const value = body === undefined ? ABSENT : bodyValue(body);
-      const hasNulls = node.onItemError === 'continue' || value === ABSENT;
-      return { kind: 'list', item: hasNulls ? either(value, ofTypes('null')) : value };
-    }
-    case 'workflow': {
-      const called = environment.workflows?.get(node.workflow);
-      return called === undefined ? UNKNOWN : resultOf(called, environment, results);
-    }
-    case 'ask':
-      return ofSchema(answerSchema(node));
-    case 'set':
-      return {
-        kind: 'dict',
-        entries: new Map(node.updates.map(({ field, value }) => [field, typeOf(value, names)])),
-        isOpen: false,
-      };
-    case 'compensate':
-      return ofSchema(REPORT);
-    case 'wait':
-    case 'goto':
-    case 'error':
-    case 'return':
-    case 'shell':
-    case 'delegate':
-      return UNKNOWN;
-    default:
-      return unreachable(node);
-  }
+  const { node } = planned;
+  const { value } = kindOf(node);
+  if (typeof value === 'function') return ofSchema(value(node));
+  if (value !== 'derived') return UNKNOWN;
+  const derive = DERIVED_VALUES[node.kind as DerivedKind] as DeriveValue<Node>;
+  return derive(node, {
+    parts: planned.parts,
+    names: namesIn(planned.scope, planned),
+    bodyValue: (body) => valueOrAbsent(body.value, namesIn(body)),
+    environment,
+    results,
+  });
 }
+
+/** What the value of a node is worked out from. */
+interface ValueContext {
+  readonly parts: readonly ScopePlan[];
+  readonly names: Names;
+  readonly bodyValue: (body: ScopePlan) => Known;
+  readonly environment: CheckEnvironment;
+  readonly results: Results;
+}
+
+type DeriveValue<N> = (node: N, context: ValueContext) => Known;
+
+const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, { kind: K }>> } = {
+  call: (node, { environment }) => {
+    const schema = environment.tools.get(node.tool)?.outputSchema;
+    return schema === undefined ? UNKNOWN : ofSchema(schema);
+  },
+  compute: (node, { names }) => (node.function === undefined ? typeOf(node.value, names) : UNKNOWN),
+  branch: (_node, { parts, bodyValue }) => either(...parts.map(bodyValue), ABSENT),
+  parallel: (node, { parts, bodyValue }) => {
+    const mayFail = node.onPartialFailure === 'continue';
+    const entries = parts.map((body): [string, Known] => {
+      const value = bodyValue(body);
+      return [body.arm ?? '', mayFail ? either(value, FAILED_BRANCH) : value];
+    });
+    return { kind: 'dict', entries: new Map(entries), isOpen: false };
+  },
+  foreach: (node, { parts: [body], bodyValue }) => {
+    const value = body === undefined ? ABSENT : bodyValue(body);
+    const hasNulls = node.onItemError === 'continue' || value === ABSENT;
+    return { kind: 'list', item: hasNulls ? either(value, ofTypes('null')) : value };
+  },
+  workflow: (node, { environment, results }) => {
+    const called = environment.workflows?.get(node.workflow);
+    return called === undefined ? UNKNOWN : resultOf(called, environment, results);
+  },
+  set: (node, { names }) => ({
+    kind: 'dict',
+    entries: new Map(node.updates.map(({ field, value }) => [field, typeOf(value, names)])),
+    isOpen: false,
+  }),
+};
 
 function valueOrAbsent(value: Expr | undefined, names: Names): Known {
   return value === undefined ? ABSENT : typeOf(value, names);
@@ -171,58 +159,4 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
   return result;
 }
 
-const REPORT: JsonSchema = {
-  type: 'object',
-  properties: {
-    done: { type: 'array', items: { type: 'string' } },
-    failed: { type: 'array' },
-    not_run: { type: 'array', items: { type: 'string' } },
-  },
-  additionalProperties: false,
-};
-
 const FAILED_BRANCH = ofJson({ error: { code: '', message: '' } });
-
-/** What an answer looks like; see `AskNode`. */
-function answerSchema(node: AskNode): JsonSchema {
-  const answer = (key: string, schema: JsonSchema): JsonSchema => ({
-    type: 'object',
-    properties: { [key]: schema },
-    required: [key],
-    additionalProperties: false,
-  });
-  switch (node.mode) {
-    case 'info':
-      return answer('acknowledged', { type: 'boolean' });
-    case 'confirm':
-      return answer('confirmed', { type: 'boolean' });
-    case 'text':
-      return answer('input', { type: 'string' });
-    case 'choice': {
-      const options = textsOf(node.options);
-      return answer(
-        'selected',
-        options === undefined ? { type: 'string' } : { type: 'string', enum: options },
-      );
-    }
-    case 'yield':
-      return node.expects ?? {};
-    default:
-      return node.mode satisfies never;
-  }
-}
-
-/** The texts of a list that is written out. */
-export function textsOf(list: Expr | undefined): readonly string[] | undefined {
-  if (list?.kind === 'literal') {
-    const { value } = list;
-    return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
-  }
-  if (list?.kind !== 'list') return undefined;
-  const texts = list.items.map(({ value, spread }) =>
-    spread === undefined && value.kind === 'literal' && typeof value.value === 'string'
-      ? value.value
-      : undefined,
-  );
-  return texts.every((text) => text !== undefined) ? texts : undefined;
-}

@@ -1,5 +1,3 @@
-import type { ErrorNode } from './model.js';
-
 /** The code of a failure whose author gives none. */
 const DEFAULT_CODE = 'E_FAIL';
 
@@ -9,7 +7,7 @@ const RESERVED_PREFIXES = ['E_', 'W_'] as const;
 const PLAIN_IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 /** The code an `error` node fails with. */
-export function failureCodeOf({ code = DEFAULT_CODE }: Pick<ErrorNode, 'code'>): string {
+export function failureCodeOf({ code = DEFAULT_CODE }: { readonly code?: string }): string {
   return code;
 }
 

@@ -1,44 +1,45 @@
 import type { Expr } from './expression/tree.js';
-import type { Compensation, Node, Scope } from './model.js';
-import { unreachable } from './unreachable.js';
+import { kinds } from './kinds/kinds.js';
+import type { Compensation, Node, NodeKind, Scope } from './model.js';
+
+/** Something with a body perhaps: an arm of a branch, a branch of a `parallel`. */
+interface ArmLike {
+  readonly id: string;
+  readonly body?: Scope;
+}
+
+const expressionKeys = listsByKind<true | string>(({ expressions }) => expressions);
+const bodyKeys = listsByKind<'scope' | 'arm' | 'arms'>(({ bodies }) => bodies);
+
+/** The entries of a descriptor's table, by kind: they are read for every node of every plan. */
+function listsByKind<T>(
+  tableOf: (descriptor: (typeof kinds)[NodeKind]) => Readonly<Record<string, T>>,
+): Readonly<Record<NodeKind, readonly (readonly [key: string, how: T])[]>> {
+  const lists = Object.entries(kinds).map(([kind, descriptor]) => [
+    kind,
+    Object.entries(tableOf(descriptor)),
+  ]);
+  return Object.fromEntries(lists) as Readonly<Record<NodeKind, [string, T][]>>;
+}
+
+function propertyOf(node: Node, key: string): unknown {
+  return (node as unknown as Readonly<Record<string, unknown>>)[key];
+}
 
 /**
  * The expressions a node needs values for before it acts, in declaration order; those of nested scopes are not among
  * them. Its condition, its guidance and what follows a failure stand apart: see `sideExpressions`.
  */
 export function valueExpressions(node: Node): Expr[] {
-  switch (node.kind) {
-    case 'call':
-    case 'workflow':
-      return [node.input];
-    case 'resource':
-      return [node.uri];
-    case 'return':
-    case 'compute':
-      return [node.value];
-    case 'error':
-      return [node.message];
-    case 'branch':
-      return node.cases.map((branch) => branch.when);
-    case 'foreach':
-      return [node.items];
-    case 'ask':
-      return present(node.message, node.options);
-    case 'shell':
-      return present(node.command, node.argv, node.env);
-    case 'delegate':
-      return [node.prompt];
-    case 'wait':
-      return present(node.durationMs, node.until);
-    case 'set':
-      return node.updates.map((update) => update.value);
-    case 'parallel':
-    case 'goto':
-    case 'compensate':
-      return [];
-    default:
-      return unreachable(node);
+  const found: Expr[] = [];
+  for (const [key, inner] of expressionKeys[node.kind]) {
+    const held = propertyOf(node, key);
+    if (held === undefined) continue;
+    if (inner === true) found.push(held as Expr);
+    else
+      for (const item of held as readonly Readonly<Record<string, Expr>>[]) found.push(item[inner] as Expr);
   }
+  return found;
 }
 
 /** The condition and the guidance of a node, and the value that stands in for its failure. What they name only orders. */
@@ -76,18 +77,32 @@ export interface Body {
 
 /** The bodies of a node in declaration order; none for a node that is no container. */
 export function bodiesOf(node: Node): Body[] {
-  switch (node.kind) {
-    case 'branch':
-      return [...node.cases, ...(node.else === undefined ? [] : [node.else])].flatMap((arm) =>
-        'body' in arm ? [{ arm: arm.id, scope: arm.body }] : [],
-      );
-    case 'parallel':
-      return node.branches.map(({ id, body }) => ({ arm: id, scope: body }));
-    case 'foreach':
-      return [{ scope: node.body }];
-    default:
-      return [];
+  const bodies: Body[] = [];
+  for (const [key, how] of bodyKeys[node.kind]) {
+    const held = propertyOf(node, key);
+    if (held === undefined) continue;
+    if (how === 'scope') bodies.push({ scope: held as Scope });
+    else
+      for (const arm of how === 'arm' ? [held as ArmLike] : (held as readonly ArmLike[])) {
+        if (arm.body !== undefined) bodies.push({ arm: arm.id, scope: arm.body });
+      }
   }
+  return bodies;
+}
+
+/** A node with other bodies. */
+export function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
+  const changed: Record<string, unknown> = {};
+  const changeArm = (arm: ArmLike): ArmLike =>
+    arm.body === undefined ? arm : { ...arm, body: change(arm.body) };
+  for (const [key, how] of bodyKeys[node.kind]) {
+    const held = propertyOf(node, key);
+    if (held === undefined) continue;
+    if (how === 'scope') changed[key] = change(held as Scope);
+    else
+      changed[key] = how === 'arm' ? changeArm(held as ArmLike) : (held as readonly ArmLike[]).map(changeArm);
+  }
+  return { ...node, ...changed };
 }
 
 /** All nodes of a graph or scope, a container before what stands in it. Other workflows are not looked into. */

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { type Diagnostic, diagnostic } from './diagnostics/diagnostic.js';
 import type { DiagnosticParams } from './diagnostics/table.js';
+import { kinds } from './kinds/kinds.js';
 import type { Graph } from './model.js';
 import type { Place } from './place.js';
 import { graphSchema } from './schema/graph.js';
-import { nodeKinds } from './schema/nodes.js';
 import { placeSchema } from './schema/parts.js';
 
 /** Documents nested deeper than this are refused before recursion meets the end of the stack. */
@@ -70,7 +70,7 @@ function laterPart(node: unknown, option: PropertyKey | undefined): LaterPart | 
   const [id, kind] = [at(node, ['id']), at(node, ['kind'])];
   const value = option === undefined ? undefined : at(node, [option]);
   if (typeof id !== 'string' || typeof value !== 'string') return undefined;
-  if (option === 'kind') return Object.hasOwn(nodeKinds, value) ? { id, option, value } : undefined;
+  if (option === 'kind') return Object.hasOwn(kinds, value) ? { id, option, value } : undefined;
   const isLater = (option === 'executor' && value === 'client') || (option === 'agent' && kind === 'foreach');
   return isLater ? { id, option, value } : undefined;
 }

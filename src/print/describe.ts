@@ -1,66 +1,17 @@
 import type { Expr } from '../graph/expression/tree.js';
+import { kindOf } from '../graph/kinds/kinds.js';
 import type { Compensation, Node, Retry } from '../graph/model.js';
 import { fallbackValue } from '../graph/node-expressions.js';
-import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode } from '../plan/plan.js';
 import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';
 
 /** What a node does, in a few words: `call add-line`, `for each line of body.lines, at most 100`. */
 export function describeNode(node: Node): string {
-  switch (node.kind) {
-    case 'call':
-      return `call ${node.tool}`;
-    case 'resource':
-      return `read ${node.resource}`;
-    case 'compute':
-      return node.function === undefined
-        ? `compute ${printExpr(node.value)}`
-        : `compute ${node.function.name}(${printExpr(node.value).slice(1, -1)})`;
-    case 'branch': {
-      const attempt = attemptOf(node);
-      if (attempt !== undefined) return describeAttempt(attempt);
-      return soleBody(node) === undefined ? 'branch' : 'steps that belong together';
-    }
-    case 'parallel':
-      return ['parallel', ...atOnce(node.concurrency), partialFailures[node.onPartialFailure]].join(', ');
-    case 'foreach': {
-      const names = node.indexAs === undefined ? node.as : `${node.as} at ${node.indexAs}`;
-      return [
-        `for each ${names} of ${printExpr(node.items)}`,
-        ...(node.concurrency === 1 ? [] : atOnce(node.concurrency)),
-        `at most ${node.max}`,
-        ...(node.onItemError === 'continue' ? ['null for an item that fails'] : []),
-      ].join(', ');
-    }
-    case 'workflow':
-      return `run ${node.workflow}`;
-    case 'ask': {
-      const options = node.options === undefined ? '' : ` of ${printExpr(node.options)}`;
-      return `ask for ${answers[node.mode]}${options}: ${printExpr(node.message)}`;
-    }
-    case 'shell':
-      return `run the command ${printExpr(node.command)}`;
-    case 'delegate':
-      return `delegate to ${node.agent ?? 'the caller'}: ${printExpr(node.prompt)}`;
-    case 'wait':
-      if (node.until !== undefined) return `wait until ${printExpr(node.until)}`;
-      return node.durationMs === undefined ? 'wait' : `wait for ${printExpr(node.durationMs)} ms`;
-    case 'set':
-      return `set ${node.updates.map(({ field, value }) => `${field} = ${printExpr(value)}`).join(', ')}`;
-    case 'return':
-      return `return ${printExpr(node.value)}`;
-    case 'goto': {
-      const then = node.onLimit === 'fail' ? 'fail' : 'go on';
-      return `go back to ${node.target}, at most ${times(node.max)}, then ${then}`;
-    }
-    case 'error':
-      return `fail with ${printExpr(node.message)}${node.code === undefined ? '' : `, code ${node.code}`}`;
-    case 'compensate':
-      return 'undo';
-    default:
-      return unreachable(node);
-  }
+  const attempt = attemptOf(node);
+  if (attempt !== undefined) return describeAttempt(attempt);
+  if (soleBody(node) !== undefined) return 'steps that belong together';
+  return kindOf(node).describe(node, printExpr);
 }
 
 function describeAttempt({ tried, otherwise }: Attempt): string {
@@ -70,20 +21,6 @@ function describeAttempt({ tried, otherwise }: Attempt): string {
   };
   return `try ${named(tried)}, otherwise ${named(otherwise)}`;
 }
-
-const partialFailures = {
-  abort: 'the first failure aborts the others',
-  continue: 'failures are handed out',
-  rollback: 'a failure undoes the others',
-} as const;
-
-const answers = {
-  info: 'an acknowledgement',
-  confirm: 'a yes or no',
-  text: 'a text',
-  choice: 'one',
-  yield: 'an answer',
-} as const;
 
 /** How often and how long a node is tried, as far as it says so itself. */
 export function describeAttempts(node: Node): string[] {
@@ -123,13 +60,4 @@ export function describeFallback(node: Node): string[] {
 /** What the states of those it waits for have to be, where that is not as usual. */
 export function describeJoin({ node, joins }: PlannedNode): string | undefined {
   return node.join === 'none_failed' || joins.length === 0 ? undefined : node.join;
-}
-
-/** `once`, `3 times`. */
-export function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
-}
-
-function atOnce(concurrency: number | undefined): string[] {
-  return concurrency === undefined ? [] : [`${concurrency} at once`];
 }

@@ -1,5 +1,8 @@
 import { references } from '../graph/expression/references.js';
 import type { Expr } from '../graph/expression/tree.js';
+import type { AnyDescriptor } from '../graph/kinds/descriptor.js';
+import { kindOf } from '../graph/kinds/kinds.js';
+import { times } from '../graph/kinds/wording.js';
 import type { Graph, Node } from '../graph/model.js';
 import { type PlannedNode, planOf, type ScopePlan, type WorkflowPlan } from '../plan/plan.js';
 import { endOf, runsAfterSkip } from '../plan/reachability.js';
@@ -12,7 +15,6 @@ import {
   describeNode,
   describeUndoing,
   describeValue,
-  times,
 } from './describe.js';
 import { printExpr } from './expression.js';
 import { label } from './mermaid-label.js';
@@ -76,7 +78,7 @@ function printNode(planned: PlannedNode, chart: Chart): string[] {
   const own = [node.title ?? node.id, describeNode(node), ...describeUnusual(planned)];
   const condition = printCondition(planned, chart);
   if (parts.length === 0)
-    return [...condition, name + shaped(node, label(own)), ...printUndoing(planned, chart)];
+    return [...condition, name + SHAPES[kindOf(node).shape](label(own)), ...printUndoing(planned, chart)];
   const sole = soleBody(node);
   const given = sole && describeValue(sole.value, attemptOf(node));
   if (given !== undefined) own.push(`gives ${given}`);
@@ -121,28 +123,16 @@ function describeUnusual(planned: PlannedNode): string[] {
 }
 
 /** The shape of a node says what it is: a call is a box, a decision a rhombus, an end is round. */
-function shaped({ kind }: Node, text: string): string {
-  switch (kind) {
-    case 'branch':
-      return `{${text}}`;
-    case 'workflow':
-      return `[[${text}]]`;
-    case 'ask':
-      return `[/${text}/]`;
-    case 'wait':
-    case 'goto':
-      return `{{${text}}}`;
-    case 'set':
-      return `[(${text})]`;
-    case 'return':
-    case 'error':
-      return `([${text}])`;
-    case 'compensate':
-      return `[\\${text}\\]`;
-    default:
-      return `[${text}]`;
-  }
-}
+const SHAPES: Readonly<Record<AnyDescriptor<Node>['shape'], (text: string) => string>> = {
+  step: (text) => `[${text}]`,
+  decision: (text) => `{${text}}`,
+  workflow: (text) => `[[${text}]]`,
+  question: (text) => `[/${text}/]`,
+  control: (text) => `{{${text}}}`,
+  state: (text) => `[(${text})]`,
+  end: (text) => `([${text}])`,
+  undoing: (text) => `[\\${text}\\]`,
+};
 
 /** A branch decides first; its arrows say when. Arms that lead elsewhere start from the same decision. */
 function printArms(planned: PlannedNode, chart: Chart): string[] {

@@ -2,7 +2,7 @@ import { childrenOf } from '../../graph/expression/children.js';
 import { references } from '../../graph/expression/references.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node, Scope } from '../../graph/model.js';
-import { bodiesOf, expressionsOf } from '../../graph/node-expressions.js';
+import { bodiesOf, expressionsOf, withBodies } from '../../graph/node-expressions.js';
 import type { Place } from '../../graph/place.js';
 import { boundToNode, type StepNode, type StepOutcome } from './outcome.js';
 
@@ -77,26 +77,4 @@ export function withoutIdle(nodes: readonly Node[], settled: ReadonlySet<string>
         after: node.after.flatMap(waitedFor),
       }));
   return before.size === 0 ? nodes : prune(nodes);
-}
-
-/** A node with other bodies. */
-function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
-  switch (node.kind) {
-    case 'branch': {
-      const { cases, else: otherwise } = node;
-      return {
-        ...node,
-        cases: cases.map((arm) => ('body' in arm ? { ...arm, body: change(arm.body) } : arm)),
-        ...(otherwise !== undefined && 'body' in otherwise
-          ? { else: { ...otherwise, body: change(otherwise.body) } }
-          : {}),
-      };
-    }
-    case 'parallel':
-      return { ...node, branches: node.branches.map(({ id, body }) => ({ id, body: change(body) })) };
-    case 'foreach':
-      return { ...node, body: change(node.body) };
-    default:
-      return node;
-  }
 }

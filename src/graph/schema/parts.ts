@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { jsonSchema, spanSchema } from '../expression/schema.js';
+import { dictSchema, exprSchema, jsonSchema, spanSchema } from '../expression/schema.js';
 import { isJsonObject, type JsonSchema } from '../json.js';
+import type { Compensation, OnError } from '../kinds/node.js';
 
 /** Where something was written. */
 export const placeSchema = z.strictObject({
@@ -23,4 +24,33 @@ export const retrySchema = z.strictObject({
   backoff: z.enum(['constant', 'linear', 'exponential']),
   capMs: z.number().nonnegative(),
   jitter: z.number().min(0).max(1),
+});
+
+/** The properties of nodes of all kinds. */
+export const baseShape = {
+  id: z.string(),
+  title: z.string().exactOptional(),
+  guidance: exprSchema.exactOptional(),
+  embed: z.boolean().exactOptional(),
+  summary: exprSchema.exactOptional(),
+  after: z.array(z.string()),
+  join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
+  when: exprSchema.exactOptional(),
+  reads: z.array(z.string()).exactOptional(),
+  retry: retrySchema.exactOptional(),
+  timeoutMs: z.number().positive().exactOptional(),
+  executor: z.literal('server'),
+  ...source,
+};
+
+export const onErrorSchema = z
+  .strictObject({ fallbackNode: z.string().exactOptional(), value: exprSchema.exactOptional() })
+  .refine((handler) => 'fallbackNode' in handler !== 'value' in handler, {
+    error: 'either a `fallbackNode` takes over or a `value` stands in',
+  }) as unknown as z.ZodType<OnError>;
+
+export const compensationSchema: z.ZodType<Compensation> = z.strictObject({
+  tool: z.string(),
+  input: dictSchema,
+  ignoreError: z.boolean().exactOptional(),
 });

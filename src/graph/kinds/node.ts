@@ -1,0 +1,82 @@
+import type { DictExpr, Expr } from '../expression/tree.js';
+import type { Place } from '../place.js';
+
+export type JoinRule =
+  | 'all_success'
+  | 'none_failed'
+  | 'none_failed_min_one_success'
+  | 'one_success'
+  | 'all_done';
+
+/** `extra` counts tries after the first one; delays are in milliseconds. */
+export interface Retry {
+  readonly extra: number;
+  readonly delayMs: number;
+  readonly backoff: 'constant' | 'linear' | 'exponential';
+  readonly capMs: number;
+  /** Fraction of the delay to vary by, 0 to 1. */
+  readonly jitter: number;
+}
+
+/**
+ * What happens when a node has failed for good: another node takes over, or a value stands in, and the node ends
+ * succeeded with it. In `value` the root `error` holds the failure: `code`, `message`, `attempts`, `node`.
+ */
+export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };
+
+/**
+ * A call that undoes. Where a step it plainly refers to has not succeeded there is nothing to undo, and no call. The
+ * `compensate` of a node refers to the node's own result by the node's id.
+ */
+export interface Compensation {
+  readonly tool: string;
+  readonly input: DictExpr;
+  /** Whether the compensations behind it are carried out although it failed. Default false. */
+  readonly ignoreError?: boolean;
+}
+
+/** What nodes of all kinds have. */
+export interface NodeBase {
+  /** Unique in its graph, nested scopes included. */
+  readonly id: string;
+  readonly title?: string;
+  /** What a model should know about this step, with values filled in. */
+  readonly guidance?: Expr;
+  /** False where observers show the address of a resource and not its text. Default true. */
+  readonly embed?: boolean;
+  /** The result in short, for observers: evaluated when the node has succeeded, of the inputs and the node's own value. */
+  readonly summary?: Expr;
+  /** Ids of the same scope this node waits for. Data references order as well, and are not repeated here. */
+  readonly after: readonly string[];
+  /** How the states of `after` decide whether this node runs. */
+  readonly join: JoinRule;
+  /** False skips the node with the reason `condition_false`. */
+  readonly when?: Expr;
+  /** State fields the node may see. */
+  readonly reads?: readonly string[];
+  /** Name of the result where it differs from the id. */
+  readonly output?: string;
+  /** A node with scopes of its own is begun anew, with all that is in them. */
+  readonly retry?: Retry;
+  /** Per attempt, in milliseconds. Default 60 000 for calls, reads and functions; none for everything else. */
+  readonly timeoutMs?: number;
+  readonly onError?: OnError;
+  readonly compensate?: Compensation;
+  /** Who carries it out: the server that runs the graph, or the client that called it. */
+  readonly executor: 'server' | 'client';
+  readonly source?: Place;
+}
+
+/** A nested list of nodes with ids of its own, and the value it hands out. */
+export interface Scope {
+  readonly nodes: readonly Node[];
+  readonly value?: Expr;
+}
+
+/** The types of nodes by their kind. Each file of this folder adds the one it describes. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the files of the kinds
+export interface NodesByKind {}
+
+export type NodeKind = keyof NodesByKind;
+
+export type Node = NodesByKind[NodeKind];
