@@ -10,20 +10,24 @@ export interface Effect extends EffectRow {
   readonly key: string;
 }
 
-/** Keys of undo records, by what they are asked for. */
-class EffectIndex {
-  /** By key of the `parallel` nodes around that roll back. */
-  readonly inside = new Map<string, Set<string>>();
-  /** By tool and input of what undoes them. */
-  readonly byUndo = new Map<string, Set<string>>();
-  /** By key of the call. */
-  readonly byCall = new Map<string, Set<string>>();
+/** Key of the `index`-th undo record of a call in one generation. */
+export function effectKey(call: string, generation: number, index: number): string {
+  return index === 0 ? `${call}@${generation}` : `${call}@${generation}+${index}`;
+}
+
+/** Which record of its call and generation this is, from 0. */
+export function effectIndex(key: string): number {
+  const plus = key.lastIndexOf('+');
+  return plus > key.lastIndexOf('@') ? Number.parseInt(key.slice(plus + 1), 10) : 0;
 }
 
 /** The undo records of a run. */
 export class EffectTable extends RowTable<'effects'> {
   readonly #state: RunState;
-  #index: EffectIndex | undefined;
+  /** Keys of those that are not undone, by key of the `parallel` nodes around that roll back. */
+  #inside: Map<string, Set<string>> | undefined;
+  /** By `groupOf`. None before the first record is looked for in this way: most runs never do. */
+  #ranked: Map<string, RankedEffects> | undefined;
 
   constructor(state: RunState) {
     super('effects', state.changes);
@@ -32,50 +36,142 @@ export class EffectTable extends RowTable<'effects'> {
 
   override put(key: string, row: EffectRow): void {
     const known = this.get(key);
-    const isSame = known !== undefined && known.tool === row.tool && known.input === row.input;
-    if (!isSame && known !== undefined) this.#update(key, known, removeFrom);
-    if (!isSame) this.#update(key, row, addTo);
     super.put(key, row);
+    this.#updateInside(key, row.call, isOpen(known), isOpen(row));
+    if (known?.status !== row.status || known.order !== row.order) this.#rank(key, row);
   }
 
   override delete(key: string): boolean {
     const known = this.get(key);
-    if (known !== undefined) this.#update(key, known, removeFrom);
+    if (known !== undefined) this.#updateInside(key, known.call, isOpen(known), false);
     return super.delete(key);
   }
 
-  /** Those of a call. */
-  ofCall(call: string): Effect[] {
-    return this.#all(this.#index?.byCall.get(call));
+  /** Those that a call wrote in a generation, the first one first. */
+  ofCall(call: string, generation: number): Effect[] {
+    const found: Effect[] = [];
+    for (let index = 0; ; index += 1) {
+      const key = effectKey(call, generation, index);
+      const row = this.get(key);
+      if (row === undefined) return found;
+      found.push({ key, ...row });
+    }
   }
 
-  /** Those that a call of this tool with this input undoes. */
-  undoneBy(tool: string, input: JsonObject): Effect[] {
-    return this.#all(this.#index?.byUndo.get(undoOf(tool, input)));
+  /** The one that a call of this tool with this input undoes: the newest that is active, else the best of the rest. */
+  undoneBy(tool: string, input: JsonObject): Effect | undefined {
+    return this.#best(undoOf(tool, input));
+  }
+
+  /** The newest that is active of a call that nothing says how to undo. A late success is none. */
+  keptOf(call: string): Effect | undefined {
+    const kept = this.#best(keptBy(call));
+    return kept?.status === 'active' ? kept : undefined;
   }
 
   /** Those that are not undone, the newest first: of the whole run, or of what is inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
-    const keys = inside === undefined ? this.keys() : this.#index?.inside.get(inside.key);
-    return this.#all(keys)
-      .filter(({ status }) => status !== 'undone')
-      .sort(newestFirst);
-  }
-
-  #all(keys: Iterable<string> = []): Effect[] {
     const found: Effect[] = [];
-    for (const key of keys) found.push({ key, ...this.need(key) });
-    return found;
+    const keys = inside === undefined ? this.keys() : (this.#inside?.get(inside.key) ?? []);
+    for (const key of keys) {
+      const row = this.need(key);
+      if (isOpen(row)) found.push({ key, ...row });
+    }
+    return found.sort(newestFirst);
   }
 
-  #update(key: string, { call, tool, input, own }: EffectRow, change: typeof addTo): void {
-    this.#index ??= new EffectIndex();
-    const { inside, byUndo, byCall } = this.#index;
-    change(byCall, call, key);
-    if (tool !== undefined && input !== undefined && own === undefined)
-      change(byUndo, undoOf(tool, input), key);
-    for (const around of rollbacksAround(this.#state.find(call))) change(inside, around.key, key);
+  #updateInside(key: string, call: string, wasOpen: boolean, isOpen: boolean): void {
+    if (wasOpen === isOpen) return;
+    for (const around of rollbacksAround(this.#state.find(call))) {
+      this.#inside ??= new Map();
+      if (isOpen) addTo(this.#inside, around.key, key);
+      else removeFrom(this.#inside, around.key, key);
+    }
   }
+
+  #rank(key: string, row: EffectRow): void {
+    if (this.#ranked === undefined) return;
+    const group = groupOf(row);
+    if (group === undefined) return;
+    let ranked = this.#ranked.get(group);
+    if (ranked === undefined) {
+      ranked = new RankedEffects();
+      this.#ranked.set(group, ranked);
+    }
+    ranked.add({ key, status: row.status, order: row.order });
+  }
+
+  #best(group: string): Effect | undefined {
+    if (this.#ranked === undefined) {
+      this.#ranked = new Map();
+      for (const [key, row] of this.rows()) this.#rank(key, row);
+    }
+    const ranked = this.#ranked.get(group);
+    for (let first = ranked?.first; first !== undefined; first = ranked?.first) {
+      const { key, status, order } = first;
+      const row = this.get(key);
+      if (row?.status === status && row.order === order) return { key, ...row };
+      ranked?.removeFirst();
+    }
+    return undefined;
+  }
+}
+
+/** An undo record as it was when it was ranked. It counts as long as its row has this status and order. */
+type Ranked = Pick<Effect, 'key' | 'status' | 'order'>;
+
+/** Which record a compensation is for, where several would do. */
+const RANKS = { active: 0, undoing: 1, unknown: 2, undone: 3, failed: 4 } as const;
+
+/** A binary heap of undo records: by status, then the newest first. It is not told which ones have changed since. */
+class RankedEffects {
+  readonly #heap: Ranked[] = [];
+
+  get first(): Ranked | undefined {
+    return this.#heap[0];
+  }
+
+  add(effect: Ranked): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    for (;;) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above];
+      if (parent === undefined || !isBetter(effect, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = effect;
+  }
+
+  removeFirst(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      const [left, right] = [heap[below], heap[below + 1]];
+      if (left !== undefined && right !== undefined && isBetter(right, left)) below += 1;
+      const child = heap[below];
+      if (child === undefined || !isBetter(child, last)) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = last;
+  }
+}
+
+function isBetter(one: Ranked, other: Ranked): boolean {
+  const difference = RANKS[one.status] - RANKS[other.status];
+  return difference < 0 || (difference === 0 && one.order > other.order);
+}
+
+/** What a record is looked for by; none for one that only its key names. */
+function groupOf({ call, tool, input, own, late }: EffectRow): string | undefined {
+  if (own !== undefined) return undefined;
+  if (tool === undefined) return late ? undefined : keptBy(call);
+  return input === undefined ? undefined : undoOf(tool, input);
 }
 
 /** Who waits for which compensation besides the one that issued it. */
@@ -97,6 +193,15 @@ export class Joined {
 
 function undoOf(tool: string, input: JsonObject): string {
   return `${tool}\n${canonicalJson(input)}`;
+}
+
+/** No tool is named so: the names of tools have characters. */
+function keptBy(call: string): string {
+  return `\n${call}`;
+}
+
+function isOpen(row: EffectRow | undefined): boolean {
+  return row !== undefined && row.status !== 'undone';
 }
 
 function newestFirst(one: EffectRow, other: EffectRow): number {

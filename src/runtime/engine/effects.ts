@@ -3,7 +3,7 @@ import { references } from '../../graph/expression/references.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Compensation } from '../../graph/model.js';
 import type { Failure } from './contract.js';
-import type { Effect } from './effect-table.js';
+import { type Effect, effectKey } from './effect-table.js';
 import type { Evaluated, Evaluation } from './evaluation.js';
 import { failures } from './failures.js';
 import { countReissue, isPerhapsUndone } from './generation.js';
@@ -12,17 +12,6 @@ import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow } from './rows.js';
 import { isInRollback, isRollingBack, rollbacksAround } from './state.js';
 import { readerIn, type Transition } from './transition.js';
-
-/** Key of the `index`-th undo record of a call in one generation. */
-function effectKey(call: string, generation: number, index: number): string {
-  return index === 0 ? `${call}@${generation}` : `${call}@${generation}+${index}`;
-}
-
-/** Which record of its call and generation this is, from 0. */
-export function effectIndex(key: string): number {
-  const plus = key.lastIndexOf('+');
-  return plus > key.lastIndexOf('@') ? Number.parseInt(key.slice(plus + 1), 10) : 0;
-}
 
 /**
  * Writes the undo record of a call that succeeded, where it has a compensation, or stands in a `parallel` that rolls
@@ -162,10 +151,7 @@ export function markUndone({ state }: Transition, key: string): void {
   effects.put(key, { ...row, status: 'undone' });
   if (!nextIsOther(state, row.call) || row.own === undefined) return;
   // What a step undoes by itself may be a call that nothing else says how to undo. A late success is not what it read.
-  const [kept] = effects
-    .ofCall(row.call)
-    .filter(({ tool, status, late }) => tool === undefined && status === 'active' && !late)
-    .sort((one, other) => other.order - one.order);
+  const kept = effects.keptOf(row.call);
   if (kept !== undefined) effects.put(kept.key, { ...effects.need(kept.key), status: 'undone' });
 }
 

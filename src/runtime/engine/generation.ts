@@ -59,11 +59,7 @@ export function generationFor(state: RunState, node: NodeRecord, input: JsonObje
 function nextGeneration(state: RunState, node: NodeRecord): number {
   const generation = generationOf(state, node);
   if (state.effects.size === 0) return generation;
-  const isOther = state.effects
-    .ofCall(node.key)
-    .some(
-      (effect) => effect.own === undefined && effect.generation === generation && isPerhapsUndone(effect),
-    );
+  const isOther = state.effects.ofCall(node.key, generation).some(isPerhapsUndone);
   if (!isOther) return generation;
   countReissue(state, node.key);
   return generation + 1;

@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../graph/json.js';
 import { attemptId, callKeyText, undoId, undoKeyText } from './commands.js';
 import type { CompensationReport, Failure, OwedCommand } from './contract.js';
-import type { Effect } from './effect-table.js';
+import { type Effect, effectIndex } from './effect-table.js';
 import {
-  effectIndex,
   hasSomethingToUndo,
   markNotUndoable,
   markNotUndone,
@@ -234,7 +233,7 @@ function nextStep(
     recordOwn(transition, place, { call, tool, status: 'failed', failure: input.failure });
     return { kind: 'failed', tool, failure: input.failure, isIgnored };
   }
-  const effect = matching(transition.state, tool, input.value);
+  const effect = effects.undoneBy(tool, input.value);
   if (effect === undefined) {
     const key = recordOwn(transition, place, { call, tool, input: input.value, status: 'active' });
     return nextFor({ key, ...effects.need(key) }, { ...own, effect: key }, isIgnored, false);
@@ -244,16 +243,6 @@ function nextStep(
   want(transition, [effect]);
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored };
   return nextFor(effect, target, isIgnored, false);
-}
-
-/** The record that a call of this tool with this input undoes: the newest one that is active, else the best of the rest. */
-function matching({ effects }: RunState, tool: string, input: JsonObject): Effect | undefined {
-  const found = effects.undoneBy(tool, input).sort((one, other) => other.order - one.order);
-  for (const status of ['active', 'undoing', 'unknown', 'undone', 'failed'] as const) {
-    const first = found.find((effect) => effect.status === status);
-    if (first !== undefined) return first;
-  }
-  return undefined;
 }
 
 function reasonOf({ failure, call }: Pick<Effect, 'failure' | 'call'>): Failure {
@@ -389,7 +378,7 @@ function recordLeft(transition: Transition, owner: NodeRecord, row: UndoRow): vo
     const call = namedBy(compensation, owner.scope) ?? owner.key;
     const place = { node: owner.key, step, generation: generationOf(transition.state, owner) };
     const input = reader.object(compensation.input, 'input');
-    const effect = input.ok ? matching(transition.state, tool, input.value) : undefined;
+    const effect = input.ok ? transition.state.effects.undoneBy(tool, input.value) : undefined;
     if (effect !== undefined) want(transition, [effect]);
     else if (input.ok) recordOwn(transition, place, { call, tool, input: input.value, status: 'active' });
     else recordOwn(transition, place, { call, tool, status: 'failed', failure: input.failure });
