@@ -61,23 +61,28 @@ export function advance(
 }
 
 function apply(transition: Transition, event: Event): void {
-  const { run } = transition.state;
-  if (run.status !== 'running' || isRepeated(run.eventIds, event)) return;
+  const { state } = transition;
+  if (state.run.status !== 'running' || isRepeated(state, event)) return;
   transition.beginEvent(event.at, event.kind === 'cancelled' ? event.notStarted : undefined);
   if (!take(transition, event)) return;
   remember(transition, event);
   runOn(transition);
 }
 
-function isRepeated(ids: readonly string[] | undefined, { id }: Event): boolean {
-  return id !== undefined && ids?.includes(id) === true;
+function isRepeated(state: RunState, { id }: Event): boolean {
+  if (id === undefined) return false;
+  for (const [, row] of state.eventIds.rows()) if (row.id === id) return true;
+  return false;
 }
 
 function remember(transition: Transition, { id }: Event): void {
-  const { run } = transition.state;
-  if (run.engineVersion !== ENGINE_VERSION) transition.changeRun().engineVersion = ENGINE_VERSION;
+  const { state } = transition;
+  if (state.run.engineVersion !== ENGINE_VERSION) transition.changeRun().engineVersion = ENGINE_VERSION;
   if (id === undefined) return;
-  transition.changeRun().eventIds = [...(run.eventIds ?? []), id].slice(-REMEMBERED_EVENTS);
+  const { eventIds } = state;
+  let place = 0;
+  for (const [, row] of eventIds.rows()) place = Math.max(place, row.place + 1);
+  eventIds.put(String(place % REMEMBERED_EVENTS), { id, place });
 }
 
 /** Applies an event. False when nothing was waiting for it. */

@@ -4,6 +4,7 @@ import { advance, ReservedEventError } from './advance.js';
 import { ask } from './constructs.fixture.js';
 import type { Event, Row, RunState } from './contract.js';
 import { call, graph, lit, Run } from './graph.fixture.js';
+import { nodeRecord } from './read.js';
 import { restore, snapshot } from './snapshot.js';
 import { rowsText, tablesOf } from './tables.fixture.js';
 import { ENGINE_VERSION, GraphMismatchError, STATE_VERSION, StateVersionError } from './version.js';
@@ -76,7 +77,7 @@ describe('the id of an event', () => {
       ask('then', 'text', { after: ['sure'] }),
     ]);
     const run = new Run(two).send(answer(true, 'e1'));
-    expect(run.state.run.eventIds).toEqual(['e1']);
+    expect(run.tables.eventIds).toEqual({ 0: { id: 'e1', place: 0 } });
     const before = rowsText(run.state);
     run.send({ kind: 'actionSubmitted', at: 1_000, command: 'then#1', id: 'e1', value: { input: 'x' } });
     expect([run.last.changes, run.commands, run.last.facts]).toEqual([[], [], []]);
@@ -105,16 +106,55 @@ describe('the id of an event', () => {
     ]).toEqual([2, 'succeeded', 'running']);
   });
 
+  const many = graph(Array.from({ length: 140 }, (_, index) => ask(`q${index}`)));
+
+  const answers = (run: Run, index: number, id?: string) =>
+    run.send({
+      ...{ kind: 'actionSubmitted', at: 1, command: `q${index}#1`, value: { confirmed: true } },
+      ...(id === undefined ? {} : { id }),
+    });
+
   test('is remembered for the latest 64', () => {
-    const many = graph(Array.from({ length: 66 }, (_, index) => ask(`q${index}`)));
     const run = new Run(many);
-    const send = (index: number, id: string) =>
-      run.send({ kind: 'actionSubmitted', at: 1, command: `q${index}#1`, id, value: { confirmed: true } });
-    for (let index = 0; index < 65; index += 1) send(index, `e${index}`);
-    expect(run.state.run.eventIds).toHaveLength(64);
-    expect([run.state.run.eventIds?.at(0), run.state.run.eventIds?.at(-1)]).toEqual(['e1', 'e64']);
-    expect(send(65, 'e1').status('q65')).toBe('waiting');
-    expect(send(65, 'e0').status('q65')).toBe('succeeded');
+    for (let index = 0; index < 65; index += 1) answers(run, index, `e${index}`);
+    const ids = Object.values(run.tables.eventIds).map(({ id }) => id);
+    expect(ids.sort()).toEqual(Array.from({ length: 64 }, (_, index) => `e${index + 1}`).sort());
+    expect(answers(run, 65, 'e1').status('q65')).toBe('waiting');
+    expect(answers(run, 65, 'e0').status('q65')).toBe('succeeded');
+    for (let index = 66; index < 130; index += 1) answers(run, index, `e${index}`);
+    expect(answers(run, 130, 'e66').status('q130')).toBe('waiting');
+    expect(answers(run, 130, 'e65').status('q130')).toBe('succeeded');
+  });
+
+  test('is a small row of its own, and an event without one has none', () => {
+    const uuid = (index: number) => `6f1c1e52-8f0a-4c43-9f5e-${String(index).padStart(12, '0')}`;
+    const [named, plain] = [new Run(many), new Run(many)];
+    for (let index = 0; index < 140; index += 1) {
+      const without = answers(plain, index).last.changes;
+      const changes = answers(named, index, uuid(index)).last.changes;
+      const ids = changes.filter(({ table }) => table === 'eventIds');
+      expect([ids.length, changes.length - without.length]).toEqual([1, 1]);
+      expect(JSON.stringify(ids).length).toBeLessThan(130);
+      const others = changes.filter(({ table }) => table !== 'eventIds');
+      expect(JSON.stringify(others)).toBe(JSON.stringify(without));
+    }
+  });
+
+  test('is remembered by a state whose rows are read in any order', () => {
+    const run = new Run(many);
+    for (let index = 0; index < 100; index += 1) answers(run, index, `e${index}`);
+    const again = restore(run.plan, snapshot(run.state).toReversed());
+    const events = [100, 101].map((index): Event => {
+      const value = { confirmed: true };
+      return { kind: 'actionSubmitted', at: 1, command: `q${index}#1`, id: `e${index - 64}`, value };
+    });
+    const { state } = advance(run.plan, again, events);
+    expect([nodeRecord(state, 'q100')?.status, nodeRecord(state, 'q101')?.status]).toEqual([
+      'waiting',
+      'waiting',
+    ]);
+    const first: Event = { ...(events[0] as Event), id: 'e35' };
+    expect(nodeRecord(advance(run.plan, state, [first]).state, 'q100')?.status).toBe('succeeded');
   });
 });
 

@@ -137,3 +137,4 @@ export class RowTables {
     return Object.values(this.#tables);
   }
 }
+  'eventIds',

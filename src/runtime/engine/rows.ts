@@ -50,7 +50,9 @@ export interface Tables {
   readonly failedItems: FailedItemRow;
   /** Accepted answers, by id of the action. */
   readonly submissions: SubmissionRow;
-  /** Large values, by sha256 of their canonical JSON: once, however many rows hold them. See `Row`. */
+  /** Ids of the latest events that had one: each takes the row of the oldest one, by a number that goes round. */
+  readonly eventIds: EventIdRow;
+  /** Large values, by sha256 of their JSON: once, however many rows hold them. See `Row`. */
   readonly values: Json;
 }
 
@@ -99,8 +101,6 @@ export interface RunRow {
   readonly started: number;
   /** How many commands were issued, undo records written and nodes queued: their order. */
   readonly seq: number;
-  /** Ids of the latest events that had one, the oldest first. */
-  readonly eventIds?: readonly string[];
   /** Work that the latest transition left to the next one. */
   readonly owed?: OwedWork;
   /** The run was cancelled, and what it did is being undone. */
@@ -334,6 +334,13 @@ export interface SubmissionRow {
 export interface OwedWork {
   /** The event's time. */
   readonly at: number;
+/** An event that had an id. */
+export interface EventIdRow {
+  readonly id: string;
+  /** Its place in the order of the events that had one, from 0. */
+  readonly place: number;
+}
+
   /** What is left of the event's expression budget. */
   readonly budget: number;
   /** Keys of nodes to look at. */

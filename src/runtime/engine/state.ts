@@ -34,7 +34,6 @@ export class RunRecord implements Tracked<'run'> {
   status: RunStatus = 'running';
   started = 0;
   seq = 0;
-  eventIds: readonly string[] | undefined;
   owed: OwedWork | undefined;
   cancelling: RunRow['cancelling'];
   endedBy: string | undefined;
@@ -66,9 +65,8 @@ export class RunRecord implements Tracked<'run'> {
 
   toRow(): RunRow {
     const { engineVersion, stateVersion, status, started, seq } = this;
-    const { eventIds, owed, cancelling, endedBy, result, failure, failedNode, failures } = this;
+    const { owed, cancelling, endedBy, result, failure, failedNode, failures } = this;
     const row: Draft<RunRow> = { engineVersion, stateVersion, status, started, seq };
-    if (eventIds !== undefined) row.eventIds = eventIds;
     if (owed !== undefined) row.owed = owed;
     if (cancelling !== undefined) row.cancelling = cancelling;
     if (endedBy !== undefined) row.endedBy = endedBy;
@@ -157,6 +155,10 @@ export class RunState {
 
   get submissions(): RowTable<'submissions'> {
     return this.tables.of('submissions');
+  get eventIds(): RowTable<'eventIds'> {
+    return this.tables.of('eventIds');
+  }
+
   }
 
   /** Values of the graph's inputs. */

@@ -80,4 +80,5 @@ const TABLES: readonly (keyof Tables)[] = [
   'abandoned',
   'failedItems',
   'submissions',
+  'eventIds',
 ];
