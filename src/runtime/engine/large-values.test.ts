@@ -46,6 +46,24 @@ describe('a large value', () => {
     expect(again.owed.get('b#1')?.command).toEqual(run.state.owed.get('b#1')?.command);
   });
 
+  test('is not that of another order of keys: each is restored with its own', () => {
+    const names = Array.from({ length: 10_000 }, (_, at) => `name-${at}`);
+    const inOrder = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, 1]));
+    const run = new Run(graph(chain(call('a'), call('b'))));
+    const changes = [...run.last.changes];
+    for (const [node, keys] of [
+      ['a', names],
+      ['b', names.toReversed()],
+    ] as const) {
+      changes.push(...run.returns(node, inOrder(keys)).last.changes);
+    }
+    const rows = JSON.parse(JSON.stringify(foldRows(changes))) as Row[];
+    expect(values(rows)).toHaveLength(2);
+    const again = restore(run.plan, rows);
+    expect(Object.keys(again.find('a').output as object)).toEqual(names);
+    expect(Object.keys(again.find('b').output as object)).toEqual(names.toReversed());
+  });
+
   test('makes the changes of a run add up to its state', () => {
     const run = new Run(
       graph(chain(call('a'), call('b', { x: step('a') }, { onError: { value: step('a') } }))),

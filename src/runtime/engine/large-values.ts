@@ -1,4 +1,4 @@
-import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import { sha256Hex } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Change, Row } from './rows.js';
 
@@ -230,12 +230,12 @@ class ValueKeys {
 
   of(value: Json): string {
     if (typeof value === 'object' && value !== null) {
-      const key = objectKeys.get(value) ?? sha256Hex(canonicalJson(value));
+      const key = objectKeys.get(value) ?? keyOf(value);
       objectKeys.set(value, key);
       return key;
     }
     const text = String(value);
-    const key = this.#texts.get(text) ?? sha256Hex(canonicalJson(value));
+    const key = this.#texts.get(text) ?? keyOf(value);
     this.#texts.set(text, key);
     for (const oldest of this.#texts.keys()) {
       if (this.#texts.size <= REMEMBERED_TEXTS) break;
@@ -243,6 +243,11 @@ class ValueKeys {
     }
     return key;
   }
+}
+
+/** Two values that differ in the order of their keys are not the same: each is read again as it was. */
+function keyOf(value: Json): string {
+  return sha256Hex(JSON.stringify(value));
 }
 
 /** Whether the JSON of a value is longer than a limit (in UTF-16 code units, about). Looks no further than it must. */
