@@ -189,9 +189,12 @@ export class RunState {
     const parts = parseNodeKey(key);
     for (const [place, { id, indices }] of parts.entries()) {
       const planned = top.workflow.plan.byId.get(id);
-      if (planned === undefined) return undefined;
+      if (planned === undefined || !indices.every((index) => index >= 0)) return undefined;
+      const isLast = place === parts.length - 1;
+      if (!isLast && planned.node.kind !== 'workflow') return undefined;
       const node = this.#scopeFor(planned.scope, top, indices).node(planned);
-      if (place === parts.length - 1) return node;
+      // A key may have indices of loops that the node is not in, or lack some.
+      if (isLast) return node.key === key ? node : undefined;
       top = this.partOf(node, 0);
     }
     return undefined;
