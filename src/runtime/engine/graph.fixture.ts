@@ -128,6 +128,12 @@ export const driving = {
   reloads: false,
 };
 
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) freeze(member);
+}
+
 /** A run a test drives by hand. Time stands at 1 000 unless the test moves it. */
 export class Run {
   readonly facts: Fact[] = [];
@@ -201,6 +207,8 @@ export class Run {
       for (const command of step.commands) all.commands.push(command);
       for (const change of step.changes) all.changes.push(change);
     }
+    // Whatever the engine gave, it must not change it any more.
+    for (const change of all.changes) freeze(change);
     const { state, consumed } = step;
     this.last = { ...all, state, consumed, more: false };
     for (const fact of all.facts) this.facts.push(fact);

@@ -70,7 +70,11 @@ export type Row = {
   };
 }[TableName];
 
-/** One row that a journal must write or delete. One `Advance` names a row once. Rows share no object with the state. */
+/**
+ * One row that a journal must write or delete. One `Advance` names a row once. A row and what it holds never change: the
+ * engine replaces values and does not change them in place. It may hold the same objects as the state, and must not be
+ * changed by who gets it either.
+ */
 export type Change = Row | { readonly op: 'delete'; readonly table: TableName; readonly key: string };
 
 /** What of a run never changes. */
@@ -330,10 +334,6 @@ export interface SubmissionRow {
   readonly value: Json;
 }
 
-/** Work of an event that was not finished within the limit of one transition. */
-export interface OwedWork {
-  /** The event's time. */
-  readonly at: number;
 /** An event that had an id. */
 export interface EventIdRow {
   readonly id: string;
@@ -341,6 +341,10 @@ export interface EventIdRow {
   readonly place: number;
 }
 
+/** Work of an event that was not finished within the limit of one transition. */
+export interface OwedWork {
+  /** The event's time. */
+  readonly at: number;
   /** What is left of the event's expression budget. */
   readonly budget: number;
   /** Keys of nodes to look at. */
