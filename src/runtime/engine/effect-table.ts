@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
-import { RowTable } from './row-table.js';
+import { KeyIndex, RowTable } from './row-table.js';
 import type { EffectRow } from './rows.js';
 import { type RunState, rollbacksAround } from './state.js';
 
@@ -25,7 +25,7 @@ export function effectIndex(key: string): number {
 export class EffectTable extends RowTable<'effects'> {
   readonly #state: RunState;
   /** Keys of those that are not undone, by key of the `parallel` nodes around that roll back. */
-  #inside: Map<string, Set<string>> | undefined;
+  readonly #inside = new KeyIndex();
   /** By `groupOf`. None before the first record is looked for in this way: most runs never do. */
   #ranked: Map<string, RankedEffects> | undefined;
 
@@ -72,7 +72,7 @@ export class EffectTable extends RowTable<'effects'> {
   /** Those that are not undone, the newest first: of the whole run, or of what is inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
     const found: Effect[] = [];
-    const keys = inside === undefined ? this.keys() : (this.#inside?.get(inside.key) ?? []);
+    const keys = inside === undefined ? this.keys() : this.#inside.all(inside.key);
     for (const key of keys) {
       const row = this.need(key);
       if (isOpen(row)) found.push({ key, ...row });
@@ -83,9 +83,8 @@ export class EffectTable extends RowTable<'effects'> {
   #updateInside(key: string, call: string, wasOpen: boolean, isOpen: boolean): void {
     if (wasOpen === isOpen) return;
     for (const around of rollbacksAround(this.#state.find(call))) {
-      this.#inside ??= new Map();
-      if (isOpen) addTo(this.#inside, around.key, key);
-      else removeFrom(this.#inside, around.key, key);
+      if (isOpen) this.#inside.add(around.key, key);
+      else this.#inside.remove(around.key, key);
     }
   }
 
@@ -174,23 +173,6 @@ function groupOf({ call, tool, input, own, late }: EffectRow): string | undefine
   return input === undefined ? undefined : undoOf(tool, input);
 }
 
-/** Who waits for which compensation besides the one that issued it. */
-export class Joined {
-  #owners: Map<string, Set<string>> | undefined;
-
-  add(command: string, owner: string): void {
-    this.#owners ??= new Map();
-    addTo(this.#owners, command, owner);
-  }
-
-  /** Those that wait for a compensation, which is over. */
-  take(command: string): Iterable<string> {
-    const owners = this.#owners?.get(command) ?? [];
-    this.#owners?.delete(command);
-    return owners;
-  }
-}
-
 function undoOf(tool: string, input: JsonObject): string {
   return `${tool}\n${canonicalJson(input)}`;
 }
@@ -206,15 +188,4 @@ function isOpen(row: EffectRow | undefined): boolean {
 
 function newestFirst(one: EffectRow, other: EffectRow): number {
   return other.order - one.order;
-}
-
-function addTo(index: Map<string, Set<string>>, at: string, key: string): void {
-  const keys = index.get(at);
-  if (keys === undefined) index.set(at, new Set([key]));
-  else keys.add(key);
-}
-
-function removeFrom(index: Map<string, Set<string>>, at: string, key: string): void {
-  const keys = index.get(at);
-  if (keys?.delete(key) === true && keys.size === 0) index.delete(at);
 }

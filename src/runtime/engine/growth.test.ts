@@ -4,11 +4,11 @@ import { planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
 import { back, body, branch, compensate, foreach, undo } from './constructs.fixture.js';
 import type { Event } from './contract.js';
-import { call, chain, graph, lit, step } from './graph.fixture.js';
+import { broken, call, chain, compute, graph, lit, step } from './graph.fixture.js';
 import { commandsOf } from './read.js';
 import { RowTable } from './row-table.js';
 import { start } from './start.js';
-import type { RunState } from './state.js';
+import { RunState } from './state.js';
 
 /** Ends the run: answers the oldest call with `{ id: 1 }`, one after the other. */
 function finish(of: Graph): RunState {
@@ -36,6 +36,15 @@ function effectsRead(of: Graph): number {
     (table) => (table as RowTable<'effects'>).table === 'effects',
   ).length;
   reads.mockRestore();
+  return count;
+}
+
+/** How many nodes a run looks for by their keys. */
+function nodesFound(of: Graph): number {
+  const finds = vi.spyOn(RunState.prototype, 'find');
+  finish(of);
+  const count = finds.mock.calls.length;
+  finds.mockRestore();
   return count;
 }
 
@@ -92,4 +101,15 @@ describe('the records that a run reads grow with its effects', () => {
       );
     expectLinear((count) => effectsRead(items(count)));
   });
+});
+
+test('the failed items that a run looks at grow with them, where loops in a loop start over', () => {
+  const bad = body([compute('bad', broken)]);
+  const inner = foreach('inner', lit([1, 2]), bad, { onItemError: 'continue' });
+  const nodes = chain(inner, back('again', 'inner', 1, { onLimit: 'continue' }));
+  const outer = (count: number) => {
+    const items = lit(Array.from({ length: count }, (_, at) => at));
+    return graph([foreach('outer', items, body(nodes))]);
+  };
+  expectLinear((count) => nodesFound(outer(count)));
 });

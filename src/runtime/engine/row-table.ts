@@ -98,7 +98,37 @@ export class RowTable<T extends TableName> {
   }
 }
 
-/** The tables of a run whose rows are replaced as wholes, but for undo records. */
+/** Keys of rows, by what they are looked for. */
+export class KeyIndex {
+  /** None before the first key. */
+  #keys: Map<string, Set<string>> | undefined;
+
+  add(at: string, key: string): void {
+    this.#keys ??= new Map();
+    const keys = this.#keys.get(at);
+    if (keys === undefined) this.#keys.set(at, new Set([key]));
+    else keys.add(key);
+  }
+
+  remove(at: string, key: string): void {
+    const keys = this.#keys?.get(at);
+    if (keys?.delete(key) === true && keys.size === 0) this.#keys?.delete(at);
+  }
+
+  /** A list of its own: the index may change while it is gone through. */
+  all(at: string): readonly string[] {
+    return [...(this.#keys?.get(at) ?? [])];
+  }
+
+  /** Gives all, and forgets them. */
+  take(at: string): readonly string[] {
+    const keys = this.all(at);
+    this.#keys?.delete(at);
+    return keys;
+  }
+}
+
+/** The tables of a run whose rows are replaced as wholes, but for those that are looked for by other keys as well. */
 export const ROW_TABLES = [
   'inputs',
   'items',
@@ -108,8 +138,8 @@ export const ROW_TABLES = [
   'generations',
   'unknown',
   'abandoned',
-  'failedItems',
   'submissions',
+  'eventIds',
 ] as const satisfies readonly TableName[];
 
 export type RowTableName = (typeof ROW_TABLES)[number];
@@ -137,4 +167,3 @@ export class RowTables {
     return Object.values(this.#tables);
   }
 }
-  'eventIds',

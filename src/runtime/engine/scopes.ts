@@ -104,15 +104,7 @@ export function forgetFailedItems({ state }: Transition, { key, planned }: NodeR
   const { failedItems } = state;
   // A node without parts has no items, and nothing inside.
   if (failedItems.size === 0 || !hasParts(planned)) return;
-  for (const [row, { step }] of [...failedItems.rows()]) {
-    for (
-      let each: NodeRecord | undefined = state.find(step);
-      each !== undefined;
-      each = each.scope.container
-    ) {
-      if (each.key === key) failedItems.delete(row);
-    }
-  }
+  for (const row of failedItems.inside(key)) failedItems.delete(row);
 }
 
 /** Begins an attempt of a node with scopes of its own: `end - first` parts are to run, and none has begun. */

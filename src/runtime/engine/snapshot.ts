@@ -30,6 +30,7 @@ function* recordsOf(state: RunState): Generator<Tracked> {
   yield state.run;
   yield* recordsIn(state.root);
   yield* state.effects.entries();
+  yield* state.failedItems.entries();
   for (const table of state.tables.all()) yield* table.entries();
 }
 
@@ -121,6 +122,7 @@ class Restoring {
     this.#scope(state.root, rows.all('scopes').get(state.root.key));
     for (const link of this.#links) link();
     for (const [key, row] of rows.all('effects')) state.effects.put(key, row);
+    for (const [key, row] of rows.all('failedItems')) state.failedItems.put(key, row);
     for (const name of ROW_TABLES) this.#table(name);
     for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
     for (const [key, { current }] of state.undoing.rows()) {

@@ -2,7 +2,8 @@ import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { parseNodeKey } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
-import { EffectTable, Joined } from './effect-table.js';
+import { EffectTable } from './effect-table.js';
+import { FailedItemTable } from './failed-item-table.js';
 import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './queues.js';
 import {
@@ -15,7 +16,7 @@ import {
   type Tracked,
   type WorkflowRecord,
 } from './records.js';
-import { ChangeList, type RowTable, RowTables } from './row-table.js';
+import { ChangeList, KeyIndex, type RowTable, RowTables } from './row-table.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
 import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
@@ -104,8 +105,9 @@ export class RunState {
   /** Compensations in flight, which are among these. */
   compensations = 0;
   /** Keys of those in `undoing` that wait for a compensation which another one has issued, by its id. */
-  readonly joined = new Joined();
+  readonly joined = new KeyIndex();
   readonly effects = new EffectTable(this);
+  readonly failedItems = new FailedItemTable(this);
   readonly tables = new RowTables(this.changes);
   readonly large = new LargeValues();
 
@@ -149,16 +151,12 @@ export class RunState {
     return this.tables.of('abandoned');
   }
 
-  get failedItems(): RowTable<'failedItems'> {
-    return this.tables.of('failedItems');
-  }
-
   get submissions(): RowTable<'submissions'> {
     return this.tables.of('submissions');
-  get eventIds(): RowTable<'eventIds'> {
-    return this.tables.of('eventIds');
   }
 
+  get eventIds(): RowTable<'eventIds'> {
+    return this.tables.of('eventIds');
   }
 
   /** Values of the graph's inputs. */
