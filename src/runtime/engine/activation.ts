@@ -130,7 +130,8 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 
 /** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
 function putOff(transition: Transition): void {
-  const { state, at, budget, due, ended } = transition;
+  const { state, at, budget, due } = transition;
+  const ended = [...transition.first.toReversed(), ...transition.ended];
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {
     const work = { at, budget: budget.left, due: due.keys(), ended: ended.map(owedEnd) };
@@ -154,8 +155,14 @@ function owedEnd(end: Ended): OwedEnd {
       return { kind: 'scope', scope: scopeRef(end.scope) };
     case 'rollback':
       return { kind: 'rollback', of: end.of.key };
-    case 'goOn':
-      return { kind: 'goOn', by: end.by.key };
+    case 'goOn': {
+      const { by, hasTurn } = end;
+      return {
+        kind: 'goOn',
+        ...(by === undefined ? {} : { by: by.key }),
+        ...(hasTurn === undefined ? {} : { hasTurn }),
+      };
+    }
     case 'undone': {
       const { by, report, hasHalted } = end;
       return { kind: 'undone', ...(by === undefined ? {} : { by: by.key }), report, hasHalted };
@@ -172,8 +179,11 @@ function endOf(state: RunState, end: OwedEnd): Ended {
     }
     case 'rollback':
       return { kind: 'rollback', of: state.find(end.of) };
-    case 'goOn':
-      return { kind: 'goOn', by: state.find(end.by) };
+    case 'goOn': {
+      const { by, hasTurn } = end;
+      const who = { by: by === undefined ? undefined : state.find(by) };
+      return { kind: 'goOn', ...who, ...(hasTurn === undefined ? {} : { hasTurn }) };
+    }
     case 'undone': {
       const { by, report, hasHalted } = end;
       return { kind: 'undone', by: by === undefined ? undefined : state.find(by), report, hasHalted };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
+import type { Compensation, Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
 import { advance } from './advance.js';
-import { body, foreach, item } from './constructs.fixture.js';
+import { ask, body, foreach, item, undo } from './constructs.fixture.js';
 import type { Advance, Event, Row, RunState } from './contract.js';
 import { call, compute, graph, input, lit, step, text } from './graph.fixture.js';
 import { randomGraph } from './random-graph.fixture.js';
@@ -176,4 +176,47 @@ describe('a batch of events', () => {
     const last = advance(plan, state, [returned('a'), returned('a'), returned('a')]);
     expect([last.consumed, last.facts.filter(({ kind }) => kind === 'finished').length]).toEqual([3, 1]);
   });
+});
+
+describe('undoing', () => {
+  const items = Array.from({ length: 200 }, (_, index) => index);
+
+  /** Cancels a run when the loop is over, and gives how many rows each transition then writes. */
+  function undoneBy(compensate: Compensation): number[] {
+    const loop = foreach('lines', input('items'), body([call('line', {}, { compensate })]));
+    const plan = planOf(graph([loop, ask('sure', 'confirm', { after: ['lines'] })]));
+    let last = start(plan, { items }, { runId: 'r', at: 0 });
+    for (const item of items) {
+      const returned = { kind: 'toolReturned', at: 1, command: `line[${item}]#1`, value: null } as const;
+      last = advance(plan, last.state, [returned]);
+    }
+    const rows: number[] = [];
+    const limits = { activations: 20 };
+    last = advance(plan, last.state, [{ kind: 'cancelled', at: 2, reason: 'no', compensate: true }], limits);
+    for (; last.more; last = advance(plan, last.state, [], limits)) rows.push(last.changes.length);
+    expect(last.state.run.status).toBe('cancelled');
+    return rows;
+  }
+
+  test('is divided where there are many effects that cannot be undone', () => {
+    const [begin = 0, ...rows] = undoneBy(undo('back', { id: step('line', 'id', 'deep') }));
+    // All of them are named at once, and reported at once.
+    expect(begin).toBeGreaterThan(200);
+    expect(rows.pop()).toBeGreaterThan(180);
+    expect(rows.length).toBeGreaterThanOrEqual(9);
+    expect(Math.max(...rows)).toBeLessThan(30);
+  });
+});
+
+test('a stop counts the nodes it looks at: what follows from it is owed', () => {
+  const items = Array.from({ length: 30 }, (_, index) => index);
+  const each = body([ask('sure'), ask('really')]);
+  const plan = planOf(graph([foreach('lines', input('items'), each, { concurrency: 30 })]));
+  const begun = start(plan, { items }, { runId: 'r', at: 0 });
+  const kindsOf = ({ facts }: Advance) => new Set(facts.map(({ kind }) => kind));
+  const limits = { activations: 60 };
+  let last = advance(plan, begun.state, [{ kind: 'cancelled', at: 2, reason: 'no' }], limits);
+  expect([last.more, kindsOf(last)]).toEqual([true, new Set(['nodeCancelled'])]);
+  last = advance(plan, last.state, [], limits);
+  expect([last.more, last.state.run.status]).toEqual([false, 'cancelled']);
 });

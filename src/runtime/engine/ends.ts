@@ -5,13 +5,12 @@ import { branchEnded, rolledBack } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { finishRun, runUndone } from './run-end.js';
 import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
-import type { Transition } from './transition.js';
+import type { Ended, Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
 
 /** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
 export function tellNext(transition: Transition): boolean {
-  if (transition.ended.length === 0) return false;
-  const ended = transition.ended.shift();
+  const ended = transition.first.pop() ?? shiftOf(transition.ended);
   if (ended === undefined) return false;
   switch (ended.kind) {
     case 'scope':
@@ -20,10 +19,12 @@ export function tellNext(transition: Transition): boolean {
     case 'rollback':
       rolledBack(transition, ended.of);
       return true;
-    case 'goOn':
+    case 'goOn': {
+      const { by, hasTurn } = ended;
       // It may have been aborted as well.
-      if (transition.state.undoing.get(ended.by.key) !== undefined) goOnUndoing(transition, ended.by);
+      if (transition.state.undoing.get(by?.key ?? '') !== undefined) goOnUndoing(transition, by, hasTurn);
       return true;
+    }
     case 'undone': {
       const { by, report, hasHalted } = ended;
       if (by === undefined) runUndone(transition, report);
@@ -36,6 +37,11 @@ export function tellNext(transition: Transition): boolean {
     default:
       return unreachable(ended);
   }
+}
+
+/** An empty list is not touched: most often it is. */
+function shiftOf(ended: Ended[]): Ended | undefined {
+  return ended.length === 0 ? undefined : ended.shift();
 }
 
 function scopeEnded(transition: Transition, scope: ScopeRecord): void {

@@ -356,7 +356,7 @@ export interface OwedWork {
 export type OwedEnd =
   | { readonly kind: 'scope'; readonly scope: ScopeRef }
   | { readonly kind: 'rollback'; readonly of: string }
-  | { readonly kind: 'goOn'; readonly by: string }
+  | { readonly kind: 'goOn'; readonly by?: string; readonly hasTurn?: true }
   | {
       readonly kind: 'undone';
       readonly by?: string;

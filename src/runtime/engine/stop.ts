@@ -21,6 +21,7 @@ export interface Stop {
 export function stopScope(transition: Transition, scope: ScopeRecord, stop: Stop): void {
   if (scope.open === 0) return;
   transition.change(scope).stopped = true;
+  transition.spend(scope.plan.nodes.length);
   for (const planned of scope.plan.nodes) stopNode(transition, scope.node(planned), stop);
 }
 
@@ -110,6 +111,7 @@ function withdrawUndo(transition: Transition, node: NodeRecord, { how, failure }
 export function endScope(transition: Transition, scope: ScopeRecord, by: string, stop: Stop): void {
   if (scope.endedBy !== undefined) return;
   transition.change(scope).endedBy = by;
+  transition.spend(scope.plan.nodes.length);
   const wasFailing = scope.failure !== undefined;
   for (const planned of scope.plan.nodes) {
     const node = scope.node(planned);

@@ -25,8 +25,7 @@ export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
 export type Ended =
   | { readonly kind: 'scope'; readonly scope: ScopeRecord }
   | { readonly kind: 'rollback'; readonly of: NodeRecord }
-  /** The compensation that it waited for was given up with the one that had issued it. */
-  | { readonly kind: 'goOn'; readonly by: NodeRecord }
+  | GoOn
   | {
       readonly kind: 'undone';
       readonly by: NodeRecord | undefined;
@@ -34,6 +33,14 @@ export type Ended =
       /** A compensation failed, and those behind it were not run. */
       readonly hasHalted: boolean;
     };
+
+/** A node, or the run where it is none, has more to undo. */
+export interface GoOn {
+  readonly kind: 'goOn';
+  readonly by: NodeRecord | undefined;
+  /** It has waited in the queue for the slot there is. */
+  readonly hasTurn?: true;
+}
 
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -58,6 +65,8 @@ export class Transition {
   notStarted: ReadonlySet<string> = NOTHING;
   /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
   readonly ended: Ended[] = [];
+  /** What goes on before everything else, the next one last: work that would otherwise be done at once. */
+  readonly first: GoOn[] = [];
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
@@ -125,6 +134,11 @@ export class Transition {
     if (owed === undefined) return;
     this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;
+  }
+
+  /** Counts work that cannot be divided: what comes after it is owed the sooner. */
+  spend(activations: number): void {
+    this.activations -= activations;
   }
 
   /** Gives a command that wants no answer. */

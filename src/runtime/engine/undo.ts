@@ -18,7 +18,7 @@ import { changeSlots, enterQueue, hasFreeSlot } from './queues.js';
 import type { NodeRecord } from './records.js';
 import type { EffectRow, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
-import { readerIn, type Transition } from './transition.js';
+import { type GoOn, readerIn, type Transition } from './transition.js';
 import type { ToolCall } from './unknown.js';
 
 /** How long a compensation may take, in ms. The run's deadline does not cut it short: what was begun is undone. */
@@ -69,6 +69,7 @@ export function beginRollback(
   effects: readonly Effect[],
   failure?: Failure,
 ): void {
+  transition.spend(effects.length);
   transition.state.items.put(keyOf(owner), want(transition, effects));
   begin(transition, owner, failure);
 }
@@ -90,44 +91,48 @@ export function undoableInRun({ state }: Transition): Effect[] {
 }
 
 /**
- * Makes the next compensation that has something to undo, as soon as there is a slot for it.
+ * Looks at what is to be undone next: makes its compensation, as soon as there is a slot for it, or leaves it and goes on
+ * behind it with the next activation.
  *
  * @param hasTurn it has waited in the queue for the slot there is now.
  */
-export function goOnUndoing(transition: Transition, owner: Owner, hasTurn = false): void {
+export function goOnUndoing(transition: Transition, owner: Owner, hasTurn?: true): void {
   const { undoing } = transition.state;
-  for (;;) {
-    const row = undoing.need(keyOf(owner));
-    if (row.current !== undefined) return;
-    const needsSlot = owner !== undefined && !mayIssue(transition, hasTurn);
-    const next = row.halted ? END : nextOf(transition, owner, row, needsSlot);
-    if (next === undefined) {
-      if (owner !== undefined) enterQueue(transition, owner, 'running');
+  const row = undoing.need(keyOf(owner));
+  if (row.current !== undefined) return;
+  const needsSlot = owner !== undefined && !mayIssue(transition, hasTurn === true);
+  const next = row.halted ? END : nextOf(transition, owner, row, needsSlot);
+  if (next === undefined) {
+    if (owner !== undefined) enterQueue(transition, owner, 'running');
+    return;
+  }
+  switch (next.kind) {
+    case 'end':
+      finish(transition, owner, row);
+      return;
+    case 'pass':
+      undoing.put(keyOf(owner), beyond(row));
+      if (next.skipped !== undefined) reportSkipped(transition, owner, next.skipped);
+      transition.first.push(goOn(owner, hasTurn));
+      return;
+    case 'failed':
+      undoing.put(keyOf(owner), noted(transition, owner, beyond(row), next));
+      transition.first.push(goOn(owner, hasTurn));
+      return;
+    case 'join': {
+      const current = currentOf(next.target, next.command, next.isIgnored);
+      undoing.put(keyOf(owner), { ...beyond(row), current });
+      transition.state.joined.add(next.command, keyOf(owner));
       return;
     }
-    switch (next.kind) {
-      case 'end':
-        finish(transition, owner, row);
-        return;
-      case 'pass':
-        undoing.put(keyOf(owner), beyond(row));
-        if (next.skipped !== undefined) reportSkipped(transition, owner, next.skipped);
-        break;
-      case 'failed':
-        undoing.put(keyOf(owner), noted(transition, owner, beyond(row), next));
-        break;
-      case 'join':
-        undoing.put(keyOf(owner), {
-          ...beyond(row),
-          current: currentOf(next.target, next.command, next.isIgnored),
-        });
-        transition.state.joined.add(next.command, keyOf(owner));
-        return;
-      case 'issue':
-        issue(transition, owner, row, next);
-        return;
-    }
+    case 'issue':
+      issue(transition, owner, row, next);
+      return;
   }
+}
+
+function goOn(by: Owner, hasTurn?: true): GoOn {
+  return hasTurn === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn };
 }
 
 const END: Next = { kind: 'end' };
@@ -308,6 +313,7 @@ export function compensationReturned(
     if (failure === undefined) markUndone(transition, call.effect);
     else markNotUndone(transition, call.effect, failure);
   }
+  const next: GoOn[] = [];
   for (const [owner, row] of waitingFor(state, call)) {
     const { current, ...rest } = row;
     if (current === undefined) continue;
@@ -315,9 +321,10 @@ export function compensationReturned(
     const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
     state.undoing.put(owner, noted(transition, by, rest, how));
     // Who gives one up is in the middle of something: others go on behind it.
-    if (isGivenUp && by !== undefined) transition.ended.push({ kind: 'goOn', by });
-    else goOnUndoing(transition, by);
+    if (isGivenUp && by !== undefined) transition.ended.push(goOn(by));
+    else next.push(goOn(by));
   }
+  transition.first.push(...next.reverse());
   endOfCancelled(transition);
 }
 
@@ -335,7 +342,7 @@ function waitingFor(state: RunState, { id, node }: ToolCall): (readonly [owner: 
 function endOfCancelled(transition: Transition): void {
   const { state, ended } = transition;
   if (state.run.cancelling === undefined || state.compensations > 0) return;
-  if (state.undoing.get('') !== undefined) goOnUndoing(transition, undefined);
+  if (state.undoing.get('') !== undefined) transition.first.push(goOn(undefined));
   else if (state.root.open === 0 && ended.length === 0) ended.push({ kind: 'scope', scope: state.root });
 }
 
@@ -358,6 +365,7 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
     return;
   }
   if (owner?.planned.node.kind === 'compensate') recordLeft(transition, owner, row);
+  transition.spend(row.ended);
   const report = reportOf(transition, owner, row);
   forgetUndone(transition, owner, row);
   state.undoing.delete(keyOf(owner));
