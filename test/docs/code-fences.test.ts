@@ -7,7 +7,16 @@ import { dispatch } from '../../src/cli/dispatch.js';
 import { diagnosticTable } from '../../src/graph/diagnostics/table.js';
 import { sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
-import { examplesWith, excerptsOf, fenceNamed, PAGES, pageProject, project, samplesOf } from './pages.js';
+import {
+  examplesWith,
+  excerptsOf,
+  fenceNamed,
+  PAGES,
+  pageProject,
+  project,
+  REFERENCE,
+  samplesOf,
+} from './pages.js';
 import { typeErrors } from './temp-project.js';
 
 const withExcerpts = PAGES.filter((file) => excerptsOf(file).length > 0);
@@ -21,6 +30,10 @@ const commands = PAGES.flatMap((file) =>
   })),
 );
 
+/** What an initializer may call: everything the authors' entry point exports in lower case, messages aside. */
+const MESSAGES = new Set(['user', 'assistant', 'system', 'image', 'audio', 'simplePrompt']);
+const VERBS = Object.keys(authors).filter((name) => /^[a-z]/.test(name) && !MESSAGES.has(name));
+
 test('every code fence is of a kind that is looked at', () => {
   const languages = new Set(fences.map(({ language }) => language));
   // Text is held against what really prints it, by the tests of its page.
@@ -31,8 +44,14 @@ test('every code fence is of a kind that is looked at', () => {
     'docs/how-it-checks.md',
     'docs/migration.md',
     'docs/recipes.md',
-    'docs/reference.md',
     'docs/tutorial.md',
+    'docs/reference/builder.md',
+    'docs/reference/cli.md',
+    'docs/reference/configuration.md',
+    'docs/reference/decorators.md',
+    'docs/reference/expressions.md',
+    'docs/reference/server.md',
+    'docs/reference/verbs.md',
   ]);
 });
 
@@ -40,14 +59,22 @@ test.each(withExcerpts)('%s shows its excerpts as they are in the repository', (
   for (const { file: source = '', body } of excerptsOf(file)) expect(page(source)).toContain(body);
 });
 
-test.each(withSamples)(
-  '%s shows code that compiles, and workflows that codegen accepts',
+/** Pages whose samples make one project: to check the reference page by page would take as many compilers. */
+const projects = [
+  ...withSamples.filter((file) => !REFERENCE.includes(file)).map((file) => [file]),
+  withSamples.filter((file) => REFERENCE.includes(file)),
+].map((files) => ({ name: files.join(', '), files }));
+
+test.each(projects)(
+  '$name: code that compiles, and workflows that codegen accepts',
   { timeout: 300_000 },
-  async (file) => {
-    const { root, files, result, remove } = await pageProject(file);
+  async ({ files: pages }) => {
+    const { root, files, result, remove } = await pageProject(...pages);
     onTestFinished(remove);
     expect(result.diagnostics).toEqual([]);
-    expect(result.found.workflows).toBeGreaterThan(0);
+    const samples = pages.flatMap(samplesOf);
+    const declared = samples.flatMap(({ body }) => body.match(/^@Workflow\(/gm) ?? []);
+    expect(result.found.workflows).toBe(declared.length);
     expect(typeErrors(root, [...files, 'generated/registry.ts'])).toEqual([]);
   },
 );
@@ -83,13 +110,21 @@ test('the README shows what codegen says of a broken reference', { timeout: 300_
 describe('the reference', () => {
   test('names everything that the entry points export', () => {
     const exported = [authors, runtime, codegen, builder].flatMap((entry) => Object.keys(entry));
-    const words = new Set(page('docs/reference.md').match(/[\w$]+/g));
+    const words = new Set(REFERENCE.flatMap((file) => page(file).match(/[\w$]+/g) ?? []));
     expect(exported.filter((name) => !words.has(name))).toEqual([]);
   });
 
+  test.each(VERBS)('says of `%s` how it is written, how it fails, and shows it', (verb) => {
+    const sections = page('docs/reference/verbs.md').split(/^## /m);
+    const section = sections.find((text) => text.startsWith(`${verb}\n`)) ?? '';
+    expect(section).toMatch(new RegExp(`^(\\| |.*)\`.*\\b${verb}\\b`, 'm'));
+    expect(section).toMatch(/^Errors: /m);
+    expect(section).toMatch(/^```ts$/m);
+  });
+
   test('lists every warning', () => {
-    const [, section = ''] = /^## Warnings\n(.*?)^## /ms.exec(page('docs/reference.md')) ?? [];
-    const listed = [...section.matchAll(/\]\(diagnostics\/(SW\d{4})\.md\)/g)].map(([, code]) => code);
+    const [, section = ''] = /^## Warnings\n(.*)/ms.exec(page('docs/reference/configuration.md')) ?? [];
+    const listed = [...section.matchAll(/^- \[(SW\d{4})\]/gm)].map(([, code]) => code);
     const warnings = Object.entries(diagnosticTable).filter(([, { severity }]) => severity === 'warning');
     expect(listed).toEqual(warnings.map(([code]) => code).sort());
   });
@@ -97,7 +132,7 @@ describe('the reference', () => {
   test('builds a workflow that can be built, and needs what it says', async () => {
     const { root, write } = await project();
     await write('src/tools.ts', sharedClasses());
-    const fence = samplesOf('docs/reference.md').find(({ body }) => body.includes("'stepwright/builder'"));
+    const [fence] = samplesOf('docs/reference/builder.md');
     await write('src/builder.ts', fence?.body ?? '');
     const { needed } = (await import(`${root}/src/builder.ts`)) as { needed: readonly string[] };
     expect(needed).toEqual(['find-page', 'add-line', 'resource://notes/guide']);

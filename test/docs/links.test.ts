@@ -6,17 +6,16 @@ import { PAGES } from './pages.js';
 
 const DIAGNOSTICS = readdirSync(`${ROOT}docs/diagnostics`).map((file) => `docs/diagnostics/${file}`);
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page: those of its headings, as GitHub makes them, and those it writes itself. */
 function anchorsOf(markdown: string): Set<string> {
   const outside = markdown.replace(/^```.*?^```$/gms, '');
-  return new Set(
-    [...outside.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}_ -]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
+  const headings = [...outside.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
   );
+  return new Set([...headings, ...[...outside.matchAll(/<a id="([^"]*)">/g)].map(([, id = '']) => id)]);
 }
 
 /** Links of a page, within the repository, that lead nowhere. */
@@ -36,8 +35,12 @@ test.each([...PAGES, ...DIAGNOSTICS])('%s: its links lead somewhere', (file) => 
   expect(deadLinks(file, page(file))).toEqual([]);
 });
 
-test('the README leads to every page', () => {
-  const linked = [...page('README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, target]) => target);
+test('the README and the index of the reference lead to every page', () => {
+  const linked = ['README.md', 'docs/reference/README.md'].flatMap((file) =>
+    [...page(file).matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) =>
+      posix.join(posix.dirname(file), target),
+    ),
+  );
   expect(PAGES.filter((file) => file !== 'README.md' && !linked.includes(file))).toEqual([]);
 });
 

@@ -8,13 +8,17 @@ import { sharedClasses } from './diagnostic-examples.js';
 import { type Fence, fencesOf, page, ROOT } from './fences.js';
 import { type TempProject, tempProject } from './temp-project.js';
 
-/** Every page for readers, but for those of the diagnostics, whose examples are tested beside this. */
-export const PAGES: readonly string[] = [
-  ...readdirSync(ROOT).filter((file) => file.endsWith('.md')),
-  ...readdirSync(`${ROOT}docs`)
+const pagesIn = (folder: string): string[] =>
+  readdirSync(ROOT + folder)
     .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-];
+    .sort()
+    .map((file) => folder + file);
+
+/** The pages of the reference; the first one is the index. */
+export const REFERENCE: readonly string[] = pagesIn('docs/reference/');
+
+/** Every page for readers except those of the diagnostics, whose examples have a test of their own. */
+export const PAGES: readonly string[] = [...pagesIn(''), ...pagesIn('docs/'), ...REFERENCE];
 
 /** The code of a page, and what else it shows of files in the repository. */
 export function excerptsOf(file: string): Fence[] {
@@ -55,10 +59,10 @@ export interface PageProject extends TempProject {
   load(file: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Lays out the samples of a page, with the classes they share unless they bring their own. The caller removes it. */
-export async function pageProject(file: string): Promise<PageProject> {
+/** Lays out the samples of pages, with the classes they share unless they bring their own. The caller removes it. */
+export async function pageProject(...pages: string[]): Promise<PageProject> {
   const made = await tempProject();
-  const samples = samplesOf(file);
+  const samples = pages.flatMap(samplesOf);
   const files = samples.map((fence, index) => fence.file ?? `src/fence-${index}.ts`);
   const registry = { include: ['src/*.ts'], out: 'generated/registry.ts' };
   await made.write('stepwright.config.json', JSON.stringify({ registries: [registry] }));

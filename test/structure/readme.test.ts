@@ -33,7 +33,7 @@ const PAGES = [
   'CHANGELOG.md',
   'docs/tutorial.md',
   'docs/how-it-works.md',
-  'docs/reference.md',
+  'docs/reference/README.md',
   'docs/diagnostics/README.md',
 ];
 
