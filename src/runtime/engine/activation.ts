@@ -27,11 +27,11 @@ export function runOn(transition: Transition): void {
 
 /** Those who waited for a slot come before those who only now may start. */
 function startFromQueue(transition: Transition): boolean {
-  const { queue, undoing } = transition.state;
+  const { queue, tables } = transition.state;
   if (queue.isEmpty || !hasFreeSlot(transition)) return false;
   const node = nextInQueue(transition);
   if (node === undefined) return false;
-  if (undoing.get(node.key) === undefined) begin(transition, node);
+  if (tables.known('undoing')?.get(node.key) === undefined) begin(transition, node);
   else goOnUndoing(transition, node, true);
   return true;
 }

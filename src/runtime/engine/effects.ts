@@ -92,8 +92,9 @@ export function stepsNamedBy({ input }: Compensation): string[] {
 
 /** A record that is written while something that covers it undoes is undone as well, before the others. */
 function cover({ state }: Transition, node: NodeRecord, key: string): void {
-  const { undoing, effects } = state;
-  if (undoing.size === 0) return;
+  const { effects } = state;
+  const undoing = state.tables.known('undoing');
+  if (undoing === undefined || undoing.size === 0) return;
   for (const owner of ['', ...rollbacksAround(node).map((each) => each.key)]) {
     const row = undoing.get(owner);
     if (row === undefined || (owner === '' && effects.need(key).tool === undefined)) continue;

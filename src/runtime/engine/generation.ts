@@ -8,15 +8,15 @@ import type { RunState } from './state.js';
  * The generation of a node: it tells apart the effects of its call, and never falls during a run. It counts how often
  * the node or a container around it was started over by a `goto`, and how often its call became another one.
  */
-export function generationOf({ generations }: RunState, { key, scope }: NodeRecord): number {
-  const row = generations.size === 0 ? undefined : generations.get(key);
+export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): number {
+  const row = tables.known('generations')?.get(key);
   const own = row === undefined ? 0 : (row.restarts ?? 0) + (row.reissues ?? 0);
   return 1 + scope.restarts + own;
 }
 
 /** How often a `goto` has started over a container and those around it: see `ScopeRow`. */
-export function restartsInside({ generations }: RunState, { key, scope }: NodeRecord): number {
-  return scope.restarts + (generations.get(key)?.restarts ?? 0);
+export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
+  return scope.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);
 }
 
 /** A `goto` starts the node over, and all that is in it. */

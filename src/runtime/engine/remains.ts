@@ -2,7 +2,8 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Failure } from './contract.js';
 import type { NodeRecord } from './records.js';
-import type { EffectRow, FailedItemRow } from './rows.js';
+import type { RowTable } from './row-table.js';
+import type { EffectRow, FailedItemRow, TableName, Tables } from './rows.js';
 import type { RunState } from './state.js';
 
 /** An effect that was to be undone and was not, or not for sure. */
@@ -45,12 +46,12 @@ export interface Remains {
 
 /** Reads from the state of a run what was undone, what was not although it was to be, and what is not known. */
 export function remainsOf(plan: Plan, state: RunState): Remains {
-  const effects = [...state.effects.rows()].map(([, row]) => row);
+  const effects = rowsOf(state.effects);
   const undone = new Set(
     effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(state.find(call))),
   );
-  const unknown = [...state.unknown.rows()].map(([, row]) => row);
-  const failedItems = [...state.failedItems.rows()].map(([, row]) => row);
+  const unknown = rowsOf(state.tables.known('unknown'));
+  const failedItems = rowsOf(state.failedItems);
   return {
     steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
     notUndone: notUndoneOf(effects),
@@ -59,6 +60,10 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
       one.step < other.step ? -1 : one.step > other.step ? 1 : one.index - other.index,
     ),
   };
+}
+
+function rowsOf<T extends TableName>(table: RowTable<T> | undefined): Tables[T][] {
+  return table === undefined || table.size === 0 ? [] : Array.from(table.rows(), ([, row]) => row);
 }
 
 function notUndoneOf(effects: readonly EffectRow[]): NotUndone[] {

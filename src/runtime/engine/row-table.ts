@@ -147,23 +147,30 @@ export type RowTableName = (typeof ROW_TABLES)[number];
 /** Tables, each made when it is first asked for: most runs use few. */
 export class RowTables {
   readonly #changes: ChangeList;
-  readonly #tables: { [T in RowTableName]?: RowTable<T> } = {};
+  #tables: { [T in RowTableName]?: RowTable<T> } | undefined;
 
   constructor(changes: ChangeList) {
     this.#changes = changes;
   }
 
   of<T extends RowTableName>(name: T): RowTable<T> {
-    const tables: { [K in T]?: RowTable<K> } = this.#tables;
-    const known = tables[name];
+    const known = this.known(name);
     if (known !== undefined) return known;
     const made = new RowTable<T>(name, this.#changes);
+    this.#tables ??= {};
+    const tables: { [K in T]?: RowTable<K> } = this.#tables;
     tables[name] = made;
     return made;
   }
 
+  /** For reading alone, where every run asks: a table that is not there is not made, and has no rows. */
+  known<T extends RowTableName>(name: T): RowTable<T> | undefined {
+    const tables: { [K in T]?: RowTable<K> } | undefined = this.#tables;
+    return tables?.[name];
+  }
+
   /** Those that are there. */
   all(): readonly RowTable<RowTableName>[] {
-    return Object.values(this.#tables);
+    return Object.values(this.#tables ?? {});
   }
 }

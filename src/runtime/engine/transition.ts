@@ -105,9 +105,10 @@ export class Transition {
 
   /**
    * Gives a command of a node that wants an answer: the run owes it until `settleCommand`.
-   * @param command is taken over: it must be made for this, without its `seq`.
+   * @param command is taken over: it must be made for this. Its `seq` is given here; one that is made often has room for
+   *   it, because a property that is added takes an object of its own.
    */
-  expect(node: NodeRecord, command: Command): void {
+  expect(node: NodeRecord, command: Command | OwedCommand): void {
     const owed = this.#numbered(command);
     this.change(node).command = owed;
     this.state.owed.set(owed.id, node);
@@ -120,7 +121,7 @@ export class Transition {
     return owed;
   }
 
-  #numbered(command: Command): OwedCommand {
+  #numbered(command: Command | OwedCommand): OwedCommand {
     // A copy of each command would cost more than the rest of this.
     const owed = command as OwedCommand & { seq: number };
     owed.seq = this.nextSeq();

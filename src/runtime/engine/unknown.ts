@@ -33,8 +33,8 @@ export function noteUnknown(transition: Transition, call: ToolCall, failure: Fai
  * effect besides.
  */
 export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
-  const { unknown, abandoned } = state;
-  if (unknown.size === 0) return;
+  const unknown = state.tables.known('unknown');
+  if (unknown === undefined || unknown.size === 0) return;
   const key = unknownKey(call);
   const row = unknown.get(key);
   if (row === undefined) return;
@@ -43,7 +43,7 @@ export function resolveUnknown({ state }: Transition, node: NodeRecord, call: To
   unknown.delete(key);
   if (node.planned.node.compensate !== undefined) return;
   // Their late successes are this one, and nothing undoes it.
-  for (const id of row.attempts) abandoned.delete(id);
+  for (const id of row.attempts) state.abandoned.delete(id);
 }
 
 /** Remembers a call that was given up, so that its success is recorded when it comes. */

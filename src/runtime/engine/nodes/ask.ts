@@ -20,7 +20,7 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
     return;
   }
   const dueAt = waitLimitOf(transition, node);
-  const request = { kind: 'requestAction', id, node: node.key, action: action.value } as const;
+  const request = { kind: 'requestAction', id, node: node.key, action: action.value, seq: 0 } as const;
   waitFor(transition, node, dueAt === undefined ? request : { ...request, dueAt });
   transition.report({
     kind: 'waiting',

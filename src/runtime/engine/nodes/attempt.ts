@@ -1,5 +1,5 @@
 import { attemptId, delayId } from '../commands.js';
-import type { Command, Failure } from '../contract.js';
+import type { Command, Failure, OwedCommand } from '../contract.js';
 import { fail, mayGoOn } from '../ending.js';
 import { failures } from '../failures.js';
 import { changeSlots, enterQueue } from '../queues.js';
@@ -40,7 +40,7 @@ export function waitLimitOf({ state, at }: Transition, { planned }: NodeRecord):
 }
 
 /** Gives the command of the next attempt, which takes one of the run's slots. */
-export function issue(transition: Transition, node: NodeRecord, command: Command): void {
+export function issue(transition: Transition, node: NodeRecord, command: Command | OwedCommand): void {
   changeSlots(transition, 1);
   transition.change(node).status = 'running';
   node.attempt += 1;
@@ -48,7 +48,7 @@ export function issue(transition: Transition, node: NodeRecord, command: Command
 }
 
 /** Gives the command of the next attempt, which waits for an answer or for a time. */
-export function waitFor(transition: Transition, node: NodeRecord, command: Command): void {
+export function waitFor(transition: Transition, node: NodeRecord, command: Command | OwedCommand): void {
   transition.change(node).status = 'waiting';
   node.attempt += 1;
   transition.expect(node, command);

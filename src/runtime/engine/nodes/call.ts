@@ -37,6 +37,7 @@ export function beginCall(transition: Transition, node: NodeRecord, { tool, inpu
     generation,
     key,
     dueAt,
+    seq: 0,
   });
   transition.report({ kind: 'callIssued', node: nodeKey, command: id, tool, input: value, attempt });
 }

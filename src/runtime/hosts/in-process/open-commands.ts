@@ -26,13 +26,12 @@ export class OpenCommands {
   readonly #clock: Clock;
   readonly #run: TimedRun;
   readonly #asks = new ById<Ask>();
-  /** All others. */
-  readonly #others = new ById<Expected>();
+  /** All others. Like all below, none takes no place: many runs wait at once. */
+  #others: ById<Expected> | undefined;
   /** How many of them end by themselves. */
   #busy = 0;
   /** Calls that the process that had the run may have made. */
   #madeBefore: Set<string> | undefined;
-  /** What there is none of takes no place: many runs wait at once. */
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
@@ -82,7 +81,10 @@ export class OpenCommands {
   expect(command: Expected): void {
     const awaits = awaited(command);
     if (command.kind === 'requestAction') this.#asks.set(command);
-    else this.#others.set(command);
+    else {
+      this.#others ??= new ById();
+      this.#others.set(command);
+    }
     if (awaits === 'host') this.#busy += 1;
     const { id, dueAt } = command;
     if (dueAt === undefined) return;
@@ -93,13 +95,13 @@ export class OpenCommands {
 
   /** Takes a command away that was answered or given up. One that is not open is left alone. */
   settle(id: string): void {
-    const command = this.#others.delete(id);
+    const command = this.#others?.delete(id);
     if (command === undefined) this.#asks.delete(id);
     else if (awaited(command) === 'host') this.#busy -= 1;
   }
 
   has(id: string): boolean {
-    return this.#others.has(id) || this.#asks.has(id);
+    return this.#others?.has(id) === true || this.#asks.has(id);
   }
 
   get asks(): Asks {
@@ -148,7 +150,7 @@ export class OpenCommands {
   clear(): void {
     this.stopTimer();
     this.#asks.clear();
-    this.#others.clear();
+    this.#others = undefined;
     this.#toMake = undefined;
     this.#busy = 0;
   }
@@ -156,7 +158,7 @@ export class OpenCommands {
   /** Lets go of what a run does not need while it waits. */
   trim(): void {
     this.#asks.trim();
-    this.#others.trim();
+    if (this.#others?.size === 0) this.#others = undefined;
     if (!this.hasCalls) this.#toMake = undefined;
     if (this.#timer?.isEmpty === true) this.#timer = undefined;
   }

@@ -10,26 +10,28 @@ interface Watching {
   readonly watcher: () => void;
 }
 
-/** Shared by all runs that only wait. */
-const NONE: readonly Watching[] = [];
+/** A run as those see it who attend it. */
+interface Attended {
+  /** Of the latest request that attended the run. */
+  requestId: string;
+  /** A request has come or left. */
+  touch(): void;
+}
 
 /** The requests that attend a run, and what else waits for it to change. */
 export class Attendants {
-  readonly #onChange: { touch(): void };
-  #watching = NONE;
+  readonly #run: Attended;
+  #watching: readonly Watching[] = [];
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
-  /** Of the latest request that attended the run. */
-  #requestId: string;
 
-  /** @param run told when a request comes or leaves. @param requestId of the request that starts it. */
-  constructor(run: { touch(): void }, requestId: string) {
-    this.#onChange = run;
-    this.#requestId = requestId;
+  constructor(run: Attended) {
+    this.#run = run;
   }
 
-  get requestId(): string {
-    return this.#requestId;
+  /** Whether it holds nothing: another one does as well. */
+  get isEmpty(): boolean {
+    return this.#watching.length === 0 && this.#claimed === undefined;
   }
 
   /** Whether a request attends the run. */
@@ -39,14 +41,14 @@ export class Attendants {
 
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
   join(attendant: Attendant, watcher: () => void): void {
-    this.#requestId = attendant.request.requestId;
+    this.#run.requestId = attendant.request.requestId;
     this.#watching = [...this.#watching, { attendant, watcher }];
-    this.#onChange.touch();
+    this.#run.touch();
   }
 
   leave(watcher: () => void): void {
     this.unwatch(watcher);
-    this.#onChange.touch();
+    this.#run.touch();
   }
 
   /** The same for what is no request. */
@@ -55,8 +57,7 @@ export class Attendants {
   }
 
   unwatch(watcher: () => void): void {
-    const left = this.#watching.filter((each) => each.watcher !== watcher);
-    this.#watching = left.length === 0 ? NONE : left;
+    this.#watching = this.#watching.filter((each) => each.watcher !== watcher);
   }
 
   /** The run has got as far as it gets for now. */

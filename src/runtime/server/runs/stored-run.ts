@@ -73,7 +73,9 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   readonly group: RunGroup;
   readonly actions = new ActionLedger();
   readonly mask: RunMask;
-  readonly attendants: Attendants;
+  requestId: string;
+  /** Made when a request comes, and let go of when none is left: many runs wait at once. */
+  #attendants: Attendants | undefined;
   readonly #parts: StoreParts;
   readonly #graph: Graph;
   /** What callers have sent; made when they do. */
@@ -102,7 +104,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
       this.mask = new RunMask(graph, { secretInputs, rows: loaded.hostRows });
       this.#auth = run.auth;
       // No request moves it on: calls are told how logs name it.
-      this.attendants = new Attendants(this, this.#ref);
+      this.requestId = this.#ref;
       this.reload(loaded.hostRows);
       this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, parts, this);
       return;
@@ -111,8 +113,13 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     this.id = id;
     this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
-    this.attendants = new Attendants(this, request.requestId);
+    this.requestId = request.requestId;
     this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
+  }
+
+  get attendants(): Attendants {
+    this.#attendants ??= new Attendants(this);
+    return this.#attendants;
   }
 
   get clock(): Clock {
@@ -242,8 +249,10 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    if (this.attendants.isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
+    const isAttended = this.#attendants?.isAttended === true;
+    if (isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
+    if (this.#attendants?.isEmpty === true) this.#attendants = undefined;
   }
 
   /** It was idle for too long. @param ms for how long. */
@@ -321,7 +330,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
 
   observe(fact: Fact, state: RunState): void {
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth).auth;
-    this.attendants.observe(fact, state);
+    this.#attendants?.observe(fact, state);
   }
 
   observerFailed(error: unknown): void {
@@ -332,7 +341,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     const { live } = this;
     if (live === undefined) return;
     if (live.standing === 'over') this.#end(this.#envelopeOf(live));
-    this.attendants.changed();
+    this.#attendants?.changed();
     if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
   }
@@ -352,7 +361,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     });
-    this.attendants.changed();
+    this.#attendants?.changed();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
@@ -393,16 +402,12 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return this.group.owner;
   }
 
-  get requestId(): string {
-    return this.attendants.requestId;
-  }
-
   get auth(): AuthInfo | undefined {
     return this.#auth;
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    this.attendants.progress(...report);
+    this.#attendants?.progress(...report);
   }
 }
 
