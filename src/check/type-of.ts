@@ -1,3 +1,4 @@
+import { expressionFunctions, type ResultKind } from '../graph/expression/functions.js';
 import { type DataPath, dataPath } from '../graph/expression/paths.js';
 import { references } from '../graph/expression/references.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
@@ -167,33 +168,23 @@ function typeOfDict(expr: DictExpr, inside: (part: Expr) => Known): Known {
 }
 
 function typeOfCall(expr: CallExpr, names: Names, locals: Locals): Known {
-  switch (expr.fn) {
-    case 'coalesce': {
-      const known = either(
-        ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
-      );
-      // An author who claims a type knows which of the forms it is.
-      const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
-      return isClaimed ? UNKNOWN : known;
-    }
-    case 'isNullish':
-    case 'includes.js':
-    case 'startsWith.js':
-    case 'endsWith.js':
-      return ofTypes('boolean');
-    case 'trim.js':
-    case 'toLowerCase.js':
-    case 'toUpperCase.js':
-    case 'join.js':
-    case 'uriComponent':
-    case 'uriReserved':
-      return ofTypes('string');
-    case 'split.js':
-      return { kind: 'list', item: ofTypes('string') };
-    default:
-      return UNKNOWN;
-  }
+  const result = expressionFunctions.get(expr.fn)?.result;
+  // A graph with a function that there is not is refused.
+  if (result === undefined) return UNKNOWN;
+  if (result !== 'first argument') return RESULTS[result];
+  const known = either(
+    ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
+  );
+  // An author who claims a type knows which of the forms it is.
+  const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
+  return isClaimed ? UNKNOWN : known;
 }
+
+const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, Known>> = {
+  boolean: ofTypes('boolean'),
+  text: ofTypes('string'),
+  'list of texts': { kind: 'list', item: ofTypes('string') },
+};
 
 function typeOfEach(expr: EachExpr, names: Names, locals: Locals): Known {
   const items = typeOf(expr.in, names, locals);

@@ -1,3 +1,4 @@
+import { expressionMethods } from '../../graph/expression/functions.js';
 import type { EachExpr } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/suggest.js';
 
@@ -14,14 +15,11 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['some', { kind: 'each', mode: 'some' }],
   ['every', { kind: 'each', mode: 'every' }],
   ['slice', { kind: 'slice', max: 2 }],
-  ['join', { kind: 'function', fn: 'join.js', min: 0, max: 1 }],
-  ['includes', { kind: 'function', fn: 'includes.js', min: 1, max: 2 }],
-  ['trim', { kind: 'function', fn: 'trim.js', min: 0, max: 0 }],
-  ['split', { kind: 'function', fn: 'split.js', min: 0, max: 2 }],
-  ['toLowerCase', { kind: 'function', fn: 'toLowerCase.js', min: 0, max: 0 }],
-  ['toUpperCase', { kind: 'function', fn: 'toUpperCase.js', min: 0, max: 0 }],
-  ['startsWith', { kind: 'function', fn: 'startsWith.js', min: 1, max: 2 }],
-  ['endsWith', { kind: 'function', fn: 'endsWith.js', min: 1, max: 2 }],
+  ...[...expressionMethods].map(([name, { name: fn, arity }]): [string, Method] => [
+    name,
+    // What stands before the dot is no argument of the method.
+    { kind: 'function', fn, min: arity.min - 1, max: (arity.max ?? Number.POSITIVE_INFINITY) - 1 },
+  ]),
 ]);
 
 /** The method of a name; nothing for one that cannot be stored. */

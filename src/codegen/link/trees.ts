@@ -1,4 +1,4 @@
-import { isMethodCall } from '../../graph/expression/functions.js';
+import { expressionFunctions, isMethodCall } from '../../graph/expression/functions.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { ExpressionSyntax } from '../syntax.js';
 
@@ -54,7 +54,7 @@ export function isBoolean(expr: Expr): boolean {
     case 'literal':
       return typeof expr.value === 'boolean';
     case 'call':
-      return expr.fn === 'isNullish' || (BOOLEAN_METHODS.has(expr.fn) && !hasOptional(expr));
+      return expressionFunctions.get(expr.fn)?.result === 'boolean' && !hasOptional(expr);
     case 'each':
       return (expr.mode === 'some' || expr.mode === 'every') && !hasOptional(expr);
     case 'and':
@@ -66,5 +66,3 @@ export function isBoolean(expr: Expr): boolean {
       return false;
   }
 }
-
-const BOOLEAN_METHODS: ReadonlySet<string> = new Set(['includes.js', 'startsWith.js', 'endsWith.js']);

@@ -364,7 +364,7 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | ty
   const args: Value[] = [];
   let unknown: Value;
   for (const [index, arg] of expr.args.entries()) {
-    const isSubject = fn.method === true && index === 0;
+    const isSubject = fn.method !== undefined && index === 0;
     const value = isSubject ? subject(arg, expr, evaluation, depth) : visit(arg, evaluation, depth + 1);
     if (value === CHAIN_ENDED) return CHAIN_ENDED;
     if (isUnknownArgument(value)) unknown = unknownOf(unknown, ...unknownIn(value));

@@ -17,10 +17,15 @@ import { isNullish } from './value.js';
 /** Changes when a function is added or its meaning changes. */
 export const EXPRESSION_FUNCTIONS_VERSION = 2;
 
+/** What a function gives: the first of its arguments that is there, or always a value of one kind. */
+export type ResultKind = 'first argument' | 'boolean' | 'text' | 'list of texts';
+
+/** All there is to say about a function: codegen, the checker and the evaluator have no list of their own. */
 interface FunctionBase {
   readonly name: string;
   /** How many arguments it takes; without `max` there is no upper limit. */
   readonly arity: { readonly min: number; readonly max?: number };
+  readonly result: ResultKind;
 }
 
 /** Evaluates its own arguments, and only those it needs. `cost` is in budget units, beside the arguments' own. */
@@ -33,8 +38,8 @@ export interface LazyFunction extends FunctionBase {
 /** Is given values, which are checked against `takes` before. */
 export interface EagerFunction extends FunctionBase {
   readonly lazy: false;
-  /** A method is a link of a chain, and its first argument is what stands before the dot. */
-  readonly method?: true;
+  /** What authors call it as a method: a link of a chain, whose first argument is what stands before the dot. */
+  readonly method?: string;
   /** By position. */
   readonly takes: readonly ArgumentKind[];
   /** Charges the budget for what it touches and for what it makes, before it does either. */
@@ -54,6 +59,7 @@ export type ExpressionFunction = LazyFunction | EagerFunction;
 const coalesce: LazyFunction = {
   name: 'coalesce',
   arity: { min: 1 },
+  result: 'first argument',
   lazy: true,
   cost: (argumentCount) => argumentCount,
   apply: (args) => {
@@ -70,6 +76,7 @@ const coalesce: LazyFunction = {
 const isNullishFunction: EagerFunction = {
   name: 'isNullish',
   arity: { min: 1, max: 1 },
+  result: 'boolean',
   lazy: false,
   takes: ['any'],
   apply: (args, { budget, at }) => {
@@ -85,10 +92,15 @@ export const expressionFunctions: ReadonlyMap<string, ExpressionFunction> = new 
   ),
 );
 
+/** The functions that authors call as methods, by the name of the method. */
+export const expressionMethods: ReadonlyMap<string, EagerFunction> = new Map(
+  javascriptMethods.flatMap((fn) => (fn.method === undefined ? [] : [[fn.method, fn]])),
+);
+
 /** Whether a call is a link of a chain. */
 export function isMethodCall({ fn }: CallExpr): boolean {
   const known = expressionFunctions.get(fn);
-  return known !== undefined && !known.lazy && known.method === true;
+  return known !== undefined && !known.lazy && known.method !== undefined;
 }
 
 /** Whether a function may be given this many arguments. */

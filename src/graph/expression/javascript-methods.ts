@@ -1,6 +1,6 @@
 import type { Value } from '../json.js';
 import type { ArgumentKind } from './arguments.js';
-import type { EagerFunction, FunctionCall } from './functions.js';
+import type { EagerFunction, FunctionCall, ResultKind } from './functions.js';
 import { indexOf, split } from './search.js';
 import { toText } from './text.js';
 import { argumentType, isComposite, isNullish } from './value.js';
@@ -11,27 +11,27 @@ import { argumentType, isComposite, isNullish } from './value.js';
  */
 export const javascriptMethods: readonly EagerFunction[] = [
   /** Text without white space and line ends around it. */
-  method('trim.js', ['text'], 1, ([text], call) => {
+  method('trim', ['text'], 1, 'text', ([text], call) => {
     return chargedText(textOf(text), call).trim();
   }),
 
   /** By the Unicode tables alone: no language has a say, so that it gives the same everywhere. */
-  method('toLowerCase.js', ['text'], 1, ([text], call) => {
+  method('toLowerCase', ['text'], 1, 'text', ([text], call) => {
     return chargedText(chargedText(textOf(text), call).toLowerCase(), call);
   }),
 
   /** As `toLowerCase.js`. `ß` becomes `SS`. */
-  method('toUpperCase.js', ['text'], 1, ([text], call) => {
+  method('toUpperCase', ['text'], 1, 'text', ([text], call) => {
     return chargedText(chargedText(textOf(text), call).toUpperCase(), call);
   }),
 
   /** Whether the text goes on with `part` at a place, 0 by default. */
-  method('startsWith.js', ['text', 'text', 'number?'], 2, ([text, part, position], call) => {
+  method('startsWith', ['text', 'text', 'number?'], 2, 'boolean', ([text, part, position], call) => {
     return textOf(text).startsWith(chargedText(textOf(part), call), numberOf(position));
   }),
 
   /** Whether the text, cut off at a place, ends with `part`. */
-  method('endsWith.js', ['text', 'text', 'number?'], 2, ([text, part, end], call) => {
+  method('endsWith', ['text', 'text', 'number?'], 2, 'boolean', ([text, part, end], call) => {
     return textOf(text).endsWith(chargedText(textOf(part), call), numberOf(end));
   }),
 
@@ -39,7 +39,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
    * Whether a text holds a text, or a list a scalar (SameValueZero), at or after a place. An object or a list would
    * be looked for by its identity, which is not part of a value: that is the error `E_ARGUMENT_TYPE`.
    */
-  method('includes.js', ['text or list', 'any', 'number?'], 2, ([subject, item, from], call) => {
+  method('includes', ['text or list', 'any', 'number?'], 2, 'boolean', ([subject, item, from], call) => {
     if (typeof subject === 'string') return textIncludes(subject, item, from, call);
     if (isComposite(item)) throw argumentType('includes.js', 'a scalar', item, call.at);
     const items = listOf(subject);
@@ -49,7 +49,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
   }),
 
   /** The items as a template literal would write them, null and absent as nothing, with `,` or another text between. */
-  method('join.js', ['list', 'text?'], 1, ([list, separator], call) => {
+  method('join', ['list', 'text?'], 1, 'text', ([list, separator], call) => {
     const between = separator === undefined ? ',' : textOf(separator);
     let joined = '';
     for (const [index, item] of listOf(list).entries()) {
@@ -64,7 +64,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
    * The parts between a text, at most `limit` of them; without one to split by, the whole as the only part. The empty
    * text splits between all code units.
    */
-  method('split.js', ['text', 'text?', 'number?'], 1, ([text, separator, limit], call) => {
+  method('split', ['text', 'text?', 'number?'], 1, 'list of texts', ([text, separator, limit], call) => {
     const whole = chargedText(textOf(text), call);
     // ToUint32, as the standard wants it.
     const most = limit === undefined ? 2 ** 32 - 1 : (numberOf(limit) ?? 0) >>> 0;
@@ -77,9 +77,11 @@ function method(
   name: string,
   takes: readonly ArgumentKind[],
   min: number,
+  result: ResultKind,
   apply: EagerFunction['apply'],
 ): EagerFunction {
-  return { name, arity: { min, max: takes.length }, lazy: false, method: true, takes, apply };
+  const arity = { min, max: takes.length };
+  return { name: `${name}.js`, arity, result, lazy: false, method: name, takes, apply };
 }
 
 function textIncludes(text: string, part: Value, from: Value, call: FunctionCall): boolean {

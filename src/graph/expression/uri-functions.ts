@@ -23,6 +23,7 @@ function encoder(name: string, encode: (text: string) => string): EagerFunction 
   return {
     name,
     arity: { min: 1, max: 1 },
+    result: 'text',
     lazy: false,
     takes: ['any'],
     apply: ([value], call) => {
