@@ -12,16 +12,7 @@ export type {
   ResourceContext,
   ToolContext,
 } from './decorators/context.js';
-export {
-  type ForEachOptions,
-  forEach,
-  type GotoOptions,
-  goto,
-  match,
-  type ParallelOptions,
-  parallel,
-  wait,
-} from './decorators/control-flow.js';
+export * from './decorators/control-flow.js';
 export type {
   Duration,
   FailedBranch,

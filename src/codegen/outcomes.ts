@@ -1,5 +1,5 @@
 import type { ExpressionSyntax } from './syntax.js';
-import { type CallSyntax, isStep, partsOf, stepVerbOf, unwrap, type Verb, verbOf } from './verbs.js';
+import { type CallSyntax, factsOf, isStep, partsOf, stepVerbOf, unwrap, type Verb, verbOf } from './verbs.js';
 
 /**
  * The calls that an initializer's outcome comes from: directly, in an arm of a condition, on a side of `??`, or as what
@@ -59,8 +59,13 @@ export function stepReadFrom(syntax: ExpressionSyntax): CallSyntax | undefined {
 export function neverGives(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind === 'conditional') return neverGives(inner.then) && neverGives(inner.else);
-  const verb = stepVerbOf(inner);
-  return verb === 'fail' || verb === 'done';
+  return madeBy(inner) === 'end';
+}
+
+/** What the call of a step's verb makes. */
+export function madeBy(syntax: ExpressionSyntax): ReturnType<typeof factsOf>['makes'] | undefined {
+  const verb = stepVerbOf(syntax);
+  return verb && factsOf(verb).makes;
 }
 
 /** Whether an expression is one node that ends the run, or what it stands in, at once. */
@@ -107,34 +112,11 @@ export function isOneNode(syntax: ExpressionSyntax): boolean {
     return side === undefined ? !isRequirement(inner) : isOneNode(side);
   }
   if (inner.kind !== 'call') return false;
-  const verb = stepVerbOf(inner);
-  switch (verb) {
-    case undefined:
-      return true;
-    case 'call':
-      return optionOf(inner, 'transform') === undefined;
-    case 'read':
-    case 'run':
-    case 'match':
-    case 'parallel':
-    case 'forEach':
-    case 'set':
-    case 'ask.confirm':
-    case 'ask.text':
-    case 'ask.choice':
-      return true;
-    case 'fail':
-    case 'done':
-    case 'chain':
-    case 'attempt':
-    case 'goto':
-    case 'wait':
-    case 'ask.info':
-    case 'ask.pick':
-      return false;
-    default:
-      return verb satisfies never;
-  }
+  const makes = madeBy(inner);
+  if (makes === undefined) return true;
+  // A value that is transformed is made by a node of its own.
+  if (optionOf(inner, 'transform') !== undefined) return false;
+  return makes === 'node' || makes === 'container';
 }
 
 /** `value ?? fail(…)`, and `condition ? value : fail(…)`: a value from which on something is certain. */

@@ -1,60 +1,75 @@
+import type { Ask } from '../decorators/ask.js';
+import type * as controlFlow from '../decorators/control-flow.js';
+import type * as runs from '../decorators/run.js';
+import type * as states from '../decorators/state.js';
+import type * as verbs from '../decorators/verbs.js';
 import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js';
 
-/** The questions of `ask`. */
-const ASK_VERBS = ['ask.info', 'ask.confirm', 'ask.text', 'ask.choice', 'ask.pick'] as const;
+/** The names of all verbs, by the modules that authors import them from. */
+type VerbName =
+  | keyof typeof controlFlow
+  | keyof typeof verbs
+  | keyof typeof runs
+  | Exclude<keyof typeof states, 'State'>
+  | AskVerb;
 
-/** What a step may do by a verb. */
-export const STEP_VERBS = [
-  'call',
-  'read',
-  'run',
-  'fail',
-  'done',
-  'chain',
-  'attempt',
-  'match',
-  'parallel',
-  'forEach',
-  'set',
-  'goto',
-  'wait',
-  ...ASK_VERBS,
-] as const;
+type AskVerb = `ask.${keyof Ask}`;
 
-/** Verbs that are values. */
-const VALUE_VERBS = ['link', 'get'] as const;
+interface VerbFacts {
+  /** How many arguments are read. */
+  readonly arguments: number;
+  /**
+   * What a call of it makes: one `node` whose value is the step's; one with steps in it (`container`); one without a
+   * value (`effect`); one that ends the run, or the scope it is in (`end`); several `nodes`, or one that other steps
+   * refer to; or a `value` of another step.
+   */
+  readonly makes: 'node' | 'container' | 'effect' | 'end' | 'nodes' | 'value';
+}
+
+/** All verbs, those of steps before those that are values. One that authors can import and is missing is a type error. */
+const FACTS = {
+  call: { arguments: 3, makes: 'node' },
+  read: { arguments: 2, makes: 'node' },
+  run: { arguments: 3, makes: 'node' },
+  fail: { arguments: 2, makes: 'end' },
+  done: { arguments: 1, makes: 'end' },
+  // Only its type limits the links of a chain.
+  chain: { arguments: Number.POSITIVE_INFINITY, makes: 'nodes' },
+  attempt: { arguments: 2, makes: 'nodes' },
+  match: { arguments: 2, makes: 'container' },
+  parallel: { arguments: 2, makes: 'container' },
+  forEach: { arguments: 3, makes: 'container' },
+  set: { arguments: 2, makes: 'node' },
+  goto: { arguments: 2, makes: 'nodes' },
+  wait: { arguments: 1, makes: 'effect' },
+  'ask.info': { arguments: 1, makes: 'nodes' },
+  'ask.confirm': { arguments: 1, makes: 'node' },
+  'ask.text': { arguments: 1, makes: 'node' },
+  'ask.choice': { arguments: 2, makes: 'node' },
+  'ask.pick': { arguments: 3, makes: 'nodes' },
+  link: { arguments: 2, makes: 'value' },
+  get: { arguments: 1, makes: 'value' },
+} as const satisfies Readonly<Record<VerbName, VerbFacts>>;
+
+type Facts = typeof FACTS;
+
+export type Verb = VerbName;
+export type StepVerb = { [V in Verb]: Facts[V]['makes'] extends 'value' ? never : V }[Verb];
 
 /** All verbs: those of steps, and those that are values. */
-export const VERBS = [...STEP_VERBS, ...VALUE_VERBS] as const;
+export const VERBS = Object.keys(FACTS) as readonly Verb[];
 
-export type StepVerb = (typeof STEP_VERBS)[number];
-export type Verb = (typeof VERBS)[number];
+/** What a step may do by a verb. */
+export const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
+
+const ASK_VERBS = VERBS.filter((verb): verb is AskVerb => verb.startsWith('ask.'));
+
+/** What is known of a verb by its name. */
+export function factsOf(verb: Verb): VerbFacts {
+  return FACTS[verb];
+}
 
 export type CallSyntax = Extract<ExpressionSyntax, { kind: 'call' }>;
-
-/** How many arguments of each verb are read. A chain may have any number of links: only its type limits them. */
-export const MAX_ARGUMENTS: Readonly<Record<Verb, number>> = {
-  call: 3,
-  read: 2,
-  run: 3,
-  fail: 2,
-  done: 1,
-  chain: Number.POSITIVE_INFINITY,
-  attempt: 2,
-  match: 2,
-  parallel: 2,
-  forEach: 3,
-  set: 2,
-  goto: 2,
-  wait: 1,
-  'ask.info': 1,
-  'ask.confirm': 1,
-  'ask.text': 1,
-  'ask.choice': 2,
-  'ask.pick': 3,
-  link: 2,
-  get: 1,
-};
 
 /** What a callee or a handle means, written as a name or behind a namespace. */
 export function symbolOf(syntax: ExpressionSyntax): SymbolSyntax | undefined {

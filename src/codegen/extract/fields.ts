@@ -3,7 +3,7 @@ import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { outcomeVerbs } from '../outcomes.js';
 import type { ClassSyntax, DecoratorSyntax, ExpressionSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
-import { allPartsOf, MAX_ARGUMENTS, verbOf } from '../verbs.js';
+import { allPartsOf, factsOf, verbOf } from '../verbs.js';
 import { readArg } from './args.js';
 import { ownDecorators } from './decorators.js';
 import { checkField, checkId } from './names.js';
@@ -142,7 +142,7 @@ function refuseSurplus(initializer: ExpressionSyntax, report: Report): void {
   for (const part of allPartsOf(initializer)) {
     const verb = verbOf(part);
     if (verb === undefined || part.kind !== 'call') continue;
-    const max = MAX_ARGUMENTS[verb];
+    const max = factsOf(verb).arguments;
     const [surplus] = part.args.slice(max);
     if (surplus !== undefined)
       report(diagnostic('SW1031', surplus.place, { verb, max, count: part.args.length }));

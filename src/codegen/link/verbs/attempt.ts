@@ -1,7 +1,7 @@
 import type { Expr } from '../../../graph/expression/tree.js';
-import { endsAtOnce, isOneNode, makesSteps, optionOf, uses } from '../../outcomes.js';
+import { endsAtOnce, isOneNode, madeBy, makesSteps, optionOf, uses } from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
-import { type CallSyntax, stepVerbOf, unwrap } from '../../verbs.js';
+import { type CallSyntax, unwrap } from '../../verbs.js';
 import { type Arrow, readArrow } from '../arrows.js';
 import { ERROR_FIELDS } from '../error-value.js';
 import type { Local } from '../expression-scope.js';
@@ -134,7 +134,7 @@ function isPlain(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind !== 'call' || uses(inner, 'read') || optionOf(inner, 'compensate') !== undefined)
     return false;
-  const verb = stepVerbOf(inner);
-  if (verb === 'fail' || verb === 'done' || verb === 'wait') return true;
-  return isOneNode(inner) && verb !== 'match' && verb !== 'parallel' && verb !== 'forEach';
+  const makes = madeBy(inner);
+  if (makes === 'end' || makes === 'effect') return true;
+  return isOneNode(inner) && makes !== 'container';
 }
