@@ -1,13 +1,10 @@
 import type { BranchNode, Graph, Node } from '../../../graph/model.js';
-import { unreachable } from '../../../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../../print/shapes.js';
+import { type Describe, tracedKindOf } from './kinds.js';
 import { isListed } from './outlook.js';
 import { planTexts } from './plan-texts.js';
 import { printExpression } from './print-expression.js';
-
-/** Description of a tool by its name. */
-export type Describe = (tool: string) => string | undefined;
 
 /** One step of a plan: `2`, and inside of it `2a`, `2a1`. */
 export interface PlanLine {
@@ -81,64 +78,11 @@ function labelAt(place: number, depth: number): string {
 }
 
 function lineOf(planned: PlannedNode, describe: Describe): string {
-  return planTexts.noted(aboutNode(planned.node, describe), [
+  return planTexts.noted(tracedKindOf(planned.node).planLine(planned.node, describe), [
     ...selectionOf(planned),
     ...conditionOf(planned.node),
     ...fallbackOf(planned),
   ]);
-}
-
-function aboutNode(node: Node, describe: Describe): string {
-  switch (node.kind) {
-    case 'call':
-      return planTexts.tool(node.tool, describe(node.tool));
-    case 'resource':
-      return planTexts.resource(node.id);
-    default:
-      return planTexts.titled(node.id, node.title ?? whatItDoes(node));
-  }
-}
-
-function whatItDoes(node: Exclude<Node, { kind: 'call' | 'resource' }>): string | undefined {
-  switch (node.kind) {
-    case 'branch':
-      if (attemptOf(node) !== undefined) return planTexts.attempt();
-      return soleBody(node) === undefined ? planTexts.branch(armsOf(node)) : planTexts.together();
-    case 'parallel':
-      return planTexts.parallel[node.onPartialFailure](node.branches.map(({ id }) => id));
-    case 'foreach':
-      return node.items.kind === 'literal' && Array.isArray(node.items.value)
-        ? planTexts.foreachOf(node.items.value.length)
-        : planTexts.foreach(printExpression(node.items), node.max);
-    case 'workflow':
-      return planTexts.workflow(node.workflow);
-    case 'ask':
-      return planTexts.ask(node.mode);
-    case 'wait':
-      return planTexts.wait();
-    case 'set':
-      return planTexts.set(node.updates.map(({ field }) => field));
-    case 'goto':
-      return planTexts.goto(node.target, node.max);
-    case 'compensate':
-      return planTexts.compensate(node.steps.map(({ tool }) => tool));
-    case 'compute':
-    case 'return':
-    case 'error':
-    case 'shell':
-    case 'delegate':
-      return undefined;
-    default:
-      return unreachable(node);
-  }
-}
-
-function armsOf(node: BranchNode): string[] {
-  const cases = node.cases.map((arm) =>
-    planTexts.arm(arm.id, printExpression(arm.when), 'goto' in arm ? arm.goto : undefined),
-  );
-  if (node.else === undefined) return cases;
-  return [...cases, planTexts.elseArm(node.else.id, 'goto' in node.else ? node.else.goto : undefined)];
 }
 
 /** Who has to select a step; nothing for what takes over in an attempt, which says so. */

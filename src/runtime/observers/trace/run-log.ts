@@ -2,18 +2,13 @@ import type { Fact, RunState } from '../../engine/contract.js';
 import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { textBlock } from './block.js';
-import { BranchLog } from './branch-log.js';
-import { CallLog } from './call-log.js';
 import { ContainerLog } from './container-log.js';
-import { ForeachLog } from './foreach-log.js';
+import { tracedKindOf } from './kinds.js';
 import type { Ledger } from './ledger.js';
 import type { PromptMessage } from './messages.js';
-import { ParallelLog } from './parallel-log.js';
 import { PartLog } from './part-log.js';
-import { AskLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './plain-log.js';
-import type { StepFact, StepLog } from './step-log.js';
+import type { StepFact } from './step-log.js';
 import { UndoLog } from './undo-log.js';
-import { WorkflowLog } from './workflow-log.js';
 
 /** What a run has to say: each step at its place, what stands inside of a step with it. */
 export class RunLog {
@@ -38,8 +33,9 @@ export class RunLog {
     const node = fact.node === undefined ? undefined : this.#ledger.find(fact.node);
     if (node === undefined) return;
     const { id } = node.planned.node;
+    const { log: Log } = tracedKindOf(node.planned.node);
     const part = this.partOf(node.scope);
-    part?.step(id, () => this.#create(node)).observe(fact, state);
+    part?.step(id, () => new Log(node, this.#secrets)).observe(fact, state);
     switch (fact.kind) {
       case 'nodeSucceeded':
       case 'nodeFailed':
@@ -74,41 +70,6 @@ export class RunLog {
     if (this.#undo === undefined || !(isOfRun || this.#ledger.isCompensation(fact))) return false;
     this.#undo.observe(fact as StepFact);
     return true;
-  }
-
-  #create(node: NodeInstance): StepLog {
-    const { kind } = node.planned.node;
-    switch (kind) {
-      case 'call':
-      case 'resource':
-        return new CallLog(node, this.#secrets);
-      case 'branch':
-        return new BranchLog(node, this.#secrets);
-      case 'parallel':
-        return new ParallelLog(node, this.#secrets);
-      case 'foreach':
-        return new ForeachLog(node, this.#secrets);
-      case 'workflow':
-        return new WorkflowLog(node, this.#secrets);
-      case 'ask':
-        return new AskLog(node, this.#secrets);
-      case 'wait':
-        return new WaitLog(node, this.#secrets);
-      case 'set':
-        return new SetLog(node, this.#secrets);
-      case 'goto':
-        return new GotoLog(node, this.#secrets);
-      case 'compensate':
-        return new CompensateLog(node, this.#secrets);
-      case 'compute':
-      case 'return':
-      case 'error':
-        return new SilentLog(node, this.#secrets);
-      default:
-        kind satisfies never;
-        // A graph with a node of another kind is refused as a whole.
-        return new SilentLog(node, this.#secrets);
-    }
   }
 }
 
