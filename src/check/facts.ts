@@ -1,3 +1,4 @@
+import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/model.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type Fact, rootsIn } from './narrow.js';
@@ -27,7 +28,7 @@ export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string
   const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
   const found = new Set<string>();
   for (const each of nodes) {
-    const isEnd = ['return', 'error', 'goto'].includes(each.node.kind);
+    const isEnd = kinds[each.node.kind].exit !== 'none';
     const facts = isEnd ? factsAround(each.scope) : [];
     const own = each.node.when !== undefined && (isEnd || isShared) ? [{ test: each.node.when }] : [];
     const routed = casesWithoutBody(each);

@@ -1,5 +1,6 @@
 import { canonicalExpr } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
+import { kinds } from '../graph/kinds/kinds.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { nodesBehind } from '../plan/reachability.js';
 import type { Reader } from '../plan/visibility.js';
@@ -78,7 +79,7 @@ function gatesIn(
 ): ReadonlyMap<string, readonly PlannedNode[]> {
   const gates = new Map<string, PlannedNode[]>();
   for (const end of nodes) {
-    if (!['return', 'error', 'goto'].includes(end.node.kind)) continue;
+    if (kinds[end.node.kind].exit === 'none') continue;
     const line = lineOf({ scope: end.scope, node: end });
     for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
       const known = gates.get(name);

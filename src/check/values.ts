@@ -1,5 +1,5 @@
 import type { Expr } from '../graph/expression/tree.js';
-import { type DerivedKind, kindOf } from '../graph/kinds/kinds.js';
+import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.js';
 import type { Graph, Node } from '../graph/model.js';
 import { fallbackValue } from '../graph/node-expressions.js';
 import { type PlannedNode, planOf, type ScopePlan, type WorkflowPlan } from '../plan/plan.js';
@@ -79,10 +79,11 @@ function knownValue(
   results: Results,
 ): Known {
   const { node } = planned;
-  const { value } = kindOf(node);
-  if (typeof value === 'function') return ofSchema(value(node));
-  if (value !== 'derived') return UNKNOWN;
-  const derive = DERIVED_VALUES[node.kind as DerivedKind] as DeriveValue<Node>;
+  if (!hasDerivedValue(node)) {
+    const { value } = kindOf(node);
+    return typeof value === 'function' ? ofSchema(value(node)) : UNKNOWN;
+  }
+  const derive = DERIVED_VALUES[node.kind] as DeriveValue<Node>;
   return derive(node, {
     parts: planned.parts,
     names: namesIn(planned.scope, planned),

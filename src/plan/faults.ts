@@ -1,3 +1,4 @@
+import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/model.js';
 import { type PlanFailure, planFailures } from './fault.js';
 import type { Surroundings } from './mutable-plan.js';
@@ -5,7 +6,7 @@ import type { Surroundings } from './mutable-plan.js';
 /** What cannot be run about a single node. Left out in silence it would change the meaning of the run. */
 export function faultOf(node: Node, { names }: Surroundings): PlanFailure | undefined {
   const { id, kind } = node;
-  if (kind === 'shell' || kind === 'delegate') return planFailures.unsupported(id, 'kind', kind);
+  if (!kinds[kind].isSupported) return planFailures.unsupported(id, 'kind', kind);
   if (node.executor === 'client') return planFailures.unsupported(id, 'executor', node.executor);
   if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
     return planFailures.onError(id, kind);

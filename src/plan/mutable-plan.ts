@@ -1,3 +1,4 @@
+import { workOf } from '../graph/kinds/kinds.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/node-expressions.js';
 import { type PlanFault, planFailures } from './fault.js';
@@ -115,7 +116,7 @@ function planNode(scope: MutableScope, node: RunnableNode, index: number): Mutab
     slice: NONE,
     retry: retryOf(node, workflow.graph),
     timeoutMs: node.timeoutMs,
-    takesPlace: takesPlace(node),
+    takesPlace: workOf(node) !== 'none',
     isDueAtOnce: false,
     hasSelection: false,
     compensations: NONE,
@@ -166,11 +167,6 @@ function isUndoable({ node, parts }: MutableNode, { undoing }: Surroundings): bo
   return (node.kind === 'workflow' && undoing.has(node.workflow)) || parts.some((part) => part.isUndoable);
 }
 
-function takesPlace(node: RunnableNode): boolean {
-  if (node.kind === 'compute') return node.function !== undefined;
-  return node.kind === 'call' || node.kind === 'resource';
-}
-
 /** Whether a node may be attempted more than once. */
 export function isRepeated({ retry }: MutableNode): boolean {
   return retry !== undefined && retry.extra > 0;
@@ -178,6 +174,6 @@ export function isRepeated({ retry }: MutableNode): boolean {
 
 /** The error strategy stands in for calls and reads alone: everything else is repeated only where it says so. */
 function retryOf(node: RunnableNode, { errorStrategy }: Graph) {
-  if (node.retry !== undefined || (node.kind !== 'call' && node.kind !== 'resource')) return node.retry;
+  if (node.retry !== undefined || workOf(node) !== 'call') return node.retry;
   return errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined;
 }

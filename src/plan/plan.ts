@@ -1,11 +1,12 @@
 import { hashGraph } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Compensation, DelegateNode, Graph, Node, Retry, ShellNode } from '../graph/model.js';
+import type { SupportedKind } from '../graph/kinds/kinds.js';
+import type { Compensation, Graph, Node, Retry } from '../graph/model.js';
 import { compilePlan } from './compile.js';
 import type { PlanFault } from './fault.js';
 
 /** The kinds of node this engine runs. */
-export type RunnableNode = Exclude<Node, ShellNode | DelegateNode>;
+export type RunnableNode = Extract<Node, { kind: SupportedKind }>;
 
 /** A graph resolved once: order, joins, routes and names are one step away. */
 export interface Plan {

@@ -1,3 +1,4 @@
+import { kinds } from '../graph/kinds/kinds.js';
 import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
@@ -157,23 +158,16 @@ export type End = 'failure' | 'return';
 /** How a node always ends its scope, where it does. */
 export function endOf({ node, parts }: PlannedNode): End | undefined {
   if (node.onError !== undefined) return undefined;
-  switch (node.kind) {
-    case 'return':
-      return 'return';
-    case 'error':
-      return 'failure';
-    case 'goto':
-      return node.onLimit === 'continue' ? undefined : 'failure';
-    case 'branch': {
-      const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
-      if (arms.some((arm) => 'goto' in arm)) return undefined;
-      const ends = parts.map(endOfScope);
-      if (ends.includes(undefined)) return undefined;
-      return ends.includes('failure') ? 'failure' : 'return';
-    }
-    default:
-      return undefined;
+  if (node.kind === 'branch') {
+    const arms = [...node.cases, ...(node.else === undefined ? [] : [node.else])];
+    if (arms.some((arm) => 'goto' in arm)) return undefined;
+    const ends = parts.map(endOfScope);
+    if (ends.includes(undefined)) return undefined;
+    return ends.includes('failure') ? 'failure' : 'return';
   }
+  const { exit } = kinds[node.kind];
+  if (exit !== 'jump') return exit === 'none' ? undefined : exit;
+  return node.kind === 'goto' && node.onLimit === 'continue' ? undefined : 'failure';
 }
 
 function endOfScope({ nodes }: ScopePlan): End | undefined {

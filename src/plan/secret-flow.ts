@@ -1,6 +1,8 @@
 import { references } from '../graph/expression/references.js';
 import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
+import { hasDerivedValue } from '../graph/kinds/kinds.js';
 import type { Input } from '../graph/model.js';
+import { unreachable } from '../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { entryOf, loopNamed } from './secrets.js';
 
@@ -203,7 +205,11 @@ export class SecretFlow {
       of.flatMap((part) =>
         part.value === undefined ? [] : [{ expr: partAt(part.value, at), place: { frame, scope: part } }],
       );
+    // What a tool or a person answers derives from nothing.
+    if (!hasDerivedValue(node)) return [];
     switch (node.kind) {
+      case 'call':
+        return [];
       case 'compute':
         return [{ expr: node.function === undefined ? partAt(node.value, path) : node.value, place: here }];
       case 'branch':
@@ -219,8 +225,7 @@ export class SecretFlow {
           .filter(({ field }) => key === undefined || field === String(key))
           .map(({ value }) => ({ expr: partAt(value, rest), place: here }));
       default:
-        // What a tool or a person answers derives from nothing.
-        return [];
+        return unreachable(node);
     }
   }
 

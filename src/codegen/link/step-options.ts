@@ -1,33 +1,35 @@
+import type { StepOptions } from '../../decorators/step.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
+import { kinds, workOf } from '../../graph/kinds/kinds.js';
 import type { StepDeclaration } from '../declarations.js';
 import { nodeValue, type StepNode } from './outcome.js';
 
-type Kind = StepNode['core']['kind'];
-
-/** Kinds of nodes that do something outside of the run, or have nodes in them that may. */
-const OUTSIDE: readonly Kind[] = ['call', 'resource', 'workflow', 'ask', 'branch', 'parallel', 'foreach'];
-
-/** Kinds of nodes that only end or change something. */
-const WITHOUT_VALUE: readonly Kind[] = ['error', 'return', 'goto', 'wait'];
+interface Meaning {
+  readonly takes: string;
+  readonly fits: (node: StepNode) => boolean;
+}
 
 /** Which nodes an option of @Step means something to. */
-const MEANT_FOR: Readonly<
-  Record<string, { readonly takes: string; readonly fits: (node: StepNode) => boolean }>
-> = {
+const MEANT_FOR: Readonly<Record<keyof StepOptions, Meaning | 'every step'>> = {
+  id: 'every step',
+  after: 'every step',
+  join: 'every step',
+  title: 'every step',
+  guidance: 'every step',
   retry: {
     takes: 'a step that calls, reads, runs or asks, or has steps in it',
-    fits: ({ core }) => OUTSIDE.includes(core.kind),
+    fits: ({ core }) => kinds[core.kind].isRetryable,
   },
   timeoutMs: {
     takes: 'a step that may take time',
-    fits: ({ core }) =>
-      OUTSIDE.includes(core.kind) ||
-      core.kind === 'wait' ||
-      (core.kind === 'compute' && core.function !== undefined),
+    fits: ({ core }) => {
+      const { isRetryable, waits } = kinds[core.kind];
+      return isRetryable || waits || workOf(core) !== 'none';
+    },
   },
   embed: { takes: 'a step that reads', fits: ({ core }) => core.kind === 'resource' },
-  summary: { takes: 'a step with a value', fits: ({ core }) => !WITHOUT_VALUE.includes(core.kind) },
+  summary: { takes: 'a step with a value', fits: ({ core }) => kinds[core.kind].value !== 'none' },
 };
 
 /** Reports options that no node of a step has a use for. */
@@ -36,7 +38,9 @@ export function checkStepOptions(
   nodes: readonly StepNode[],
   report: (diagnostic: Diagnostic) => void,
 ): void {
-  for (const [option, { takes, fits }] of Object.entries(MEANT_FOR)) {
+  for (const [option, meaning] of Object.entries(MEANT_FOR)) {
+    if (meaning === 'every step') continue;
+    const { takes, fits } = meaning;
     const syntax = optionSyntax[option];
     const isOfUse = nodes.some((node) => node.hoisted === undefined && fits(node));
     if (syntax === undefined || isOfUse) continue;

@@ -4,7 +4,7 @@ import { call } from './call.js';
 import { compensate } from './compensate.js';
 import { compute } from './compute.js';
 import { delegate } from './delegate.js';
-import type { AnyDescriptor, KindTable } from './descriptor.js';
+import type { AnyDescriptor, KindTable, OwnPart } from './descriptor.js';
 import { error } from './error.js';
 import { foreach } from './foreach.js';
 import { goto } from './goto.js';
@@ -63,6 +63,17 @@ export type SupportedKind = {
 
 /** The kinds whose value is made of the values of others. */
 export type DerivedKind = { [K in NodeKind]: Kinds[K]['value'] extends 'derived' ? K : never }[NodeKind];
+
+/** Whether a node's value is made of the values of others. */
+export function hasDerivedValue(node: Node): node is Extract<Node, { kind: DerivedKind }> {
+  return kinds[node.kind].value === 'derived';
+}
+
+/** What a host does for a node. */
+export function workOf(node: OwnPart<Node>): 'call' | 'function' | 'none' {
+  const work = kinds[node.kind].work as AnyDescriptor<Node>['work'];
+  return typeof work === 'function' ? work(node) : work;
+}
 
 /** The descriptor of a node's kind. */
 export function kindOf<N extends Node>({ kind }: N): AnyDescriptor<N> {

@@ -1,6 +1,7 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { workOf } from '../../graph/kinds/kinds.js';
 import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
 import { type Plan, planOf } from '../../plan/plan.js';
@@ -185,10 +186,11 @@ export class DerivedSecrets {
   /** What a function made of a secret, and what a node with bodies made of the values of these. */
   #givenBy(node: NodeInstance, state: RunState): Json[] {
     const { kind } = node.planned.node;
-    if (kind === 'compute' && node.planned.node.function === undefined) return [];
+    const work = workOf(node.planned.node);
+    if (kind === 'compute' && work === 'none') return [];
     const output = outputOf(state, node.key);
     // What else a tool gave back is known by its step; its texts may be as common as `ok`.
-    if (kind === 'call' || kind === 'resource') {
+    if (work === 'call') {
       const paths = this.#flow.secretPathsOf(node.planned, node.scope);
       return paths.flatMap((path) => [...leavesOf(valueAt(output, path))]);
     }

@@ -1,4 +1,5 @@
-import type { CallNode, Node, NodeKind, ResourceNode } from '../../../graph/model.js';
+import { kinds } from '../../../graph/kinds/kinds.js';
+import type { CallNode, Node, ResourceNode } from '../../../graph/model.js';
 import type { Failure, SkipReason } from '../../engine/contract.js';
 import type { NodeInstance } from '../../engine/instances.js';
 import type { NodeRecord } from './ledger.js';
@@ -18,12 +19,9 @@ export interface Outlook {
   readonly attempts: number;
 }
 
-/** Kinds of node that are no steps to a reader: they decide and compute, and nothing outside of the run notices. */
-const SILENT: ReadonlySet<NodeKind> = new Set(['compute', 'error', 'return']);
-
 /** Whether a plan lists a node. */
 export function isListed({ kind }: Pick<Node, 'kind'>): boolean {
-  return !SILENT.has(kind);
+  return kinds[kind].isStep;
 }
 
 /**

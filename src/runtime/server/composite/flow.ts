@@ -1,9 +1,7 @@
-import type { Graph, Node, NodeKind } from '../../../graph/model.js';
+import { kinds } from '../../../graph/kinds/kinds.js';
+import type { Graph, Node } from '../../../graph/model.js';
 import { type PlannedNode, planOf, type ScopePlan } from '../../../plan/plan.js';
 import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
-
-/** Kinds of node that a caller notices nothing of. */
-const SILENT: ReadonlySet<NodeKind> = new Set(['compute', 'error', 'return']);
 
 const NOTHING = '–';
 
@@ -42,7 +40,7 @@ class Flow {
 
   /** What runs only when it is selected stands with whoever selects it. */
   #isShown(planned: PlannedNode): boolean {
-    return !SILENT.has(planned.node.kind) && !planned.needsSelection;
+    return kinds[planned.node.kind].isStep && !planned.needsSelection;
   }
 
   /** How many shown steps come one after the other before each. What is not shown takes no place. */
@@ -114,7 +112,7 @@ class Flow {
     const [first] = nodes;
     if (nodes.length === 1 && first?.node.kind === 'error') return 'fail';
     if (nodes.length === 1 && first?.node.kind === 'return') return 'done';
-    const shown = nodes.filter(({ node }) => !SILENT.has(node.kind));
+    const shown = nodes.filter(({ node }) => kinds[node.kind].isStep);
     return shown.length === 0 ? NOTHING : shown.map((planned) => this.#label(planned, depth)).join(' → ');
   }
 }

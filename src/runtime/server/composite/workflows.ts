@@ -1,6 +1,7 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { bundle } from '../../../graph/bundle.js';
 import type { JsonSchema } from '../../../graph/json.js';
+import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import { planOf } from '../../../plan/plan.js';
@@ -110,7 +111,5 @@ function isTool({ expose = [] }: Graph): boolean {
 }
 
 function canWait(graph: Graph): boolean {
-  return [graph, ...(graph.tasks ?? [])].some((each) =>
-    nodesOf(each).some(({ kind }) => kind === 'ask' || kind === 'wait'),
-  );
+  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kinds[kind].waits));
 }
