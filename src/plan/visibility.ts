@@ -51,3 +51,10 @@ export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
   if (user === source && source !== target) return { kind: 'inOtherArm', of: source, arm };
   return { kind: 'visible', source, user };
 }
+
+/** The node of this name as the nodes of a scope see it; none where it is in a loop that the scope is not in. */
+export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined {
+  const target = scope.workflow.byId.get(id);
+  const depth = target?.scope.loops.length ?? 0;
+  return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
+}

@@ -1,11 +1,13 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
+import type { JoinRule } from '../../graph/model.js';
+import { unreachable } from '../../graph/unreachable.js';
 import type { PlannedNode } from '../../plan/plan.js';
+import type { NodeStatus, SkipReason } from './contract.js';
 import { failForGood } from './ending.js';
 import { tellNext } from './ends.js';
 import { failures } from './failures.js';
-import { type JoinVerdict, Settlements } from './join.js';
 import { beginNode } from './nodes/begin.js';
 import { enterQueue, hasFreeSlot, nextInQueue } from './queues.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
@@ -15,6 +17,13 @@ import { skip } from './settle.js';
 import type { RunState } from './state.js';
 import { ADVANCE_BUDGET, type Ended, readerOf, type Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
+
+/** What a node's dependencies mean for it: it runs, or it is skipped for a reason. */
+export type JoinVerdict = { readonly run: true } | { readonly run: false; readonly reason: SkipReason };
+
+const RUN: JoinVerdict = { run: true };
+const SKIP_FAILED: JoinVerdict = { run: false, reason: 'upstream_failed' };
+const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
 
 /** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
 export function runOn(transition: Transition): void {
@@ -48,8 +57,8 @@ function activateDue(transition: Transition): boolean {
 
 /** Every dependency has settled: selection, join, then condition, then a slot. */
 function activate(transition: Transition, node: NodeRecord): void {
-  const { planned, waitingFor, routers, selections } = node;
-  if (planned.needsSelection && selections.length === 0) {
+  const { planned, waitingFor, routers } = node;
+  if (planned.needsSelection && node.details.selections.length === 0) {
     if (routers === 0) skip(transition, node, 'not_selected');
     return;
   }
@@ -86,8 +95,71 @@ function verdictOf({ planned, scope }: NodeRecord): JoinVerdict {
 
 function settlements(scope: ScopeRecord, dependencies: readonly PlannedNode[]): Settlements {
   const found = new Settlements();
-  for (const each of dependencies) found.add(scope.node(each));
+  for (const each of dependencies) {
+    const { status, details } = scope.node(each);
+    found.add(status, details.reason);
+  }
   return found;
+}
+
+/** What the settled dependencies of a node count as in its join. */
+export class Settlements {
+  #succeeded = false;
+  #failed = false;
+  #skipped = false;
+
+  /**
+   * Adds a dependency. One that was skipped because of a failure further up counts as failed, so that a failure reaches
+   * all who depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
+   */
+  add(status: NodeStatus, reason?: SkipReason): void {
+    switch (status) {
+      case 'succeeded':
+        this.#succeeded = true;
+        return;
+      case 'failed':
+      case 'cancelled':
+        this.#failed = true;
+        return;
+      case 'handled':
+        this.#skipped = true;
+        return;
+      case 'skipped':
+        if (reason === 'upstream_failed') this.#failed = true;
+        else this.#skipped = true;
+        return;
+      case 'pending':
+      case 'ready':
+      case 'running':
+      case 'waiting':
+        throw new Error(`join of a dependency that is still ${status}`);
+      default:
+        unreachable(status);
+    }
+  }
+
+  /** Decides by a join rule. Without dependencies every rule lets the node run. */
+  verdict(rule: JoinRule): JoinVerdict {
+    const [succeeded, failed, skipped] = [this.#succeeded, this.#failed, this.#skipped];
+    if (!succeeded && !failed && !skipped) return RUN;
+    switch (rule) {
+      case 'all_success':
+        if (failed) return SKIP_FAILED;
+        return skipped ? SKIP_SKIPPED : RUN;
+      case 'none_failed':
+        return failed ? SKIP_FAILED : RUN;
+      case 'none_failed_min_one_success':
+        if (failed) return SKIP_FAILED;
+        return succeeded ? RUN : SKIP_SKIPPED;
+      case 'one_success':
+        if (succeeded) return RUN;
+        return failed ? SKIP_FAILED : SKIP_SKIPPED;
+      case 'all_done':
+        return RUN;
+      default:
+        return unreachable(rule);
+    }
+  }
 }
 
 /** Starts a node, or its next attempt. */
@@ -174,7 +246,7 @@ function endOf(state: RunState, end: OwedEnd): Ended {
   switch (end.kind) {
     case 'scope': {
       const { container, part } = end.scope;
-      const scope = container === undefined ? state.root : state.partOf(state.find(container), part);
+      const scope = container === undefined ? state.root : state.part(state.find(container), part);
       return { kind: 'scope', scope };
     }
     case 'rollback':

@@ -9,7 +9,7 @@ import type { Transition } from './transition.js';
  */
 export function attemptId(state: RunState, node: NodeRecord, attempt: number): string {
   const { key, scope } = node;
-  const { attempts } = scope;
+  const { attempts } = scope.details;
   const generation = generationOf(state, node);
   if (generation === 1 && attempts === undefined) return `${key}#${attempt}`;
   const around = attempts === undefined ? '' : `~${attempts}`;
@@ -33,7 +33,7 @@ export function undoId(base: string, index: number): string {
 
 /** Attempts of the containers around what is inside a container in one of its attempts: see `ScopeRow`. */
 export function attemptsInside({ scope }: NodeRecord, attempt: number): string | undefined {
-  const { attempts } = scope;
+  const { attempts } = scope.details;
   if (attempts !== undefined) return `${attempts}.${attempt}`;
   if (attempt === 1) return undefined;
   const depth = scope.order.length / 2;

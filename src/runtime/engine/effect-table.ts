@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
-import { KeyIndex, RowTable } from './row-table.js';
 import type { EffectRow } from './rows.js';
 import { type RunState, rollbacksAround } from './state.js';
+import { KeyIndex, RowTable } from './tables.js';
 
 /** An undo record and its key. */
 export interface Effect extends EffectRow {

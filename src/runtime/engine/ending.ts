@@ -44,7 +44,7 @@ function standIn(transition: Transition, node: NodeRecord, failed: Failed, value
  * lost. One that has succeeded already stands in for this node as well. [E6]
  */
 function handOver(transition: Transition, node: NodeRecord, failed: Failed, fallbackNode: string): void {
-  const { endedBy, stopped } = node.scope;
+  const { endedBy, stopped } = node.scope.details;
   const other = neighbour(node, fallbackNode);
   const mayStart = endedBy === undefined && !stopped;
   const isAborted = other.status === 'running' && other.container?.aborted === true;
@@ -55,10 +55,10 @@ function handOver(transition: Transition, node: NodeRecord, failed: Failed, fall
   const { failure, reached, final } = failed;
   transition.report({ kind: 'handled', ...named(node), failure, attempts: reached, fallbackNode });
   select(transition, node, fallbackNode, 'fallback');
-  node.failure = failure;
-  node.reached = reached;
+  node.set('failure', failure);
+  node.set('reached', reached);
   // What takes over may pass the failure on, with its finality.
-  node.final = final;
+  node.set('final', final);
   settle(transition, node, 'handled');
 }
 
@@ -74,7 +74,7 @@ export function failForGood(transition: Transition, node: NodeRecord, failed: Fa
   const { scope } = node;
   const wasFailing = isFailing(scope);
   settleFailed(transition, node, failed);
-  if (scope.failure === undefined) failWith(transition, scope, node);
+  if (scope.details.failure === undefined) failWith(transition, scope, node);
   if (scope.workflow.plan.failFast) endScope(transition, scope, node.key, stopFor('upstream_failed'));
   if (!wasFailing) endAttempts(transition, scope);
 }
@@ -98,14 +98,14 @@ export function endWithReturn(transition: Transition, node: NodeRecord, value: V
   const top = topOf(transition, node.scope);
   const wasFailing = isFailing(top);
   succeed(transition, node, value);
-  if (top.endedBy === undefined) top.value = value;
+  if (top.details.endedBy === undefined) top.set('value', value);
   endScope(transition, top, node.key, stopFor('run_ended'));
   if (!wasFailing) endAttempts(transition, top);
 }
 
 /** The scope at the top of the workflow that a scope belongs to. */
 function topOf({ state }: Transition, { workflow }: ScopeRecord): ScopeRecord {
-  return workflow.node === undefined ? state.root : state.partOf(workflow.node, 0);
+  return workflow.node === undefined ? state.root : state.part(workflow.node, 0);
 }
 
 /**
@@ -113,35 +113,36 @@ function topOf({ state }: Transition, { workflow }: ScopeRecord): ScopeRecord {
  * where none is left.
  */
 export function forgetFailures(transition: Transition, scope: ScopeRecord): void {
-  const { failedNode } = scope;
+  const { failedNode } = scope.details;
   if (failedNode === undefined || failedNode.status === 'failed') return;
   let first: NodeRecord | undefined;
   for (const node of scope.nodes) {
-    if (node?.failure === undefined || node.failedAs === 0) continue;
-    if (first === undefined || node.failedAs < first.failedAs) first = node;
+    if (node?.details.failure === undefined || node.details.failedAs === 0) continue;
+    if (first === undefined || node.details.failedAs < first.details.failedAs) first = node;
   }
   failWith(transition, scope, first);
 }
 
 /** Whether a scope is bound to fail and only waits for what is in flight: then no attempt can save it any more. */
-function isFailing({ endedBy, failure }: ScopeRecord): boolean {
+function isFailing({ details: { endedBy, failure } }: ScopeRecord): boolean {
   return endedBy !== undefined && failure !== undefined;
 }
 
 /** Whether a node of a scope may have another attempt. A node with scopes of its own would start something new. */
 export function mayGoOn({ scope, planned }: NodeRecord): boolean {
-  if (scope.stopped || isFailing(scope)) return false;
+  if (scope.details.stopped || isFailing(scope)) return false;
   const { kind } = planned.node;
-  return scope.endedBy === undefined || kind === 'call' || kind === 'resource' || kind === 'compute';
+  return scope.details.endedBy === undefined || kind === 'call' || kind === 'resource' || kind === 'compute';
 }
 
 /** Where the scope is failing now, nodes between two attempts come to their end with the failure of the last one. */
 function endAttempts(transition: Transition, scope: ScopeRecord): void {
   if (!isFailing(scope)) return;
   for (const node of scope.nodes) {
-    if (node?.failure === undefined || node.isSettled || !isBetweenAttempts(node)) continue;
+    const failure = node?.details.failure;
+    if (failure === undefined || node?.isSettled !== false || !isBetweenAttempts(node)) continue;
     abandonTimer(transition, node);
-    fail(transition, node, { failure: node.failure, reached: node.attempt, final: false });
+    fail(transition, node, { failure, reached: node.attempt, final: false });
   }
 }
 
@@ -151,19 +152,19 @@ function settleFailed(
   { failure, final }: Pick<Failed, 'failure' | 'final'>,
 ): void {
   const scope = transition.change(node.scope);
-  scope.failures += 1;
-  node.failure = failure;
-  node.failedAs = scope.failures;
-  node.final = final;
+  scope.set('failures', scope.details.failures + 1);
+  node.set('failure', failure);
+  node.set('failedAs', scope.details.failures);
+  node.set('final', final);
   settle(transition, node, 'failed');
   transition.report({ kind: 'nodeFailed', ...named(node), failure });
 }
 
 /** The failure of a scope is that of this node. */
 function failWith(transition: Transition, scope: ScopeRecord, node: NodeRecord | undefined): void {
-  transition.change(scope).failure = node?.failure;
-  scope.failedNode = node;
-  scope.final = node?.final ?? false;
+  transition.change(scope).set('failure', node?.details.failure);
+  scope.set('failedNode', node);
+  scope.set('final', node?.details.final ?? false);
 }
 
 function stopFor(reason: SkipReason): Stop {

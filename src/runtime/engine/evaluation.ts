@@ -20,10 +20,11 @@ export type Evaluated<T> =
   | { readonly ok: false; readonly failure: Failure };
 
 /** The failure that a node takes over for, as its expressions read it: nothing unless a fallback selected the node. */
-export function errorOf({ selections }: NodeRecord): JsonObject | undefined {
-  const selection = selections[0];
+export function errorOf({ details }: NodeRecord): JsonObject | undefined {
+  const [selection] = details.selections;
   if (selection?.why !== 'fallback') return undefined;
-  const { failure, reached = 0, planned } = selection.by;
+  const { planned } = selection.by;
+  const { failure, reached = 0 } = selection.by.details;
   if (failure === undefined) return undefined;
   return { code: failure.code, message: failure.message, attempts: reached, node: planned.node.id };
 }

@@ -1,5 +1,5 @@
 import type { NodeRecord } from './records.js';
-import { KeyIndex, RowTable } from './row-table.js';
+import { KeyIndex, RowTable } from './tables.js';
 import type { FailedItemRow } from './rows.js';
 import type { RunState } from './state.js';
 

@@ -11,12 +11,12 @@ import type { RunState } from './state.js';
 export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): number {
   const row = tables.known('generations')?.get(key);
   const own = row === undefined ? 0 : (row.restarts ?? 0) + (row.reissues ?? 0);
-  return 1 + scope.restarts + own;
+  return 1 + scope.details.restarts + own;
 }
 
 /** How often a `goto` has started over a container and those around it: see `ScopeRow`. */
 export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
-  return scope.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);
+  return scope.details.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);
 }
 
 /** A `goto` starts the node over, and all that is in it. */

@@ -286,8 +286,9 @@ export class Run {
 
   /** `succeeded`, or `skipped(condition_false)` where there is a reason. */
   status(node: string): string | undefined {
-    const row = nodeRecord(this.state, node);
-    return row?.reason === undefined ? row?.status : `${row.status}(${row.reason})`;
+    const record = nodeRecord(this.state, node);
+    const reason = record?.details.reason;
+    return reason === undefined ? record?.status : `${record?.status}(${reason})`;
   }
 
   /** Nodes with a call, read or evaluation in flight. */

@@ -6,7 +6,7 @@ import { back, body, branch, compensate, foreach, undo } from './constructs.fixt
 import type { Event } from './contract.js';
 import { broken, call, chain, compute, graph, lit, step } from './graph.fixture.js';
 import { commandsOf } from './read.js';
-import { RowTable } from './row-table.js';
+import { RowTable } from './tables.js';
 import { start } from './start.js';
 import { RunState } from './state.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { JoinRule } from '../../graph/model.js';
-import { type JoinVerdict, type Settlement, Settlements } from './join.js';
+import { type JoinVerdict, Settlements } from './activation.js';
+import type { NodeStatus, SkipReason } from './contract.js';
 
-const row = (status: Settlement['status'], reason?: Settlement['reason']): Settlement => ({
-  status,
-  ...(reason === undefined ? {} : { reason }),
-});
+type Settlement = readonly [status: NodeStatus, reason?: SkipReason];
+
+const row = (...settlement: Settlement): Settlement => settlement;
 
 const standings = {
   ok: row('succeeded'),
@@ -49,7 +49,7 @@ function all(outcome: Outcome): Record<JoinRule, Outcome> {
 
 function join(rule: JoinRule, dependencies: readonly Settlement[]): JoinVerdict {
   const settlements = new Settlements();
-  for (const each of dependencies) settlements.add(each);
+  for (const each of dependencies) settlements.add(...each);
   return settlements.verdict(rule);
 }
 

@@ -18,7 +18,7 @@ export function enterQueue(
   status: 'ready' | 'running' = 'ready',
 ): void {
   transition.change(node).status = status;
-  node.queued = transition.nextSeq();
+  node.set('queued', transition.nextSeq());
   transition.state.queue.add(node);
 }
 
@@ -31,8 +31,8 @@ export function nextInQueue(transition: Transition): NodeRecord | undefined {
 
 /** Takes a node out of the queue, wherever it is in it; one that is not is left alone. */
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
-  if (node.queued === 0) return;
-  transition.change(node).queued = 0;
+  if (node.details.queued === 0) return;
+  transition.change(node).set('queued', 0);
   transition.state.queue.remove();
 }
 
@@ -41,7 +41,7 @@ const NONE: never[] = [];
 
 /**
  * Nodes that wait for a free slot, in the order in which they came. A node that leaves stays in the list until its turn
- * comes: `node.queued` tells whether it still waits, and since when.
+ * comes: `node.details.queued` tells whether it still waits, and since when.
  */
 export class ReadyQueue {
   #waiting: { readonly node: NodeRecord; readonly since: number }[] = NONE;
@@ -56,15 +56,15 @@ export class ReadyQueue {
   get first(): NodeRecord | undefined {
     for (; this.#next < this.#waiting.length; this.#next += 1) {
       const { node, since } = this.#waiting[this.#next] ?? {};
-      if (node !== undefined && node.queued === since) return node;
+      if (node?.details.queued === since) return node;
     }
     return undefined;
   }
 
-  /** Puts a node at the end. `node.queued` is its place, which is higher than those of all before it. */
+  /** Puts a node at the end. `node.details.queued` is its place, which is higher than those of all before it. */
   add(node: NodeRecord): void {
     if (this.#waiting === NONE) this.#waiting = [];
-    this.#waiting.push({ node, since: node.queued });
+    this.#waiting.push({ node, since: node.details.queued });
     this.#size += 1;
   }
 
@@ -75,7 +75,7 @@ export class ReadyQueue {
       this.#waiting = NONE;
       this.#next = 0;
     } else if (this.#waiting.length > 2 * this.#size + FEW) {
-      const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.queued === since);
+      const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
       this.#waiting = left;
       this.#next = 0;
     }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
+import type { ScopeInstance } from '../../plan/instances.js';
 import type { Outstanding, OwedCommand } from './contract.js';
-import type { ScopeInstance } from './instances.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { SubmissionRow } from './rows.js';
 import type { RunState } from './state.js';
@@ -52,7 +52,7 @@ export function commandsOf(state: RunState): readonly OwedCommand[] {
 export function scopeOf(state: RunState, { container, part }: ScopeInstance): ScopeRecord {
   if (container === undefined) return state.root;
   const { planned, scope } = container;
-  return state.partOf(scopeOf(state, scope).node(planned), part);
+  return state.part(scopeOf(state, scope).node(planned), part);
 }
 
 /**

@@ -57,13 +57,13 @@ export function runUndone(transition: Transition, report: CompensationReport): v
 function finishByOutcome(transition: Transition): void {
   const { root } = transition.state;
   const outcome = outcomeOf(transition, root);
-  transition.changeRun().endedBy = root.endedBy;
+  transition.changeRun().endedBy = root.details.endedBy;
   if (outcome.status === 'succeeded') {
     finish(transition, { status: 'succeeded', result: outcome.value });
   } else if (outcome.status === 'failed') {
     const { failure } = outcome;
     const failures = failuresIn(root);
-    finish(transition, { status: 'failed', failure, failedNode: root.failedNode?.key, failures });
+    finish(transition, { status: 'failed', failure, failedNode: root.details.failedNode?.key, failures });
   } else throw new Error('a run was left unfinished that nobody cancelled');
 }
 
@@ -80,8 +80,9 @@ function failuresIn(root: ScopeRecord): readonly NodeFailure[] {
   const collect = ({ plan, nodes }: ScopeRecord): void => {
     for (const { index } of plan.nodes) {
       const node = nodes[index];
-      if (node?.status !== 'failed' || node.failure === undefined) continue;
-      failed.push({ node: node.key, failure: node.failure });
+      const failure = node?.details.failure;
+      if (node?.status !== 'failed' || failure === undefined) continue;
+      failed.push({ node: node.key, failure });
       for (const inside of node.container?.parts ?? []) if (inside !== undefined) collect(inside);
     }
   };

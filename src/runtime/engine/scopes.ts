@@ -6,10 +6,11 @@ import { forgetKept } from './effects.js';
 import { failures } from './failures.js';
 import { restartsInside } from './generation.js';
 import { attemptFailed } from './nodes/attempt.js';
-import { ContainerRecord, Entry, type NodeRecord, type ScopeRecord } from './records.js';
+import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import { cancel, succeed } from './settle.js';
 import { containerOf } from './state.js';
 import { stopParts } from './stop.js';
+import { Entry } from './tables.js';
 import { readerIn, type Transition } from './transition.js';
 
 /** How a scope ended. */
@@ -29,26 +30,27 @@ export function openScope({ due, ended }: Transition, scope: ScopeRecord): void 
 function openPart(transition: Transition, node: NodeRecord, container: ContainerRecord, part: number): void {
   const { state } = transition;
   const scope = transition.change(state.newPart(node, part));
-  scope.restarts = restartsInside(state, node);
-  scope.attempts = attemptsInside(node, node.attempt);
+  scope.set('restarts', restartsInside(state, node));
+  scope.set('attempts', attemptsInside(node, node.attempt));
   container.parts[part] = scope;
   openScope(transition, scope);
 }
 
 /** How a scope ended whose nodes have all settled. A failure goes before what was left out, and that before a value. */
 export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
-  const { failure, final, cut, endedBy, plan, workflow } = scope;
+  const { plan, workflow } = scope;
+  const { failure, final, cut, endedBy, value: returned } = scope.details;
   if (failure !== undefined) return { status: 'failed', failure, final };
   if (cut) return { status: 'cancelled' };
   // The value of the `return` that was reached, which stands for the whole workflow.
   const isTop = plan.container === undefined;
-  if (isTop && endedBy !== undefined) return { status: 'succeeded', value: scope.value };
+  if (isTop && endedBy !== undefined) return { status: 'succeeded', value: returned };
   const expr = isTop ? workflow.plan.graph.returns : plan.value;
   if (expr === undefined) return { status: 'succeeded', value: isTop ? null : undefined };
   const value = readerIn(transition, scope).value(expr);
   if (value.ok) return { status: 'succeeded', value: value.value };
-  transition.change(scope).failure = value.failure;
-  scope.final = true;
+  transition.change(scope).set('failure', value.failure);
+  scope.set('final', true);
   return { status: 'failed', failure: value.failure, final: true };
 }
 

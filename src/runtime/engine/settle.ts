@@ -13,7 +13,7 @@ type EndStatus = Extract<NodeStatus, 'succeeded' | 'failed' | 'handled' | 'skipp
 /** A node has done its work. */
 export function succeed(transition: Transition, node: NodeRecord, value: Value): void {
   node.output = value;
-  node.failure = undefined;
+  node.set('failure', undefined);
   settle(transition, node, 'succeeded');
   transition.report(successOf(transition, node, value));
 }
@@ -35,15 +35,15 @@ function summaryOf(transition: Transition, { scope }: NodeRecord, expr: Expr) {
 
 /** A node will not run. */
 export function skip(transition: Transition, node: NodeRecord, reason: SkipReason): void {
-  node.reason = reason;
-  node.failure = undefined;
+  node.set('reason', reason);
+  node.set('failure', undefined);
   settle(transition, node, 'skipped');
   transition.report({ kind: 'nodeSkipped', node: node.key, nodeKind: node.planned.node.kind, reason });
 }
 
 /** A node was given up from outside. */
 export function cancel(transition: Transition, node: NodeRecord): void {
-  node.failure = undefined;
+  node.set('failure', undefined);
   settle(transition, node, 'cancelled');
   transition.report({ kind: 'nodeCancelled', node: node.key, nodeKind: node.planned.node.kind });
 }
@@ -58,9 +58,9 @@ export function settle(transition: Transition, node: NodeRecord, status: EndStat
   for (const each of planned.successors) scope.node(each);
   for (const each of planned.routes) scope.node(each);
   node.status = status;
-  node.input = undefined;
+  node.set('input', undefined);
   scope.open -= 1;
-  if (scope.stopped && status === 'cancelled') transition.change(scope).cut = true;
+  if (scope.details.stopped && status === 'cancelled') transition.change(scope).set('cut', true);
   releaseSuccessors(transition, node);
   releaseRoutes(transition, node);
   if (planned.node.kind === 'compensate') notifyRollbacks(transition, node);
@@ -83,7 +83,7 @@ function releaseRoutes({ due }: Transition, { planned, scope }: NodeRecord): voi
     const target = scope.node(each);
     if (target.status !== 'pending') continue;
     target.routers -= 1;
-    if (target.routers === 0 && target.selections.length === 0) due.add(target);
+    if (target.routers === 0 && target.details.selections.length === 0) due.add(target);
   }
 }
 
@@ -106,8 +106,9 @@ function isRollbackOf({ node }: PlannedNode, { node: { id } }: PlannedNode): boo
 export function select(transition: Transition, by: NodeRecord, target: string, why: SelectionReason): void {
   const node = neighbour(by, target);
   if (!node.planned.needsSelection || node.status !== 'pending') return;
-  transition.change(node).selections = [...node.selections, { by, why }];
-  if (node.selections.length === 1 && node.waitingFor === 0) transition.due.add(node);
+  const { selections } = node.details;
+  transition.change(node).select([...selections, { by, why }]);
+  if (selections.length === 0 && node.waitingFor === 0) transition.due.add(node);
 }
 
 /** Another node of the same scope. */

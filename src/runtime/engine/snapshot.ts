@@ -1,19 +1,13 @@
+import { partKey } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import { callKeyText } from './commands.js';
 import type { OwedCommand } from './contract.js';
 import type { Effect } from './effect-table.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
-import {
-  ContainerRecord,
-  Entry,
-  type NodeRecord,
-  recount,
-  type ScopeRecord,
-  type Tracked,
-} from './records.js';
-import { ROW_TABLES, type RowTableName } from './row-table.js';
+import { ContainerRecord, type NodeRecord, recount, type ScopeRecord } from './records.js';
 import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';
-import { type Owed, partKey, RunState } from './state.js';
+import { type Owed, RunState } from './state.js';
+import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js';
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
 import { checkGraph, checkVersion } from './version.js';
@@ -131,7 +125,8 @@ class Restoring {
     for (const { command, owed } of this.#owed.sort((one, other) => one.command.seq - other.command.seq)) {
       state.owed.set(command.id, owed);
     }
-    for (const node of this.#queued.sort((one, other) => one.queued - other.queued)) state.queue.add(node);
+    for (const node of this.#queued.sort((one, other) => one.details.queued - other.details.queued))
+      state.queue.add(node);
     for (const record of recordsOf(state)) record.isStored = record.hasRow();
     state.changes.take();
   }
@@ -145,7 +140,7 @@ class Restoring {
 
   #scope(scope: ScopeRecord, row: ScopeRow = {}): void {
     const { failedNode, ...fields } = row;
-    Object.assign(scope, fields);
+    setAll(scope, fields);
     const begun: NodeRecord[] = [];
     for (const planned of scope.plan.nodes) {
       const nodeRecord = this.#rows.all('nodes').get(scope.keyOf(planned));
@@ -161,13 +156,15 @@ class Restoring {
     }
     if (failedNode === undefined) return;
     this.#links.push(() => {
-      scope.failedNode = this.state.find(failedNode);
+      scope.set('failedNode', this.state.find(failedNode));
     });
   }
 
-  #node(node: NodeRecord, { selections = [], command, ...fields }: NodeRow): void {
-    Object.assign(node, fields);
-    if (node.queued > 0) this.#queued.push(node);
+  #node(node: NodeRecord, row: NodeRow): void {
+    const { status, attempt = 0, output, selections = [], command, ...details } = row;
+    Object.assign(node, { status, attempt, output });
+    setAll(node, details);
+    if (node.details.queued > 0) this.#queued.push(node);
     if (node.status === 'running' && node.planned.takesPlace) this.state.running += 1;
     if (command !== undefined) {
       node.command = this.#command(node, command);
@@ -175,12 +172,13 @@ class Restoring {
     }
     if (selections.length === 0) return;
     this.#links.push(() => {
-      node.selections = selections.map(({ by, why }) => ({ by: this.state.find(by), why }));
+      node.select(selections.map(({ by, why }) => ({ by: this.state.find(by), why })));
     });
   }
 
   #command(node: NodeRecord, row: CommandRow): OwedCommand {
-    const { key, attempt, planned, input = {} } = node;
+    const { key, attempt, planned } = node;
+    const { input = {} } = node.details;
     if (row.kind !== 'callTool') return { ...row, node: key };
     const tool = planned.node.kind === 'call' ? planned.node.tool : '';
     const { generation = 1 } = row;
@@ -215,4 +213,9 @@ class Restoring {
       this.#scope(opened, scope);
     }
   }
+}
+
+/** Gives a record the rare fields of its row. */
+function setAll(record: { set(name: never, value: never): void }, details: object): void {
+  for (const [name, value] of Object.entries(details)) record.set(name as never, value as never);
 }

@@ -2,11 +2,11 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
 import { runOn } from './activation.js';
 import type { Advance, Failure, StartIds } from './contract.js';
-import type { Draft } from './records.js';
 import type { StartRow } from './rows.js';
 import { endWithFault } from './run-end.js';
 import { openScope } from './scopes.js';
 import { RunState } from './state.js';
+import type { Draft } from './tables.js';
 import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
 
 /**

@@ -1,23 +1,14 @@
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
-import { parseNodeKey } from '../../plan/node-key.js';
+import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
 import { EffectTable } from './effect-table.js';
 import { FailedItemTable } from './failed-item-table.js';
 import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './queues.js';
-import {
-  type ContainerRecord,
-  type Draft,
-  Entry,
-  NodeRecord,
-  ROOT,
-  ScopeRecord,
-  type Tracked,
-  type WorkflowRecord,
-} from './records.js';
-import { ChangeList, KeyIndex, type RowTable, RowTables } from './row-table.js';
+import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
+import { ChangeList, type Draft, Entry, KeyIndex, type RowTable, RowTables, type Tracked } from './tables.js';
 import { ENGINE_VERSION, STATE_VERSION } from './version.js';
 
 /** The run as a whole. */
@@ -90,7 +81,7 @@ export function nodeOf(owed: Owed): NodeRecord {
  * The whole state of a run: records in memory, which the engine changes in place. `snapshot` gives it as rows of plain
  * JSON, and `restore` takes it from them. Read it with the functions of `read.ts`.
  */
-export class RunState {
+export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly plan: Plan;
   readonly run: RunRecord;
   readonly start: Entry<'start'>;
@@ -115,8 +106,7 @@ export class RunState {
     this.plan = plan;
     this.start = new Entry('start', id, start);
     this.run = new RunRecord(id, start);
-    const workflow: WorkflowRecord = { plan: plan.main, prefix: '', depth: 1 };
-    this.root = new ScopeRecord(ROOT, plan.main.root, workflow, []);
+    this.root = new ScopeRecord(rootAddress(plan));
   }
 
   get inputs(): RowTable<'inputs'> {
@@ -181,34 +171,17 @@ export class RunState {
 
   /** As `find`; none for the key of no node of this plan. */
   lookup(key: string): NodeRecord | undefined {
-    let top = this.root;
-    const atTop = top.workflow.plan.byId.get(key);
-    if (atTop?.scope === top.plan) return top.node(atTop);
-    const parts = parseNodeKey(key);
-    for (const [place, { id, indices }] of parts.entries()) {
-      const planned = top.workflow.plan.byId.get(id);
-      if (planned === undefined || !indices.every((index) => index >= 0)) return undefined;
-      const isLast = place === parts.length - 1;
-      if (!isLast && planned.node.kind !== 'workflow') return undefined;
-      const node = this.#scopeFor(planned.scope, top, indices).node(planned);
-      // A key may have indices of loops that the node is not in, or lack some.
-      if (isLast) return node.key === key ? node : undefined;
-      top = this.partOf(node, 0);
-    }
-    return undefined;
+    const { root } = this;
+    const atTop = root.workflow.plan.byId.get(key);
+    return atTop?.scope === root.plan ? root.node(atTop) : findNode(this, key);
   }
 
-  /** The scope of a plan in the workflow at whose top `top` stands. */
-  #scopeFor(plan: ScopePlan, top: ScopeRecord, indices: readonly number[]): ScopeRecord {
-    const { container } = plan;
-    if (container === undefined) return top;
-    const outer = this.#scopeFor(container.scope, top, indices).node(container);
-    if (container.node.kind !== 'foreach') return this.partOf(outer, container.parts.indexOf(plan));
-    return this.partOf(outer, indices[container.scope.loops.length] ?? 0);
+  node(scope: ScopeRecord, planned: PlannedNode): NodeRecord {
+    return scope.node(planned);
   }
 
   /** A part of a node, whether it runs or not: an arm's body, a branch, an item, or the workflow that it runs. */
-  partOf(node: NodeRecord, part: number): ScopeRecord {
+  part(node: NodeRecord, part: number): ScopeRecord {
     const open = node.container?.parts[part];
     if (open !== undefined) return open;
     const closed = this.newPart(node, part);
@@ -218,32 +191,7 @@ export class RunState {
 
   /** A part of a container that begins. */
   newPart(container: NodeRecord, part: number): ScopeRecord {
-    const { key, planned, scope } = container;
-    const { node } = planned;
-    if (node.kind === 'workflow') {
-      const plan = this.plan.tasks.get(node.workflow);
-      if (plan === undefined) throw new Error(`the plan has no workflow '${node.workflow}'`);
-      const prefix = `${key}/`;
-      const workflow = { plan, prefix, depth: scope.workflow.depth + 1, node: container };
-      return new ScopeRecord(prefix, plan.root, workflow, [], container, part);
-    }
-    const isLoop = node.kind === 'foreach';
-    const plan = planned.parts[isLoop ? 0 : part];
-    if (plan === undefined) throw new Error(`node '${key}' has no part ${part}`);
-    const indices = isLoop ? [...scope.indices, part] : scope.indices;
-    return new ScopeRecord(partKey(container, part), plan, scope.workflow, indices, container, part);
-  }
-}
-
-/** Key of the scope of a part. */
-export function partKey({ key, planned }: NodeRecord, part: number): string {
-  switch (planned.node.kind) {
-    case 'workflow':
-      return `${key}/`;
-    case 'foreach':
-      return `${key}[${part}]`;
-    default:
-      return `${key}:${planned.parts[part]?.arm}`;
+    return new ScopeRecord(partAddress(this.plan, container, part), container, part);
   }
 }
 

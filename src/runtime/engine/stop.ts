@@ -20,7 +20,7 @@ export interface Stop {
 /** Nothing new starts in a scope because of something outside. Looks at each of its nodes once. */
 export function stopScope(transition: Transition, scope: ScopeRecord, stop: Stop): void {
   if (scope.open === 0) return;
-  transition.change(scope).stopped = true;
+  transition.change(scope).set('stopped', true);
   transition.spend(scope.plan.nodes.length);
   for (const planned of scope.plan.nodes) stopNode(transition, scope.node(planned), stop);
 }
@@ -51,7 +51,7 @@ function leaveOut(transition: Transition, node: NodeRecord, stop: Stop): void {
     cancel(transition, node);
     return;
   }
-  transition.change(node.scope).cut = true;
+  transition.change(node.scope).set('cut', true);
   skip(transition, node, stop.reason);
 }
 
@@ -109,10 +109,10 @@ function withdrawUndo(transition: Transition, node: NodeRecord, { how, failure }
  * stopped. Looks at each of its nodes, once in the life of the scope.
  */
 export function endScope(transition: Transition, scope: ScopeRecord, by: string, stop: Stop): void {
-  if (scope.endedBy !== undefined) return;
-  transition.change(scope).endedBy = by;
+  if (scope.details.endedBy !== undefined) return;
+  transition.change(scope).set('endedBy', by);
   transition.spend(scope.plan.nodes.length);
-  const wasFailing = scope.failure !== undefined;
+  const wasFailing = scope.details.failure !== undefined;
   for (const planned of scope.plan.nodes) {
     const node = scope.node(planned);
     const { status, attempt, container } = node;

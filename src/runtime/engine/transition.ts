@@ -3,9 +3,10 @@ import type { Plan } from '../../plan/plan.js';
 import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
 import { StartQueue } from './queues.js';
-import { NodeRecord, type ScopeRecord, type Tracked } from './records.js';
+import { NodeRecord, type ScopeRecord } from './records.js';
 import type { Change, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
+import type { Tracked } from './tables.js';
 
 /** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
 export const ADVANCE_BUDGET = 1_000_000;

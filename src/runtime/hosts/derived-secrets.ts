@@ -4,12 +4,12 @@ import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../gra
 import { workOf } from '../../graph/kinds/kinds.js';
 import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
+import { Instances, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { type Plan, planOf } from '../../plan/plan.js';
 import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from '../../plan/secret-flow.js';
 import { shortSecretsIn } from '../catalogue/call-mask.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { Evaluation, errorOf } from '../engine/evaluation.js';
-import { Instances, type NodeInstance, type ScopeInstance } from '../engine/instances.js';
 import { inputOf, nodeRecord, outputOf, scopeOf } from '../engine/read.js';
 
 /** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */

@@ -1,12 +1,12 @@
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { CallNode, Compensation, Graph, Node } from '../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { planOf } from '../../plan/plan.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from '../catalogue/call-mask.js';
 import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../catalogue/mask.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../engine/instances.js';
 import type { NotUndone } from '../engine/remains.js';
 import { DerivedSecrets } from './derived-secrets.js';
 import type { HostRow } from './journal.js';

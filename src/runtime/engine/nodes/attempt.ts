@@ -14,7 +14,8 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export function hasTime(transition: Transition, node: NodeRecord): boolean {
   const { deadlineAt } = transition.state.run;
   if (deadlineAt === undefined || deadlineAt > transition.at) return true;
-  const { attempt, failure } = node;
+  const { attempt } = node;
+  const { failure } = node.details;
   const late = failure === undefined ? failures.deadlinePassed() : failures.deadlineBeforeRetry(failure);
   fail(transition, node, { failure: late, reached: attempt, final: true });
   return false;
@@ -73,7 +74,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   const { retry } = planned;
   const { run } = transition.state;
   // What an earlier attempt may have done is not undone by a later one that failed for sure.
-  const isUnknown = failed.failure.outcomeUnknown === true || node.failure?.outcomeUnknown === true;
+  const isUnknown = failed.failure.outcomeUnknown === true || node.details.failure?.outcomeUnknown === true;
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
   const reached = attempted ? attempt : attempt - 1;
   if (!mayGoOn(node) || !mayRetry(retry, attempt, failure, !final)) {
@@ -93,7 +94,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   // While it waits for its next attempt, a node leaves its slot to others.
   if (planned.takesPlace) changeSlots(transition, -1);
   transition.change(node).status = 'waiting';
-  node.failure = failure;
+  node.set('failure', failure);
   if (delayMs === 0) {
     goOn(transition, node);
     return;

@@ -8,7 +8,8 @@ import { hasTime, issue, limitOf, nextAttemptId } from './attempt.js';
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same. */
 export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
-  const { attempt: reached, input: sent, key: nodeKey } = node;
+  const { attempt: reached, key: nodeKey } = node;
+  const { input: sent } = node.details;
   if (!hasTime(transition, node)) return;
   const evaluated =
     sent === undefined
@@ -21,7 +22,7 @@ export function beginCall(transition: Transition, node: NodeRecord, { tool, inpu
   const { value } = evaluated;
   const { state } = transition;
   const generation = generationFor(state, node, value);
-  if (node.planned.retry !== undefined) node.input = value;
+  if (node.planned.retry !== undefined) node.set('input', value);
   const id = nextAttemptId(transition, node);
   const attempt = reached + 1;
   const key = callKeyText(state.run.id, nodeKey, generation);

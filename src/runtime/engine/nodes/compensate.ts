@@ -34,14 +34,14 @@ export function compensated(
 }
 
 /** The failure that led here. */
-function causeOf(transition: Transition, { selections }: NodeRecord, report?: CompensationReport) {
-  const [selection] = selections;
+function causeOf(transition: Transition, { details }: NodeRecord, report?: CompensationReport) {
+  const [selection] = details.selections;
   if (selection === undefined) return undefined;
   const { by, why } = selection;
   if (why === 'rollback') {
     const isUnsafe = report !== undefined && closeRollback(transition, by);
     return { failure: partialFailure(by, report), final: isUnsafe || isFinal(by) };
   }
-  const { failure, final } = by;
+  const { failure, final } = by.details;
   return why === 'fallback' && failure !== undefined ? { failure, final } : undefined;
 }

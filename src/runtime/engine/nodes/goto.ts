@@ -13,10 +13,10 @@ export function beginGoto(
   node: NodeRecord,
   { target, max, onLimit }: GotoNode,
 ): void {
-  const { jumps } = node;
+  const { jumps } = node.details;
   if (jumps < max) {
     transition.report({ kind: 'jumped', node: node.key, target, visit: jumps + 1, max });
-    transition.change(node).jumps += 1;
+    transition.change(node).set('jumps', jumps + 1);
     startOver(transition, node);
   } else if (onLimit === 'continue') {
     succeed(transition, node, undefined);
@@ -37,7 +37,8 @@ function startOver(transition: Transition, node: NodeRecord): void {
     forgetFailedItems(transition, member);
     countRestart(state, member.key);
     // What selected it from outside of the loop still holds.
-    transition.change(member).startOver(member.selections.filter(({ by }) => !isMember.has(by)));
+    const selections = member.details.selections.filter(({ by }) => !isMember.has(by));
+    transition.change(member).startOver(selections);
   }
   for (const member of members) recount(member);
   for (const member of members) if (member !== node) makeWait(transition, member, isMember);
@@ -46,8 +47,8 @@ function startOver(transition: Transition, node: NodeRecord): void {
 }
 
 /** Waits for nothing, or can no longer be selected. */
-function mayBeDue({ planned, waitingFor, routers, selections }: NodeRecord): boolean {
-  return !planned.needsSelection || selections.length > 0 ? waitingFor === 0 : routers === 0;
+function mayBeDue({ planned, waitingFor, routers, details }: NodeRecord): boolean {
+  return !planned.needsSelection || details.selections.length > 0 ? waitingFor === 0 : routers === 0;
 }
 
 /** Those outside of the loop that have not started wait for its nodes once more. */
@@ -57,9 +58,9 @@ function makeWait(transition: Transition, member: NodeRecord, isMember: Readonly
     const behind = scope.nodes[each.index];
     if (behind?.status !== 'pending' || isMember.has(behind)) continue;
     // Who starts over selects anew.
-    if (behind.selections.some(({ by }) => by === member)) {
-      const others = behind.selections.filter(({ by }) => by !== member);
-      transition.change(behind).selections = others;
+    const { selections } = behind.details;
+    if (selections.some(({ by }) => by === member)) {
+      transition.change(behind).select(selections.filter(({ by }) => by !== member));
     }
     recount(behind);
   }

@@ -82,7 +82,7 @@ interface FailedBranch {
 /** In declaration order. */
 function failedBranches({ planned, container }: NodeRecord): FailedBranch[] {
   return planned.parts.flatMap(({ arm = '' }, part) => {
-    const { failure, final = false } = container?.parts[part] ?? {};
+    const { failure, final = false } = container?.parts[part]?.details ?? {};
     return failure === undefined ? [] : [{ arm, failure, final }];
   });
 }
@@ -131,8 +131,9 @@ export function rolledBack(transition: Transition, node: NodeRecord, report?: Co
   const { node: model } = node.planned;
   const by = model.kind === 'parallel' ? model.compensateNode : undefined;
   const undone = by === undefined ? undefined : neighbour(node, by);
-  const isSame = undone?.selections[0]?.by === node && undone.failure?.code === 'E_PARTIAL_FAILURE';
-  const failure = isSame && undone.failure !== undefined ? undone.failure : partialFailure(node, report);
+  const { selections, failure: passedOn } = undone?.details ?? {};
+  const isSame = selections?.[0]?.by === node && passedOn?.code === 'E_PARTIAL_FAILURE';
+  const failure = isSame ? passedOn : partialFailure(node, report);
   const isUnsafe = closeRollback(transition, node);
   closeContainer(transition, node, failedWith(failure, isUnsafe || isFinal(node)));
 }

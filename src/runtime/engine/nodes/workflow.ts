@@ -12,7 +12,7 @@ import { readerOf, type Transition } from '../transition.js';
 /** Runs another workflow with inputs, names and steps of its own. [N6] */
 export function beginWorkflow(transition: Transition, node: NodeRecord, model: WorkflowNode): void {
   const { state } = transition;
-  const { plan, depth } = state.partOf(node, 0).workflow;
+  const { plan, depth } = state.part(node, 0).workflow;
   const given = readerOf(transition, node).object(model.input, 'input');
   const input = given.ok ? inputFor(plan.graph, given.value) : given;
   const failure = input.ok ? tooDeep(depth) : input.failure;

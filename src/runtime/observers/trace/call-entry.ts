@@ -1,8 +1,8 @@
 import { references } from '../../../graph/expression/references.js';
 import { isJsonObject, type Json, type JsonObject, type Value } from '../../../graph/json.js';
 import type { AskNode, CallNode } from '../../../graph/model.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
-import type { NodeInstance } from '../../engine/instances.js';
 import { answerSchema } from '../../engine/nodes/ask.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { RESULT_LIMIT } from './block.js';

@@ -1,6 +1,6 @@
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import { oneLine } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { textBlock } from './block.js';
 import type { BlockMeta, PromptMessage } from './messages.js';

@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
+import type { ScopeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
-import type { ScopeInstance } from '../../engine/instances.js';
 import { itemsOf } from '../../engine/read.js';
 import { limited, sized } from './block.js';
 import { constructTexts, shortJson } from './construct-texts.js';

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../../graph/json.js';
+import type { ScopeInstance } from '../../../plan/instances.js';
 import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import type { ScopeInstance } from '../../engine/instances.js';
 import { ANY_ITEM, nameOf } from './open-nodes.js';
 import { names, oneOf, stop } from './sentences.js';
 

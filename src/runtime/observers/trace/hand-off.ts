@@ -1,8 +1,8 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { Remains } from '../../engine/remains.js';
 import type { LooseEnds } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
+import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../../plan/instances.js';
 import type { Plan } from '../../../plan/plan.js';
 import type {
   CompensationReport,
@@ -8,7 +9,6 @@ import type {
   RunState,
   SkipReason,
 } from '../../engine/contract.js';
-import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../engine/instances.js';
 import { inputOf, itemsOf, outputOf } from '../../engine/read.js';
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;

@@ -1,7 +1,7 @@
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { CallNode, Node, ResourceNode } from '../../../graph/model.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import type { Failure, SkipReason } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
 import type { NodeRecord } from './ledger.js';
 import type { StepStatus } from './messages.js';
 

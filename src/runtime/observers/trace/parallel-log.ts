@@ -1,4 +1,4 @@
-import type { ScopeInstance } from '../../engine/instances.js';
+import type { ScopeInstance } from '../../../plan/instances.js';
 import { constructTexts } from './construct-texts.js';
 import { ContainerLog } from './container-log.js';
 import type { BlockMeta, PromptMessage } from './messages.js';

@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { constructTexts } from './construct-texts.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';

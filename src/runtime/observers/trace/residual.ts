@@ -1,6 +1,6 @@
 import type { DictExpr, Expr } from '../../../graph/expression/tree.js';
 import type { Arm, CallNode, Graph, Node, ParallelNode, Scope } from '../../../graph/model.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import { fieldOf } from '../../engine/read.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
 import { ABSENT, ANY_ITEM, LOST, literal, OpenNodes, residualId, residualKey } from './open-nodes.js';

@@ -1,5 +1,5 @@
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import type { Fact, RunState } from '../../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { textBlock } from './block.js';
 import { ContainerLog } from './container-log.js';

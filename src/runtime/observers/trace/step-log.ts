@@ -1,10 +1,10 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import type { RunnableNode } from '../../../plan/plan.js';
 import { attemptOf } from '../../../print/shapes.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { limited, sized, type Told, textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';

@@ -1,4 +1,4 @@
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { StepMeta, StepStatus } from './messages.js';
 import { isListed, isToldSkip, outlookOf } from './outlook.js';

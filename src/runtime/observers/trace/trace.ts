@@ -1,12 +1,12 @@
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import { type PlannedNode, planOf } from '../../../plan/plan.js';
 import { attemptOf } from '../../../print/shapes.js';
 import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
-import type { NodeInstance, ScopeInstance } from '../../engine/instances.js';
 import { type Remains, remainsOf } from '../../engine/remains.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { maskedBlock, textBlock } from './block.js';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../graph/json.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { CompensationReport } from '../../engine/contract.js';
-import type { NodeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';

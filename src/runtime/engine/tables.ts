@@ -1,5 +1,47 @@
-import { Entry, type Tracked } from './records.js';
 import type { TableName, Tables } from './rows.js';
+
+/** A row or command that is being put together, property by property: spreading objects is slow. */
+export type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * Something of a run that has a row in a journal as long as there is something to say of it. Not a class: what several
+ * classes inherit is slow to set up, and there is one of these for each step.
+ */
+export interface Tracked<T extends TableName = TableName> {
+  readonly table: T;
+  readonly key: string;
+  /** It may have changed in the present transition. */
+  isDirty: boolean;
+  /** It had a row after the latest transition that changed it. */
+  isStored: boolean;
+  /** Whether it has a row now. */
+  hasRow(): boolean;
+  /** Its row: plain JSON that shares nothing that changes with the record. */
+  toRow(): Tables[T];
+}
+
+/** A row that is replaced as a whole. */
+export class Entry<T extends TableName> implements Tracked<T> {
+  readonly table: T;
+  readonly key: string;
+  isDirty = false;
+  isStored = false;
+  value: Tables[T] | undefined;
+
+  constructor(table: T, key: string, value: Tables[T] | undefined) {
+    this.table = table;
+    this.key = key;
+    this.value = value;
+  }
+
+  hasRow(): boolean {
+    return this.value !== undefined;
+  }
+
+  toRow(): Tables[T] {
+    return this.value as Tables[T];
+  }
+}
 
 /** What changed in the present transition. */
 export class ChangeList {

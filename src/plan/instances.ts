@@ -1,0 +1,199 @@
+import { nodeKey, parseNodeKey } from './node-key.js';
+import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+import { visibleIn } from './visibility.js';
+
+/** A workflow of a run: the one it was started on, or one that a `workflow` node runs. */
+export interface WorkflowInstance<N = NodeInstance> {
+  readonly plan: WorkflowPlan;
+  /** What the keys of its nodes start with. */
+  readonly prefix: string;
+  /** How many workflows run each other here, this one included. */
+  readonly depth: number;
+  /** The node that runs it. */
+  readonly node?: N;
+}
+
+/** Which scope of a run it is. */
+export interface ScopeAddress<N = NodeInstance> {
+  /** `/` at the top, `both:left` for a branch, `line[3]` for an item of a loop, `sub/` for the workflow of a node. */
+  readonly key: string;
+  readonly plan: ScopePlan;
+  readonly workflow: WorkflowInstance<N>;
+  /** Of the loops around it in its workflow, the outermost first. */
+  readonly indices: readonly number[];
+}
+
+/** A list of nodes of a run: with the items of the loops around it. */
+export interface ScopeInstance extends ScopeAddress {
+  /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
+  readonly order: readonly number[];
+  /** The node it is a part of, and which one. */
+  readonly container: NodeInstance | undefined;
+  readonly part: number;
+  /** Its nodes by their place, as far as they were asked for. */
+  readonly nodes: (NodeInstance | undefined)[];
+}
+
+/** A node of a run: with the items of the loops around it. */
+export class NodeInstance {
+  readonly key: string;
+  readonly planned: PlannedNode;
+  readonly scope: ScopeInstance;
+  /** Its parts, as far as they were asked for. */
+  parts: (ScopeInstance | undefined)[] | undefined;
+
+  constructor(key: string, planned: PlannedNode, scope: ScopeInstance) {
+    this.key = key;
+    this.planned = planned;
+    this.scope = scope;
+    this.parts = undefined;
+  }
+}
+
+/** The scope at the top of a run. */
+export function rootAddress({ main }: Plan): ScopeAddress<never> {
+  return { key: '/', plan: main.root, workflow: { plan: main, prefix: '', depth: 1 }, indices: [] };
+}
+
+/** Key of the scope of a part of a container. */
+export function partKey(
+  { key, planned }: { readonly key: string; readonly planned: PlannedNode },
+  part: number,
+): string {
+  switch (planned.node.kind) {
+    case 'workflow':
+      return `${key}/`;
+    case 'foreach':
+      return `${key}[${part}]`;
+    default:
+      return `${key}:${planned.parts[part]?.arm}`;
+  }
+}
+
+/**
+ * A part of a container: an arm's body, a branch, an item, or the workflow that it runs.
+ *
+ * @throws Error where it has no such part.
+ */
+export function partAddress<
+  N extends { readonly key: string; readonly planned: PlannedNode; readonly scope: ScopeAddress<N> },
+>(plan: Plan, container: N, part: number): ScopeAddress<N> {
+  const { planned, scope } = container;
+  const { node } = planned;
+  const key = partKey(container, part);
+  if (node.kind === 'workflow') {
+    const called = plan.tasks.get(node.workflow);
+    if (called === undefined) throw new Error(`the plan has no workflow '${node.workflow}'`);
+    const workflow = { plan: called, prefix: key, depth: scope.workflow.depth + 1, node: container };
+    return { key, plan: called.root, workflow, indices: [] };
+  }
+  const isLoop = node.kind === 'foreach';
+  const body = planned.parts[isLoop ? 0 : part];
+  if (body === undefined) throw new Error(`node '${container.key}' has no part ${part}`);
+  const indices = isLoop ? [...scope.indices, part] : scope.indices;
+  return { key, plan: body, workflow: scope.workflow, indices };
+}
+
+/** The nodes and scopes of a run. */
+export interface InstanceTree<N, S> {
+  /** The scope at the top. */
+  readonly root: S;
+  /** A node of a scope. */
+  node(scope: S, planned: PlannedNode): N;
+  /** A part of a container, as `partAddress` says. */
+  part(container: N, part: number): S;
+}
+
+/** The node of a key; none for the key of no node of this plan. */
+export function findNode<N extends { readonly key: string }, S extends ScopeAddress<N>>(
+  tree: InstanceTree<N, S>,
+  key: string,
+): N | undefined {
+  let top = tree.root;
+  const parts = parseNodeKey(key);
+  for (const [place, { id, indices }] of parts.entries()) {
+    const planned = top.workflow.plan.byId.get(id);
+    if (planned === undefined || !indices.every((index) => index >= 0)) return undefined;
+    const isLast = place === parts.length - 1;
+    if (!isLast && planned.node.kind !== 'workflow') return undefined;
+    const node = tree.node(findScope(tree, planned.scope, top, indices), planned);
+    // A key may have indices of loops that the node is not in, or lack some.
+    if (isLast) return node.key === key ? node : undefined;
+    top = tree.part(node, 0);
+  }
+  return undefined;
+}
+
+/** The scope of a plan in the workflow whose scope at the top is `top`. */
+function findScope<N, S extends ScopeAddress<N>>(
+  tree: InstanceTree<N, S>,
+  plan: ScopePlan,
+  top: S,
+  indices: readonly number[],
+): S {
+  const { container } = plan;
+  if (container === undefined) return top;
+  const outer = tree.node(findScope(tree, container.scope, top, indices), container);
+  if (container.node.kind !== 'foreach') return tree.part(outer, container.parts.indexOf(plan));
+  return tree.part(outer, indices[container.scope.loops.length] ?? 0);
+}
+
+/**
+ * Finds nodes and scopes of a run. They are made from the plan and their keys alone, and hold no state: the same key gives
+ * the same one.
+ */
+export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
+  readonly root: ScopeInstance;
+  readonly #plan: Plan;
+  readonly #byKey = new Map<string, NodeInstance>();
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.root = { ...rootAddress(plan), order: [], container: undefined, part: 0, nodes: [] };
+  }
+
+  node(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
+    const known = scope.nodes[planned.index];
+    return known?.planned === planned ? known : this.#makeNode(scope, planned);
+  }
+
+  #makeNode(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
+    const key = nodeKey(scope.workflow.prefix, planned.node.id, scope.indices);
+    const node = new NodeInstance(key, planned, scope);
+    scope.nodes[planned.index] = node;
+    this.#byKey.set(key, node);
+    return node;
+  }
+
+  part(container: NodeInstance, part: number): ScopeInstance {
+    return container.parts?.[part] ?? this.#makePart(container, part);
+  }
+
+  #makePart(container: NodeInstance, part: number): ScopeInstance {
+    const order = [...container.scope.order, container.planned.index, part];
+    const address = partAddress(this.#plan, container, part);
+    const made: ScopeInstance = { ...address, order, container, part, nodes: [] };
+    container.parts ??= [];
+    container.parts[part] = made;
+    return made;
+  }
+
+  /** The node of a key. @throws Error for the key of no node of this plan. */
+  find(key: string): NodeInstance {
+    const node = this.#byKey.get(key) ?? findNode(this, key);
+    if (node === undefined) throw new Error(`the graph has no node '${key}'`);
+    return node;
+  }
+}
+
+/**
+ * The key under which a node of `scope` sees the node `id` of its workflow; none where that is in a loop the scope is
+ * not in.
+ */
+export function visibleKey(
+  { workflow, plan, indices }: Pick<ScopeAddress<unknown>, 'workflow' | 'plan' | 'indices'>,
+  id: string,
+): string | undefined {
+  const target = visibleIn(plan, id);
+  return target && nodeKey(workflow.prefix, id, indices.slice(0, target.scope.loops.length));
+}
