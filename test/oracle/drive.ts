@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { type Plan, planOf } from '../../src/plan/plan.js';
-import { advance } from '../../src/runtime/engine/advance.js';
 import type {
   Advance,
   Command,
@@ -10,9 +9,9 @@ import type {
   RunState,
   StartIds,
 } from '../../src/runtime/engine/contract.js';
+import { advance, start } from '../../src/runtime/engine/engine.js';
 import { nodeRecord, outputOf, outstanding } from '../../src/runtime/engine/read.js';
 import { remainsOf } from '../../src/runtime/engine/remains.js';
-import { start } from '../../src/runtime/engine/start.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';

@@ -1,9 +1,9 @@
 import type { Value } from '../../graph/json.js';
+import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './attempt.js';
 import type { Event, Fact, Failure, OwedCommand } from './contract.js';
 import { recordEffect } from './effects.js';
 import { failures } from './failures.js';
-import { fits } from './nodes/ask.js';
-import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './nodes/attempt.js';
+import { fits } from './nodes/wait.js';
 import type { NodeRecord } from './records.js';
 import { succeed } from './settle.js';
 import { containerOf } from './state.js';

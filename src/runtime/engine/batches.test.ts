@@ -3,16 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
 import type { Compensation, Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import { ask, body, foreach, item, undo } from './constructs.fixture.js';
 import type { Advance, Event, Row, RunState } from './contract.js';
+import { advance, start } from './engine.js';
 import { call, compute, graph, input, lit, step, text } from './graph.fixture.js';
 import { randomGraph } from './random-graph.fixture.js';
 import { apply, INPUT, moves, play, RANDOM, roughMoves, rowsOf } from './random-run.fixture.js';
 import { randomUndoGraph } from './random-undo-graph.fixture.js';
 import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
-import { start } from './start.js';
 import { tablesOf } from './tables.fixture.js';
 
 const bytes = (value: unknown): string => JSON.stringify(value);

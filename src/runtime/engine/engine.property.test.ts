@@ -5,8 +5,8 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Node, Retry } from '../../graph/model.js';
 import { type Plan, planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import type { Advance, Command, Event, Fact, Row, RunState } from './contract.js';
+import { advance } from './engine.js';
 import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
 import {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { planOf } from '../../plan/plan.js';
-import { eventFault } from './events.js';
+import { eventFault } from './event-fault.js';
 import { call, chain, done, graph, Run, step } from './graph.fixture.js';
 import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
+import { GraphMismatchError, StateVersionError } from './state.js';
 import { rowsText } from './tables.fixture.js';
-import { GraphMismatchError, StateVersionError } from './version.js';
 
 const at = 1;
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { advance, ReservedEventError } from './advance.js';
 import { ask } from './constructs.fixture.js';
 import type { Event, Row, RunState } from './contract.js';
+import { advance, ReservedEventError } from './engine.js';
 import { call, graph, lit, Run } from './graph.fixture.js';
 import { nodeRecord } from './read.js';
 import { restore, snapshot } from './snapshot.js';
+import { ENGINE_VERSION, GraphMismatchError, STATE_VERSION, StateVersionError } from './state.js';
 import { rowsText, tablesOf } from './tables.fixture.js';
-import { ENGINE_VERSION, GraphMismatchError, STATE_VERSION, StateVersionError } from './version.js';
 
 const of = graph([call('a'), call('b'), ask('sure')]);
 

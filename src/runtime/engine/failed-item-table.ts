@@ -1,7 +1,7 @@
 import type { NodeRecord } from './records.js';
-import { KeyIndex, RowTable } from './tables.js';
 import type { FailedItemRow } from './rows.js';
 import type { RunState } from './state.js';
+import { KeyIndex, RowTable } from './tables.js';
 
 /** The failed items of a run, by key of the item's scope. */
 export class FailedItemTable extends RowTable<'failedItems'> {

@@ -11,12 +11,11 @@ import type {
   ReturnNode,
 } from '../../graph/model.js';
 import { type Plan, planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
+import { advance, start } from './engine.js';
 import { commandOf, commandsOf, nodeRecord } from './read.js';
 import { type Remains, remainsOf } from './remains.js';
 import { restore } from './snapshot.js';
-import { start } from './start.js';
 import { type ShownTables, tablesOf } from './tables.fixture.js';
 
 /** A constant; absent without `value`. */

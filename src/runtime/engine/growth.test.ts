@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import { back, body, branch, compensate, foreach, undo } from './constructs.fixture.js';
 import type { Event } from './contract.js';
+import { advance, start } from './engine.js';
 import { broken, call, chain, compute, graph, lit, step } from './graph.fixture.js';
 import { commandsOf } from './read.js';
-import { RowTable } from './tables.js';
-import { start } from './start.js';
 import { RunState } from './state.js';
+import { RowTable } from './tables.js';
 
 /** Ends the run: answers the oldest call with `{ id: 1 }`, one after the other. */
 function finish(of: Graph): RunState {

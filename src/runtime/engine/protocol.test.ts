@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, hashGraph } from '../../graph/canonical.js';
 import type { CallNode, Graph, Node } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import { ask, wait } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
+import { advance, start } from './engine.js';
 import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
 import { outstanding } from './read.js';
-import { start } from './start.js';
+import { GraphMismatchError } from './state.js';
 import { rowsText } from './tables.fixture.js';
-import { GraphMismatchError } from './version.js';
 
 describe('commands', () => {
   test('E5: the text of the idempotency key is of run, node key and generation', () => {

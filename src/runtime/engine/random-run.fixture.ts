@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
 import type { Advance, Command, Event, RunState } from './contract.js';
+import { advance, start } from './engine.js';
 import { snapshot } from './snapshot.js';
-import { start } from './start.js';
 
 /** What the world does next: which of the commands it answers, how, and how its clock moves. */
 export interface Move {

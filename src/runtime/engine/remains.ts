@@ -2,9 +2,9 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Failure } from './contract.js';
 import type { NodeRecord } from './records.js';
-import type { RowTable } from './row-table.js';
 import type { EffectRow, FailedItemRow, TableName, Tables } from './rows.js';
 import type { RunState } from './state.js';
+import type { RowTable } from './tables.js';
 
 /** An effect that was to be undone and was not, or not for sure. */
 export interface NotUndone {

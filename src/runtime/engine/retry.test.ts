@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Node, Retry } from '../../graph/model.js';
+import { delayAfter, shareOf } from './attempt.js';
 import {
   again,
   broken,
@@ -16,7 +17,6 @@ import {
   text,
 } from './graph.fixture.js';
 import { outstanding } from './read.js';
-import { delayAfter, shareOf } from './retry.js';
 
 const failure = { code: 'E_TOOL', message: 'broke' };
 const delays = (retry: Retry, count: number, share = 0) =>

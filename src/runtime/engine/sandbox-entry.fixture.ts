@@ -1,5 +1,4 @@
 export { planOf } from '../../plan/plan.js';
-export { advance } from './advance.js';
+export { advance, start } from './engine.js';
 export { outstanding } from './read.js';
 export { snapshot } from './snapshot.js';
-export { start } from './start.js';

@@ -1,11 +1,11 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
+import { attemptFailed } from './attempt.js';
 import { abandonTimer, attemptId, attemptsInside, timerId } from './commands.js';
 import type { Fact, Failure } from './contract.js';
 import { forgetKept } from './effects.js';
 import { failures } from './failures.js';
 import { restartsInside } from './generation.js';
-import { attemptFailed } from './nodes/attempt.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import { cancel, succeed } from './settle.js';
 import { containerOf } from './state.js';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { planOf } from '../../plan/plan.js';
-import { advance } from './advance.js';
+import { advance, start } from './engine.js';
 import { call, graph, Run } from './graph.fixture.js';
 import { foldRows, restore } from './snapshot.js';
-import { start } from './start.js';
 import { rowsText, textOf } from './tables.fixture.js';
 
 const line = graph([call('a'), call('b')]);

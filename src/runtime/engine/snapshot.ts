@@ -6,11 +6,10 @@ import type { Effect } from './effect-table.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
 import { ContainerRecord, type NodeRecord, recount, type ScopeRecord } from './records.js';
 import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';
-import { type Owed, RunState } from './state.js';
+import { checkGraph, checkVersion, type Owed, RunState } from './state.js';
 import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js';
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
-import { checkGraph, checkVersion } from './version.js';
 
 /** Every row of a state, as the changes that make it up. */
 export function snapshot(state: RunState): readonly Row[] {

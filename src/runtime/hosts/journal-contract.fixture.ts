@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
-import { advance } from '../engine/advance.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import type { Event } from '../engine/contract.js';
+import { advance, start } from '../engine/engine.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
 import { outstanding } from '../engine/read.js';
 import { foldRows, restore } from '../engine/snapshot.js';
-import { start } from '../engine/start.js';
 import { textOf } from '../engine/tables.fixture.js';
 import {
   type HostRow,

@@ -6,7 +6,7 @@ import { bodyText } from '../catalogue/encode-text.js';
 import type { ResourceOutcome } from '../catalogue/port.js';
 import type { ResourceEntry } from '../catalogue/registry.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
-import { failedAtStart } from '../engine/start.js';
+import { failedAtStart } from '../engine/engine.js';
 import { runInProcess } from '../hosts/in-process/run-in-process.js';
 import { RunMask } from '../hosts/run-mask.js';
 import { createProgress } from '../observers/progress.js';

@@ -1,10 +1,10 @@
-import type { CallNode } from '../../../graph/model.js';
+import type { CallNode, ComputeNode, ResourceNode } from '../../../graph/model.js';
+import { hasTime, issue, limitOf, nextAttemptId } from '../attempt.js';
 import { callKeyText } from '../commands.js';
-import { fail } from '../ending.js';
 import { generationFor } from '../generation.js';
 import type { NodeRecord } from '../records.js';
+import { fail, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
-import { hasTime, issue, limitOf, nextAttemptId } from './attempt.js';
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same. */
 export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
@@ -41,4 +41,43 @@ export function beginCall(transition: Transition, node: NodeRecord, { tool, inpu
     seq: 0,
   });
   transition.report({ kind: 'callIssued', node: nodeKey, command: id, tool, input: value, attempt });
+}
+
+/** Reads a resource from the node's evaluated URI. */
+export function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const uri = readerOf(transition, node).text(model.uri, 'URI');
+  if (!uri.ok) {
+    fail(transition, node, { failure: uri.failure, reached: node.attempt, final: true });
+    return;
+  }
+  const read = { node: node.key, resource: model.resource, uri: uri.value };
+  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: limitOf(transition, node) });
+  transition.report({ kind: 'resourceRequested', command: id, ...read });
+}
+
+/** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
+export function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
+  if (model.function === undefined) {
+    const evaluated = readerOf(transition, node).value(model.value);
+    if (evaluated.ok) succeed(transition, node, evaluated.value);
+    else fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+    return;
+  }
+  if (!hasTime(transition, node)) return;
+  const args = readerOf(transition, node).list(model.value, 'arguments of the function');
+  if (!args.ok) {
+    fail(transition, node, { failure: args.failure, reached: node.attempt, final: true });
+    return;
+  }
+  const { name, hash } = model.function;
+  issue(transition, node, {
+    kind: 'evaluate',
+    id: nextAttemptId(transition, node),
+    node: node.key,
+    function: { name, hash },
+    args: args.value,
+    dueAt: limitOf(transition, node),
+  });
 }

@@ -2,7 +2,6 @@ import { describeKind } from '../../../graph/expression/value.js';
 import type { Json } from '../../../graph/json.js';
 import { MAX_LOOP_CONCURRENCY } from '../../../graph/limits.js';
 import type { ForeachNode } from '../../../graph/model.js';
-import { fail } from '../ending.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
@@ -16,6 +15,7 @@ import {
   partEnded,
   succeededWith,
 } from '../scopes.js';
+import { fail } from '../settle.js';
 import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 

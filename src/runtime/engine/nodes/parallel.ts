@@ -3,7 +3,7 @@ import type { ParallelNode } from '../../../graph/model.js';
 import { abandonTimer } from '../commands.js';
 import type { CompensationReport, Failure } from '../contract.js';
 import { closeRollback, want } from '../effects.js';
-import { failures } from '../failures.js';
+import { failures, reportAsJson } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
   beginParts,
@@ -15,10 +15,10 @@ import {
   partEnded,
   succeededWith,
 } from '../scopes.js';
-import { neighbour, select } from '../settle.js';
+import { fail, failForGood, neighbour, select, succeed } from '../settle.js';
 import { containerOf } from '../state.js';
 import type { Transition } from '../transition.js';
-import { beginRollback } from '../undo.js';
+import { beginCompensating, beginRollback } from '../undo.js';
 
 /** Runs its branches side by side. [N1] */
 export function beginParallel(transition: Transition, node: NodeRecord, model: ParallelNode): void {
@@ -136,4 +136,42 @@ export function rolledBack(transition: Transition, node: NodeRecord, report?: Co
   const failure = isSame ? passedOn : partialFailure(node, report);
   const isUnsafe = closeRollback(transition, node);
   closeContainer(transition, node, failedWith(failure, isUnsafe || isFinal(node)));
+}
+
+/** Undoes earlier work in the written order. [E9] */
+export function beginCompensate(transition: Transition, node: NodeRecord): void {
+  transition.change(node).status = 'running';
+  node.attempt += 1;
+  beginCompensating(transition, node, causeOf(transition, node)?.failure);
+}
+
+/**
+ * All is undone that could be. One that was selected because of a failure passes that on; one that a branch chose has
+ * done its work, unless that failed.
+ */
+export function compensated(
+  transition: Transition,
+  node: NodeRecord,
+  report: CompensationReport,
+  hasHalted: boolean,
+): void {
+  const { attempt: reached } = node;
+  const cause = causeOf(transition, node, report);
+  if (cause !== undefined) failForGood(transition, node, { ...cause, reached });
+  else if (hasHalted)
+    fail(transition, node, { failure: failures.compensation(report), reached, final: true });
+  else succeed(transition, node, reportAsJson(report));
+}
+
+/** The failure that led here. */
+function causeOf(transition: Transition, { details }: NodeRecord, report?: CompensationReport) {
+  const [selection] = details.selections;
+  if (selection === undefined) return undefined;
+  const { by, why } = selection;
+  if (why === 'rollback') {
+    const isUnsafe = report !== undefined && closeRollback(transition, by);
+    return { failure: partialFailure(by, report), final: isUnsafe || isFinal(by) };
+  }
+  const { failure, final } = by.details;
+  return why === 'fallback' && failure !== undefined ? { failure, final } : undefined;
 }

@@ -1,14 +1,128 @@
+import { describeKind } from '../../../graph/expression/value.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { MAX_WAIT_MS } from '../../../graph/limits.js';
-import type { WaitNode } from '../../../graph/model.js';
+import type { AskNode, WaitNode } from '../../../graph/model.js';
 import { parseTime } from '../../../graph/rfc3339.js';
-import type { Failure } from '../contract.js';
-import { fail } from '../ending.js';
-import type { Evaluation } from '../evaluation.js';
+import { unreachable } from '../../../graph/unreachable.js';
+import { hasTime, nextAttemptId, waitFor, waitLimitOf } from '../attempt.js';
+import type { Action, Failure } from '../contract.js';
+import type { Evaluated, Evaluation } from '../evaluation.js';
 import { failures } from '../failures.js';
 import type { NodeRecord } from '../records.js';
-import { succeed } from '../settle.js';
+import { fail, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
-import { hasTime, nextAttemptId, waitFor, waitLimitOf } from './attempt.js';
+
+/** Asks somebody and waits for the answer. [N7] */
+export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const action = actionOf(transition, node, model);
+  if (!action.ok) {
+    fail(transition, node, { failure: action.failure, reached: node.attempt, final: true });
+    return;
+  }
+  const dueAt = waitLimitOf(transition, node);
+  const request = { kind: 'requestAction', id, node: node.key, action: action.value, seq: 0 } as const;
+  waitFor(transition, node, dueAt === undefined ? request : { ...request, dueAt });
+  transition.report({
+    kind: 'waiting',
+    node: node.key,
+    nodeKind: 'ask',
+    command: id,
+    action: action.value,
+  });
+}
+
+function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Evaluated<Action> {
+  const reader = readerOf(transition, node);
+  const message = reader.text(model.message, 'message');
+  if (!message.ok) return message;
+  const { mode } = model;
+  const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model) } as const;
+  if (mode !== 'choice') return { ok: true, value: base };
+  const given: Evaluated<unknown> =
+    model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
+  if (!given.ok) return given;
+  const options = optionsIn(given.value as Json);
+  if (!options.ok) return options;
+  const schema = answerSchema(model, options.value);
+  return { ok: true, value: { ...base, options: options.value, schema } };
+}
+
+function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
+  const wrong = (problem: string) => ({ ok: false, failure: failures.askOptions(problem) }) as const;
+  if (!Array.isArray(value)) return wrong(`there is ${describeKind(value)} in place of a list`);
+  const options: string[] = [];
+  for (const option of value as readonly Json[]) {
+    if (typeof option !== 'string') return wrong(`one is ${describeKind(option)}`);
+    if (options.includes(option)) return wrong(`'${option}' stands there twice`);
+    options.push(option);
+  }
+  return options.length === 0 ? wrong('there is none') : { ok: true, value: options };
+}
+
+const ACKNOWLEDGED = only('acknowledged', { const: true });
+const CONFIRMED = only('confirmed', { type: 'boolean' });
+const TEXT = only('input', { type: 'string' });
+const ANYTHING: JsonSchema = Object.freeze({});
+
+/** What a fitting answer looks like. Not to be changed: runs share it. */
+export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
+  switch (mode) {
+    case 'info':
+      return ACKNOWLEDGED;
+    case 'confirm':
+      return CONFIRMED;
+    case 'text':
+      return TEXT;
+    case 'choice':
+      return only('selected', { type: 'string', enum: options });
+    case 'yield':
+      return expects ?? ANYTHING;
+    default:
+      return unreachable(mode);
+  }
+}
+
+function only(key: string, schema: JsonSchema): JsonSchema {
+  const properties = Object.freeze({ [key]: Object.freeze(schema) });
+  const required = Object.freeze([key]);
+  return Object.freeze({ type: 'object', properties, required, additionalProperties: false });
+}
+
+/**
+ * Whether an answer fits its action, as far as that can be told without a validator: a host checks what a `yield`
+ * expects before it submits an answer.
+ */
+export function fits({ mode, options, schema }: Action, answer: Json): boolean {
+  if (mode === 'yield') return hasType(schema.type, answer) && hasRequired(schema.required, answer);
+  if (!isJsonObject(answer) || Object.keys(answer).length !== 1) return false;
+  switch (mode) {
+    case 'info':
+      return ownProperty(answer, 'acknowledged') === true;
+    case 'confirm':
+      return typeof ownProperty(answer, 'confirmed') === 'boolean';
+    case 'text':
+      return typeof ownProperty(answer, 'input') === 'string';
+    case 'choice':
+      return options?.some((option) => option === ownProperty(answer, 'selected')) ?? false;
+    default:
+      return unreachable(mode);
+  }
+}
+
+function hasType(type: Json | undefined, value: Json): boolean {
+  if (typeof type !== 'string') return true;
+  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isJsonObject(value);
+  return type === 'null' ? value === null : type === typeof value;
+}
+
+function hasRequired(required: Json | undefined, value: Json): boolean {
+  if (!Array.isArray(required) || !isJsonObject(value)) return true;
+  return required.every((key) => typeof key !== 'string' || Object.hasOwn(value, key));
+}
 
 /** Waits until a timer fires. A time that is over passes at once. */
 export function beginWait(transition: Transition, node: NodeRecord, model: WaitNode): void {

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, type Value } from '../../../g
 import type { AskNode, CallNode } from '../../../graph/model.js';
 import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
-import { answerSchema } from '../../engine/nodes/ask.js';
+import { answerSchema } from '../../engine/nodes/wait.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { RESULT_LIMIT } from './block.js';
 import { bodyName, handOffTexts } from './hand-off-texts.js';

@@ -5,10 +5,9 @@ import type { Json, JsonObject, Value } from '../../../graph/json.js';
 import type { Arm, BranchNode } from '../../../graph/model.js';
 import type { NodeInstance } from '../../../plan/instances.js';
 import { type Plan, planOf } from '../../../plan/plan.js';
-import { advance } from '../../engine/advance.js';
 import type { Fact, RunState } from '../../engine/contract.js';
+import { advance, start } from '../../engine/engine.js';
 import { type Evaluated, Evaluation } from '../../engine/evaluation.js';
-import { start } from '../../engine/start.js';
 import { ANY_ITEM, type Finding, isLost, residualKey, type Stopped } from './open-nodes.js';
 import { Residual } from './residual.js';
 

@@ -1,6 +1,6 @@
 import type { BranchNode, Node, NodeKind } from '../../../graph/model.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import { attemptOf, soleBody } from '../../../print/shapes.js';
-import type { NodeInstance } from '../../engine/instances.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { BranchLog } from './branch-log.js';
 import { CallLog } from './call-log.js';

@@ -1,14 +1,72 @@
 import type { Graph } from '../../graph/model.js';
+import { unreachable } from '../../graph/unreachable.js';
 import type { PlanFault } from '../../plan/fault.js';
 import type { CompensationReport, Event, Failure } from './contract.js';
 import { failures } from './failures.js';
-import type { ScopeRecord } from './records.js';
+import { itemEnded } from './nodes/foreach.js';
+import { branchEnded, compensated, rolledBack } from './nodes/parallel.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
 import type { NodeFailure } from './rows.js';
-import { outcomeOf } from './scopes.js';
+import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
 import type { RunRecord } from './state.js';
 import { stopScope } from './stop.js';
-import type { Transition } from './transition.js';
-import { beginRollback, undoableInRun } from './undo.js';
+import type { Ended, Transition } from './transition.js';
+import { beginRollback, goOnUndoing, undoableInRun } from './undo.js';
+
+/** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
+export function tellNext(transition: Transition): boolean {
+  const ended = transition.first.pop() ?? shiftOf(transition.ended);
+  if (ended === undefined) return false;
+  switch (ended.kind) {
+    case 'scope':
+      scopeEnded(transition, ended.scope);
+      return true;
+    case 'rollback':
+      rolledBack(transition, ended.of);
+      return true;
+    case 'goOn': {
+      const { by, hasTurn } = ended;
+      // It may have been aborted as well.
+      if (transition.state.undoing.get(by?.key ?? '') !== undefined) goOnUndoing(transition, by, hasTurn);
+      return true;
+    }
+    case 'undone': {
+      const { by, report, hasHalted } = ended;
+      if (by === undefined) runUndone(transition, report);
+      else if (by.planned.node.kind === 'compensate') {
+        // An abort may have come first.
+        if (by.status === 'running') compensated(transition, by, report, hasHalted);
+      } else rolledBack(transition, by, report);
+      return true;
+    }
+    default:
+      return unreachable(ended);
+  }
+}
+
+/** An empty list is not touched: most often it is. */
+function shiftOf(ended: Ended[]): Ended | undefined {
+  return ended.length === 0 ? undefined : ended.shift();
+}
+
+function scopeEnded(transition: Transition, scope: ScopeRecord): void {
+  const { container } = scope;
+  if (container === undefined) {
+    finishRun(transition);
+    return;
+  }
+  const { node } = container.planned;
+  if (node.kind === 'parallel') branchEnded(transition, container, node, scope);
+  else if (node.kind === 'foreach') itemEnded(transition, container, node, scope);
+  else onlyPartEnded(transition, container, scope);
+}
+
+/** A branch and a `workflow` node end as what they ran does, unless their time was up. */
+function onlyPartEnded(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
+  const outcome = outcomeOf(transition, scope);
+  const { failure, final } = closePart(transition, node, scope, outcome);
+  closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, final));
+}
 
 /** The graph as a whole cannot run: the run fails before anything has started. */
 export function endWithFault(transition: Transition, graph: Graph, { failure, node }: PlanFault): void {
