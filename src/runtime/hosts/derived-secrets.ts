@@ -121,8 +121,22 @@ export class DerivedSecrets {
         const undoing = fact.isCompensation ? this.#compensationOf(fact, node) : undefined;
         return undoing === undefined ? [] : this.#valuesIn(undoing.expr, undoing.at, state);
       }
-      default:
+      case 'nodeSkipped':
+      case 'nodeCancelled':
+      case 'resourceRequested':
+      case 'callReturned':
+      case 'retrying':
+      case 'waiting':
+      case 'answered':
+      case 'jumped':
+      case 'branchTaken':
+      case 'partStarted':
+      case 'compensating':
+      case 'compensationSkipped':
+      case 'compensated':
         return [];
+      default:
+        return fact satisfies never;
     }
   }
 
