@@ -25,7 +25,7 @@ export function effectIndex(key: string): number {
 export class EffectTable extends RowTable<'effects'> {
   readonly #state: RunState;
   /** Keys of those that are not undone, by key of the `parallel` nodes around that roll back. */
-  readonly #inside = new KeyIndex();
+  #inside: KeyIndex | undefined;
   /** By `groupOf`. None before the first record is looked for in this way: most runs never do. */
   #ranked: Map<string, RankedEffects> | undefined;
 
@@ -72,7 +72,7 @@ export class EffectTable extends RowTable<'effects'> {
   /** Those that are not undone, the newest first: of the whole run, or of what is inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
     const found: Effect[] = [];
-    const keys = inside === undefined ? this.keys() : this.#inside.all(inside.key);
+    const keys = inside === undefined ? this.keys() : (this.#inside?.all(inside.key) ?? []);
     for (const key of keys) {
       const row = this.need(key);
       if (isOpen(row)) found.push({ key, ...row });
@@ -83,6 +83,7 @@ export class EffectTable extends RowTable<'effects'> {
   #updateInside(key: string, call: string, wasOpen: boolean, isOpen: boolean): void {
     if (wasOpen === isOpen) return;
     for (const around of rollbacksAround(this.#state.find(call))) {
+      this.#inside ??= new KeyIndex();
       if (isOpen) this.#inside.add(around.key, key);
       else this.#inside.remove(around.key, key);
     }

@@ -58,15 +58,13 @@ function stateAtStart(
   input: JsonObject,
   { runId, at, random, deadlineAt, tools = {} }: StartIds,
 ): RunState {
-  // Runs that wait keep this: an object that is put together of others would have a shape of its own.
-  const start: Draft<StartRow> = {
-    workflow: plan.graph.name,
-    graphHash: plan.hash,
-    startedAt: at,
-    input,
-    tools,
-  };
-  if (random !== undefined) start.random = random;
+  const { hash: graphHash } = plan;
+  const { name: workflow } = plan.graph;
+  // Runs that wait keep this: a property that is added to an object takes an object of its own.
+  const start: Draft<StartRow> =
+    random === undefined
+      ? { workflow, graphHash, startedAt: at, input, tools }
+      : { workflow, graphHash, startedAt: at, input, tools, random };
   if (deadlineAt !== undefined) start.deadlineAt = deadlineAt;
   return new RunState(plan, runId, start);
 }

@@ -7,7 +7,7 @@ import { KeyIndex, RowTable } from './tables.js';
 export class FailedItemTable extends RowTable<'failedItems'> {
   readonly #state: RunState;
   /** By key of the loop, and of the containers around it. */
-  readonly #inside = new KeyIndex();
+  #inside: KeyIndex | undefined;
 
   constructor(state: RunState) {
     super('failedItems', state.changes);
@@ -15,19 +15,20 @@ export class FailedItemTable extends RowTable<'failedItems'> {
   }
 
   override put(key: string, row: FailedItemRow): void {
+    this.#inside ??= new KeyIndex();
     for (const around of this.#around(row)) this.#inside.add(around, key);
     super.put(key, row);
   }
 
   override delete(key: string): boolean {
     const row = this.get(key);
-    if (row !== undefined) for (const around of this.#around(row)) this.#inside.remove(around, key);
+    if (row !== undefined) for (const around of this.#around(row)) this.#inside?.remove(around, key);
     return super.delete(key);
   }
 
   /** Keys of the items of a loop, or of the loops inside of a container. */
   inside(container: string): readonly string[] {
-    return this.#inside.all(container);
+    return this.#inside?.all(container) ?? [];
   }
 
   *#around({ step }: FailedItemRow): Generator<string> {

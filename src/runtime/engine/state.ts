@@ -8,6 +8,7 @@ import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './queues.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
+import { SmallMap } from './small-map.js';
 import { ChangeList, type Draft, Entry, KeyIndex, type RowTable, RowTables, type Tracked } from './tables.js';
 
 /** The run as a whole. */
@@ -87,25 +88,41 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly root: ScopeRecord;
   readonly changes = new ChangeList();
   /** Commands that want an answer, by id, in the order in which they were issued. */
-  readonly owed = new Map<string, Owed>();
+  readonly owed = new SmallMap<Owed>();
   /** Nodes that wait for a slot. */
   readonly queue = new ReadyQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
   running = 0;
   /** Compensations in flight, which are among these. */
   compensations = 0;
-  /** Keys of those in `undoing` that wait for a compensation which another one has issued, by its id. */
-  readonly joined = new KeyIndex();
   readonly effects = new EffectTable(this);
-  readonly failedItems = new FailedItemTable(this);
   readonly tables = new RowTables(this.changes);
-  readonly large = new LargeValues();
+  // Made when they are first asked for: many runs wait at once, and few of them need these.
+  #joined: KeyIndex | undefined;
+  #failedItems: FailedItemTable | undefined;
+  #large: LargeValues | undefined;
 
   constructor(plan: Plan, id: string, start: StartRow) {
     this.plan = plan;
     this.start = new Entry('start', id, start);
     this.run = new RunRecord(id, start);
     this.root = new ScopeRecord(rootAddress(plan));
+  }
+
+  /** Keys of those in `undoing` that wait for a compensation which another one has issued, by its id. */
+  get joined(): KeyIndex {
+    this.#joined ??= new KeyIndex();
+    return this.#joined;
+  }
+
+  get failedItems(): FailedItemTable {
+    this.#failedItems ??= new FailedItemTable(this);
+    return this.#failedItems;
+  }
+
+  get large(): LargeValues {
+    this.#large ??= new LargeValues();
+    return this.#large;
   }
 
   get inputs(): RowTable<'inputs'> {

@@ -132,9 +132,7 @@ export class Transition {
 
   /** Takes a command off the account, because it was answered or given up. */
   settleCommand(id: string): void {
-    const owed = this.state.owed.get(id);
-    if (owed === undefined) return;
-    this.state.owed.delete(id);
+    const owed = this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;
   }
 

@@ -15,6 +15,7 @@ import { message as sentence, texts } from '../../catalogue/texts.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import { toJson } from '../../catalogue/to-json.js';
 import type { Command, Event, Failure } from '../../engine/contract.js';
+import { SmallMap } from '../../engine/small-map.js';
 import type { Clock } from './clock.js';
 import { copyJson } from './copy-json.js';
 
@@ -45,7 +46,7 @@ export class CallsInFlight {
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
   readonly #clock: Clock;
-  readonly #inFlight = new Map<string, CallInFlight>();
+  readonly #inFlight = new SmallMap<CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
     this.#port = port;
@@ -79,9 +80,7 @@ export class CallsInFlight {
 
   /** Aborts a call and forgets it; one that has come back is left alone. */
   abort(id: string): void {
-    const context = this.#inFlight.get(id);
-    this.#inFlight.delete(id);
-    context?.abort();
+    this.#inFlight.delete(id)?.abort();
   }
 
   /** Aborts whatever has not come back. @param isKept calls that go on. */

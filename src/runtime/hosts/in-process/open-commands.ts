@@ -1,6 +1,6 @@
 import { unreachable } from '../../../graph/unreachable.js';
 import type { Command } from '../../engine/contract.js';
-import { ById } from './by-id.js';
+import { SmallMap } from '../../engine/small-map.js';
 import type { Call } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import { Queue } from './queue.js';
@@ -16,7 +16,7 @@ type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
 /** Asks that are open, the oldest first. */
-export type Asks = Pick<ById<Ask>, 'size' | 'get' | 'has'> & Iterable<Ask>;
+export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
@@ -25,9 +25,9 @@ export type Asks = Pick<ById<Ask>, 'size' | 'get' | 'has'> & Iterable<Ask>;
 export class OpenCommands {
   readonly #clock: Clock;
   readonly #run: TimedRun;
-  readonly #asks = new ById<Ask>();
+  readonly #asks = new SmallMap<Ask>();
   /** All others. Like all below, none takes no place: many runs wait at once. */
-  #others: ById<Expected> | undefined;
+  #others: SmallMap<Expected> | undefined;
   /** How many of them end by themselves. */
   #busy = 0;
   /** Calls that the process that had the run may have made. */
@@ -80,10 +80,10 @@ export class OpenCommands {
   /** Waits for the answer to a command, or for its time. A call of it is not made. */
   expect(command: Expected): void {
     const awaits = awaited(command);
-    if (command.kind === 'requestAction') this.#asks.set(command);
+    if (command.kind === 'requestAction') this.#asks.set(command.id, command);
     else {
-      this.#others ??= new ById();
-      this.#others.set(command);
+      this.#others ??= new SmallMap();
+      this.#others.set(command.id, command);
     }
     if (awaits === 'host') this.#busy += 1;
     const { id, dueAt } = command;
@@ -157,7 +157,6 @@ export class OpenCommands {
 
   /** Lets go of what a run does not need while it waits. */
   trim(): void {
-    this.#asks.trim();
     if (this.#others?.size === 0) this.#others = undefined;
     if (!this.hasCalls) this.#toMake = undefined;
     if (this.#timer?.isEmpty === true) this.#timer = undefined;

@@ -84,7 +84,7 @@ function decliner(): (run: LiveRun) => void {
     if (isDeclining) return;
     isDeclining = true;
     while (run.isSafe && run.asks.size > 0) {
-      for (const { id } of [...run.asks]) run.refuse(id, NOBODY_TO_ASK);
+      for (const { id } of [...run.asks.values()]) run.refuse(id, NOBODY_TO_ASK);
     }
     isDeclining = false;
   };

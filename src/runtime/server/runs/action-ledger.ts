@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import type { AskMode, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { commandOf } from '../../engine/read.js';
-import { ById } from '../../hosts/in-process/by-id.js';
+import { SmallMap } from '../../engine/small-map.js';
 import type { LiveRun } from '../../hosts/in-process/live-run.js';
 import type { HostRow } from '../../hosts/journal.js';
 import type { Question } from './interview.js';
@@ -45,7 +45,7 @@ type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
  * of the others. What it notes is written with the transition that it is noted of, so that a restart loses none of it.
  */
 export class ActionLedger {
-  readonly #opened = new ById<OpenedAction>();
+  readonly #opened = new SmallMap<OpenedAction>();
   /** Actions whose rows have to be written. */
   #changed: Set<string> | undefined;
   /** The action whose answer was accepted last, by the key of the caller that submitted it. */
@@ -98,7 +98,7 @@ export class ActionLedger {
   }
 
   #put(action: OpenedAction): void {
-    this.#opened.set(action);
+    this.#opened.set(action.id, action);
     this.#changed ??= new Set();
     this.#changed.add(action.id);
   }
@@ -139,7 +139,7 @@ export class ActionLedger {
     const actions = rows.flatMap(({ table, row }) =>
       table === TABLE ? [row as unknown as OpenedAction] : [],
     );
-    for (const action of actions) this.#opened.set(action);
+    for (const action of actions) this.#opened.set(action.id, action);
     const answered = actions.filter(({ answer }) => answer !== undefined);
     answered.sort((one, other) => (one.answer?.order ?? 0) - (other.answer?.order ?? 0));
     for (const { id, answer } of answered) this.#noteLast(id, answer?.by);
@@ -165,7 +165,7 @@ export class ActionLedger {
     if (known?.mode === undefined && known !== undefined) {
       return run.isOpen(actionId) ? tooEarly(actionId, known.until, now) : { kind: 'passed' };
     }
-    const open = [...run.asks].map(({ id }) => id);
+    const open = [...run.asks.values()].map(({ id }) => id);
     const details = { open_actions: open };
     if (known === undefined) return refused('UNKNOWN_ACTION', texts.unknownAction(actionId, open), details);
     return known.hasExpired
@@ -174,14 +174,14 @@ export class ActionLedger {
   }
 
   #chooseOnly(run: Open, now: number): Choice {
-    const questions = [...run.asks];
+    const questions = [...run.asks.values()];
     const [only, ...others] = questions;
     if (others.length > 0) {
       const open = questions.map(({ id }) => id);
       return refused('AMBIGUOUS_ACTION', texts.ambiguous(open), { open_actions: open });
     }
     if (only !== undefined) return { kind: 'question', question: only };
-    for (const { id, mode, until } of this.#opened) {
+    for (const { id, mode, until } of this.#opened.values()) {
       if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
     }
     return refused('NO_OPEN_ACTION', texts.nothingOpen);

@@ -92,7 +92,7 @@ function judgeRepeated(run: JudgedRun, submission: Submission, by: Owner): Verdi
     run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
   if (actionId !== undefined) return told(response);
   if (run.isCancelled) return undefined;
-  const open = [...(live?.asks ?? [])].map(({ id }) => id);
+  const open = [...(live?.asks.values() ?? [])].map(({ id }) => id);
   return open.length === 0
     ? told(response)
     : refused({

@@ -279,7 +279,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   questions(): readonly Question[] {
-    return this.#live === undefined ? [] : [...this.#live.asks];
+    return this.#live === undefined ? [] : [...this.#live.asks.values()];
   }
 
   shown(question: Question): Action {
