@@ -9,7 +9,7 @@ test('a value that is JSON is copied, all of it', () => {
       const copy = copyJson(value);
       // The one key that is left to `toJson`.
       if (JSON.stringify(value).includes('__proto__')) return;
-      expect(copy).toEqual(value);
+      expect(copy).toEqual(JSON.parse(JSON.stringify(value)));
       const objects = (of: unknown): unknown[] =>
         typeof of === 'object' && of !== null ? [of, ...Object.values(of).flatMap(objects)] : [];
       const copies = new Set(objects(copy));
@@ -26,6 +26,7 @@ test('what it copies is what `toJson` makes of it, and what is no JSON it leaves
       if (copy !== undefined) expect({ ok: true, value: copy }).toEqual(json);
     }),
   );
+  expect(copyJson([-0])).toEqual([0]);
   const cycle: unknown[] = [];
   cycle.push(cycle);
   for (const none of [

@@ -13,7 +13,8 @@ export function copyJson(value: unknown, depth = 0): Json | undefined {
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) ? value : undefined;
+      // JSON has no -0: adding zero turns it into 0.
+      return Number.isFinite(value) ? value + 0 : undefined;
     case 'object':
       break;
     default:
