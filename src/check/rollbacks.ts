@@ -2,6 +2,7 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
+import { rollsBack } from '../plan/compensations.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode, relatedPlace } from './places.js';
@@ -9,7 +10,7 @@ import { reachableFrom } from './workflows.js';
 
 /** SW4028 rolling back where nothing can be undone, SW4037 calls that a rollback does not undo. */
 export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
-  const rolling = nodes.flatMap(({ node }) => (isRolling(node) ? [node] : []));
+  const rolling = nodes.flatMap(({ node }) => (rollsBack(node) ? [node] : []));
   if (rolling.length === 0) return [];
   const idle = new Set(rolling.filter((each) => !canUndo(each, environment)));
   const faults = rolling.flatMap((node) =>
@@ -18,7 +19,7 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
   const told = new Set<CallNode>();
   const remaining = nodes.flatMap((planned) => {
     const parallel = planned.rolledBackBy.find((each) => !isUndoneBy(planned, each));
-    if (parallel === undefined || (isRolling(parallel.node) && idle.has(parallel.node))) return [];
+    if (parallel === undefined || (rollsBack(parallel.node) && idle.has(parallel.node))) return [];
     return callsOf(planned, graph, environment).flatMap(({ call, of }) => {
       if (told.has(call) || !remainsOf(call, environment)) return [];
       told.add(call);
@@ -31,10 +32,6 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
     });
   });
   return [...faults, ...remaining];
-}
-
-function isRolling(node: PlannedNode['node']): node is ParallelNode {
-  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
 }
 
 /** Workflows that nothing is known of may undo something. */

@@ -1,4 +1,5 @@
 import { references } from '../graph/expression/references.js';
+import type { Node, ParallelNode } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
 import type { MutableNode } from './mutable-plan.js';
 import type { PlannedCompensation } from './plan.js';
@@ -15,4 +16,9 @@ export function plannedCompensations(planned: MutableNode): readonly PlannedComp
     const ids = new Set(plain.map(({ ref }) => String(ref.path[0])));
     return { compensation, refersTo: [...ids].map((id) => visibleIn(planned.scope, id)) };
   });
+}
+
+/** Whether a node undoes what its branches did when one of them fails. */
+export function rollsBack(node: Node): node is ParallelNode {
+  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
 }

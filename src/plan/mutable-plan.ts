@@ -1,6 +1,7 @@
 import { workOf } from '../graph/kinds/kinds.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/node-expressions.js';
+import { rollsBack } from './compensations.js';
 import { type PlanFault, planFailures } from './fault.js';
 import { faultOf } from './faults.js';
 import { isPlainId } from './node-key.js';
@@ -149,12 +150,11 @@ function addParts(planned: MutableNode, surroundings: Surroundings): void {
   const { node, scope } = planned;
   const bodies = bodiesOf(node);
   if (bodies.length === 0) return;
-  const rollsBack = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
   const place = {
     depth: scope.depth + 1,
     container: planned,
     loops: node.kind === 'foreach' ? [...scope.loops, planned] : scope.loops,
-    rolledBackBy: rollsBack ? [planned, ...scope.rolledBackBy] : scope.rolledBackBy,
+    rolledBackBy: rollsBack(node) ? [planned, ...scope.rolledBackBy] : scope.rolledBackBy,
   };
   (planned as { parts: MutableScope[] }).parts = bodies.map(({ arm, scope: { nodes, value } }) => {
     const own = { ...(arm === undefined ? {} : { arm }), ...(value === undefined ? {} : { value }) };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { back, body, foreach } from '../runtime/engine/constructs.fixture.js';
-import { call, chain, graph, lit, step } from '../runtime/engine/graph.fixture.js';
+import { body, foreach } from '../runtime/engine/constructs.fixture.js';
+import { call, graph, lit, step } from '../runtime/engine/graph.fixture.js';
 import { type PlannedNode, planOf } from './plan.js';
-import { lastReadersOf, readersOf } from './readers.js';
+import { readersOf } from './readers.js';
 
 function ids(nodes: Iterable<PlannedNode>): string[] {
   return [...nodes].map(({ node: { id } }) => id);
@@ -23,20 +23,5 @@ describe('the readers of a value', () => {
   test('are none where only the result is made of it', () => {
     const { nodes: readers, isHandedOut } = readersOf(node('c'));
     expect({ readers: ids(readers), isHandedOut }).toEqual({ readers: [], isHandedOut: true });
-  });
-});
-
-describe('the last readers of a value', () => {
-  test('are those that no other reader waits for', () => {
-    const nodes = [call('a'), ...chain(call('b', { v: step('a') }), call('c', { v: step('a') }))];
-    const { byId } = planOf(graph([...nodes, call('d', { v: step('a') })])).main;
-    expect(ids(lastReadersOf(byId.get('a') as PlannedNode))).toEqual(['c', 'd']);
-  });
-
-  test('are the jumps that may start a reader over', () => {
-    const nodes = chain(call('a'), call('b', { v: step('a') }), back('again', 'b', 2), call('c'));
-    const { byId } = planOf(graph(nodes)).main;
-    expect(ids(lastReadersOf(byId.get('a') as PlannedNode))).toEqual(['again']);
-    expect(ids(lastReadersOf(byId.get('c') as PlannedNode))).toEqual([]);
   });
 });

@@ -2,7 +2,6 @@ import { references } from '../graph/expression/references.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
 import type { PlannedNode, WorkflowPlan } from './plan.js';
-import { nodesBefore } from './reachability.js';
 import { type Reader, visibilityOf } from './visibility.js';
 
 /** Who reads the value of a node. */
@@ -25,18 +24,6 @@ export function readersOf(planned: PlannedNode): Readers {
   const found = known.get(workflow) ?? findReaders(workflow);
   known.set(workflow, found);
   return found.get(planned) ?? NO_READERS;
-}
-
-/**
- * The nodes of a node's own scope that read its value last: when they have settled, nothing but what the scope hands out
- * reads it. A `goto` that may start a reader over is one of them.
- */
-export function lastReadersOf(planned: PlannedNode): readonly PlannedNode[] {
-  const { users } = readersOf(planned);
-  const jumps = planned.scope.nodes.filter(({ slice }) => slice.some((each) => users.has(each)));
-  const all = [...new Set([...users, ...jumps])];
-  const before = nodesBefore(all);
-  return all.filter((each) => !before.has(each) && !jumps.some(({ slice }) => slice.includes(each)));
 }
 
 interface MutableReaders extends Readers {

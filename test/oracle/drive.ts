@@ -10,8 +10,7 @@ import type {
   StartIds,
 } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
-import { nodeRecord, outputOf, outstanding } from '../../src/runtime/engine/read.js';
-import { remainsOf } from '../../src/runtime/engine/remains.js';
+import { nodeRecord, outputOf, outstanding, remainsOf } from '../../src/runtime/engine/read.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';

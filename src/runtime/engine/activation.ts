@@ -4,17 +4,16 @@ import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import type { JoinRule } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { tellNext } from './completion.js';
+import { completeNext } from './completion.js';
 import type { NodeStatus, SkipReason } from './contract.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { enterQueue, hasFreeSlot, nextInQueue } from './queues.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
-import type { OwedEnd, OwedWork, ScopeRef } from './rows.js';
+import type { Completion, OwedWork, ScopeRef } from './rows.js';
 import { forgetFailedItems, wipeParts } from './scopes.js';
 import { failForGood, skip } from './settle.js';
-import type { RunState } from './state.js';
-import { ADVANCE_BUDGET, type Ended, readerOf, type Transition } from './transition.js';
+import { ADVANCE_BUDGET, readerOf, type Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
 
 /** What a node's dependencies mean for it: it runs, or it is skipped for a reason. */
@@ -27,7 +26,7 @@ const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
 /** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
 export function runOn(transition: Transition): void {
   while (transition.activations > 0) {
-    if (!tellNext(transition) && !startFromQueue(transition) && !activateDue(transition)) return;
+    if (!completeNext(transition) && !startFromQueue(transition) && !activateDue(transition)) return;
     transition.activations -= 1;
   }
   putOff(transition);
@@ -202,64 +201,52 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 /** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
 function putOff(transition: Transition): void {
   const { state, at, budget, due } = transition;
-  const ended = [...transition.first.toReversed(), ...transition.ended];
+  const ended = [...transition.first.toReversed(), ...transition.completions].map((completion) =>
+    renamed(completion, keyOf, scopeRef),
+  );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {
-    const work = { at, budget: budget.left, due: due.keys(), ended: ended.map(owedEnd) };
+    const work = { at, budget: budget.left, due: due.keys(), ended };
     transition.changeRun().owed = work;
   }
 }
 
 /** Takes up what the transition before left. */
 export function takeUp(transition: Transition, owed: OwedWork): void {
-  const { state, due, ended } = transition;
+  const { state, due, completions } = transition;
   transition.changeRun().owed = undefined;
   transition.at = owed.at;
   transition.budget = new Budget(owed.budget, ADVANCE_BUDGET);
   for (const key of owed.due) due.add(state.find(key));
-  for (const end of owed.ended) ended.push(endOf(state, end));
+  const find = (key: string): NodeRecord => state.find(key);
+  const scopeAt = ({ container, part }: ScopeRef): ScopeRecord =>
+    container === undefined ? state.root : state.part(find(container), part);
+  for (const each of owed.ended) completions.push(renamed(each, find, scopeAt));
 }
 
-function owedEnd(end: Ended): OwedEnd {
-  switch (end.kind) {
+/** A completion of which nodes and scopes are named in another way. */
+function renamed<N, S, M, R>(
+  completion: Completion<N, S>,
+  node: (node: N) => M,
+  scope: (scope: S) => R,
+): Completion<M, R> {
+  switch (completion.kind) {
     case 'scope':
-      return { kind: 'scope', scope: scopeRef(end.scope) };
+      return { kind: 'scope', scope: scope(completion.scope) };
     case 'rollback':
-      return { kind: 'rollback', of: end.of.key };
-    case 'goOn': {
-      const { by, hasTurn } = end;
-      return {
-        kind: 'goOn',
-        ...(by === undefined ? {} : { by: by.key }),
-        ...(hasTurn === undefined ? {} : { hasTurn }),
-      };
-    }
+      return { kind: 'rollback', of: node(completion.of) };
+    case 'goOn':
     case 'undone': {
-      const { by, report, hasHalted } = end;
-      return { kind: 'undone', ...(by === undefined ? {} : { by: by.key }), report, hasHalted };
+      const { by, ...rest } = completion;
+      return by === undefined ? rest : { ...rest, by: node(by) };
     }
+    default:
+      return unreachable(completion);
   }
 }
 
-function endOf(state: RunState, end: OwedEnd): Ended {
-  switch (end.kind) {
-    case 'scope': {
-      const { container, part } = end.scope;
-      const scope = container === undefined ? state.root : state.part(state.find(container), part);
-      return { kind: 'scope', scope };
-    }
-    case 'rollback':
-      return { kind: 'rollback', of: state.find(end.of) };
-    case 'goOn': {
-      const { by, hasTurn } = end;
-      const who = { by: by === undefined ? undefined : state.find(by) };
-      return { kind: 'goOn', ...who, ...(hasTurn === undefined ? {} : { hasTurn }) };
-    }
-    case 'undone': {
-      const { by, report, hasHalted } = end;
-      return { kind: 'undone', by: by === undefined ? undefined : state.find(by), report, hasHalted };
-    }
-  }
+function keyOf({ key }: NodeRecord): string {
+  return key;
 }
 
 function scopeRef({ container, part }: ScopeRecord): ScopeRef {

@@ -1,9 +1,9 @@
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
 import type { Retry } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
-import { attemptId, delayId } from './commands.js';
 import type { Command, Failure, OwedCommand } from './contract.js';
 import { failures } from './failures.js';
+import { attemptId, delayId } from './identity.js';
 import { changeSlots, enterQueue } from './queues.js';
 import type { NodeRecord } from './records.js';
 import { fail, mayGoOn } from './settle.js';

@@ -10,28 +10,28 @@ import type { NodeFailure } from './rows.js';
 import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
 import type { RunRecord } from './state.js';
 import { stopScope } from './stop.js';
-import type { Ended, Transition } from './transition.js';
+import type { Transition } from './transition.js';
 import { beginRollback, goOnUndoing, undoableInRun } from './undo.js';
 
-/** Tells one end to whoever waits for it. Ends are told one after the other, however deep they lead. */
-export function tellNext(transition: Transition): boolean {
-  const ended = transition.first.pop() ?? shiftOf(transition.ended);
-  if (ended === undefined) return false;
-  switch (ended.kind) {
+/** Handles the next completion. They are handled one after the other, however deep they lead. */
+export function completeNext(transition: Transition): boolean {
+  const next = transition.first.pop() ?? shiftOf(transition.completions);
+  if (next === undefined) return false;
+  switch (next.kind) {
     case 'scope':
-      scopeEnded(transition, ended.scope);
+      scopeEnded(transition, next.scope);
       return true;
     case 'rollback':
-      rolledBack(transition, ended.of);
+      rolledBack(transition, next.of);
       return true;
     case 'goOn': {
-      const { by, hasTurn } = ended;
+      const { by, hasTurn } = next;
       // It may have been aborted as well.
       if (transition.state.undoing.get(by?.key ?? '') !== undefined) goOnUndoing(transition, by, hasTurn);
       return true;
     }
     case 'undone': {
-      const { by, report, hasHalted } = ended;
+      const { by, report, hasHalted } = next;
       if (by === undefined) runUndone(transition, report);
       else if (by.planned.node.kind === 'compensate') {
         // An abort may have come first.
@@ -40,13 +40,13 @@ export function tellNext(transition: Transition): boolean {
       return true;
     }
     default:
-      return unreachable(ended);
+      return unreachable(next);
   }
 }
 
 /** An empty list is not touched: most often it is. */
-function shiftOf(ended: Ended[]): Ended | undefined {
-  return ended.length === 0 ? undefined : ended.shift();
+function shiftOf<T>(list: T[]): T | undefined {
+  return list.length === 0 ? undefined : list.shift();
 }
 
 function scopeEnded(transition: Transition, scope: ScopeRecord): void {

@@ -1,16 +1,16 @@
 import { canonicalJson } from '../../graph/canonical.js';
-import { references } from '../../graph/expression/references.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Compensation } from '../../graph/model.js';
+import { rollsBack } from '../../plan/compensations.js';
 import { visibleKey } from '../../plan/instances.js';
+import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
 import type { Failure } from './contract.js';
-import { type Effect, effectKey } from './effect-table.js';
 import type { Evaluated, Evaluation } from './evaluation.js';
 import { failures } from './failures.js';
-import { countReissue, isPerhapsUndone } from './generation.js';
+import { countReissue, isPerhapsUndone } from './identity.js';
+import { type Effect, effectKey } from './indexed-tables.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow } from './rows.js';
-import { isInRollback, isRollingBack, rollbacksAround } from './state.js';
+import { isInRollback, rollbacksAround } from './state.js';
 import { readerIn, type Transition } from './transition.js';
 
 /**
@@ -30,10 +30,10 @@ export function recordEffect(
   if (model.kind !== 'call') return;
   const { effects } = transition.state;
   const safety = transition.state.safetyOf(model.tool);
-  const { compensate } = model;
+  const [compensation] = node.planned.compensations;
   const isLate = late !== undefined;
   const isRepeatable = safety === 'idempotent' || safety === 'key';
-  if (compensate === undefined) {
+  if (compensation === undefined) {
     if (safety === 'readOnly') return;
     if (!isLate && !isInRollback(node)) {
       // Here the success tells of the effect: its late record is the same one.
@@ -42,7 +42,7 @@ export function recordEffect(
     }
   }
   const reader = late ?? readerIn(transition, node.scope);
-  const record = compensate === undefined ? {} : compensationRecord(node, compensate, reader);
+  const record = compensation === undefined ? {} : compensationRecord(node, compensation, reader);
   const order = transition.nextSeq();
   const wanted = isLate ? { wanted: true as const, late: true as const } : {};
   const row: EffectRow = { call: node.key, generation, status: 'active', order, ...record, ...wanted };
@@ -55,7 +55,7 @@ export function recordEffect(
       return;
     }
     const isSame =
-      compensate === undefined
+      compensation === undefined
         ? isRepeatable
         : canonicalJson(known.input ?? null) === canonicalJson(row.input ?? null);
     if (!isSame) continue;
@@ -69,25 +69,24 @@ export function recordEffect(
 
 function compensationRecord(
   { scope, planned }: NodeRecord,
-  compensation: Compensation,
+  { compensation, refersTo }: PlannedCompensation,
   reader: Evaluation,
 ): Pick<EffectRow, 'tool'> & Partial<EffectRow> {
   const { tool } = compensation;
-  const missing = stepsNamedBy(compensation).filter(
-    (id) => visibleKey(scope, id) === undefined || (id !== planned.node.id && !reader.hasSucceeded(id)),
-  );
+  const missing = refersTo.filter((each) => each !== planned && !hasSucceeded(reader, each));
   const input: Evaluated<JsonObject> =
     missing.length > 0
-      ? { ok: false, failure: failures.compensationInput(missing.map((id) => visibleKey(scope, id))) }
+      ? { ok: false, failure: failures.compensationInput(missing.map((each) => keyIn(scope, each))) }
       : reader.object(compensation.input, 'input');
   return input.ok ? { tool, input: input.value } : { tool, status: 'failed', failure: input.failure };
 }
 
-/** Ids of the steps that a compensation plainly refers to. */
-export function stepsNamedBy({ input }: Compensation): string[] {
-  return references(input)
-    .filter(({ ref, guarded }) => ref.root === 'steps' && !guarded)
-    .map(({ ref }) => String(ref.path[0]));
+function hasSucceeded(reader: Evaluation, step: PlannedNode | undefined): boolean {
+  return step !== undefined && reader.hasSucceeded(step.node.id);
+}
+
+function keyIn(scope: ScopeRecord, step: PlannedNode | undefined): string | undefined {
+  return step && visibleKey(scope, step.node.id);
 }
 
 /** A record that is written while something that covers it undoes is undone as well, before the others. */
@@ -206,19 +205,19 @@ export function markNotUndoable(state: Transition['state'], key: string): void {
  */
 export function forgetKept({ state }: Transition, node: NodeRecord): void {
   const { isRepeatable, mayStartOver } = node.planned;
-  if (!isRollingBack(node.planned) || isRepeatable || mayStartOver || isInRollback(node)) return;
+  if (!rollsBack(node.planned.node) || isRepeatable || mayStartOver || isInRollback(node)) return;
   for (const { key, tool, wanted } of state.effects.open(node)) {
     if (tool === undefined && !wanted) state.effects.delete(key);
   }
 }
 
 /** Whether every step that a compensation plainly refers to has succeeded. [E11] */
-export function hasSomethingToUndo(reader: Evaluation, step: Compensation): boolean {
-  return stepsNamedBy(step).every((id) => reader.hasSucceeded(id));
+export function hasSomethingToUndo(reader: Evaluation, { refersTo }: PlannedCompensation): boolean {
+  return refersTo.every((each) => hasSucceeded(reader, each));
 }
 
 /** Key of the one node that a compensation names, where it names one. */
-export function namedBy(step: Compensation, scope: ScopeRecord): string | undefined {
-  const [named, ...others] = new Set(stepsNamedBy(step).map((id) => visibleKey(scope, id)));
-  return others.length > 0 ? undefined : named;
+export function namedBy({ refersTo }: PlannedCompensation, scope: ScopeRecord): string | undefined {
+  const [named, ...others] = refersTo;
+  return others.length > 0 ? undefined : keyIn(scope, named);
 }

@@ -13,8 +13,7 @@ import type {
 import { type Plan, planOf } from '../../plan/plan.js';
 import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
 import { advance, start } from './engine.js';
-import { commandOf, commandsOf, nodeRecord } from './read.js';
-import { type Remains, remainsOf } from './remains.js';
+import { commandOf, commandsOf, nodeRecord, type Remains, remainsOf } from './read.js';
 import { restore } from './snapshot.js';
 import { type ShownTables, tablesOf } from './tables.fixture.js';
 

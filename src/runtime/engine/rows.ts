@@ -349,20 +349,33 @@ export interface OwedWork {
   readonly budget: number;
   /** Keys of nodes to look at. */
   readonly due: readonly string[];
-  /** Ends that their owners were not told of. */
-  readonly ended: readonly OwedEnd[];
+  /** What is complete, and was not handled yet. */
+  readonly ended: readonly Completion[];
 }
 
-export type OwedEnd =
-  | { readonly kind: 'scope'; readonly scope: ScopeRef }
-  | { readonly kind: 'rollback'; readonly of: string }
-  | { readonly kind: 'goOn'; readonly by?: string; readonly hasTurn?: true }
+/** What is complete and goes on elsewhere. Nodes and scopes are keys in a row, and records in memory. */
+export type Completion<Node = string, Scope = ScopeRef> =
+  /** All nodes of a scope have settled. */
+  | { readonly kind: 'scope'; readonly scope: Scope }
+  /** A node has undone what a `parallel` had done. */
+  | { readonly kind: 'rollback'; readonly of: Node }
+  | GoOn<Node>
+  /** Compensations were made, for a node or for the run. */
   | {
       readonly kind: 'undone';
-      readonly by?: string;
+      readonly by?: Node | undefined;
       readonly report: CompensationReport;
+      /** A compensation failed, and those behind it were not run. */
       readonly hasHalted: boolean;
     };
+
+/** A node, or the run where it is none, has more to undo. */
+export interface GoOn<Node = string> {
+  readonly kind: 'goOn';
+  readonly by?: Node | undefined;
+  /** It has waited in the queue for the slot there is. */
+  readonly hasTurn?: true;
+}
 
 /** A scope by its container and the part of it. Missing container: the root. */
 export interface ScopeRef {

@@ -1,11 +1,10 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { attemptFailed } from './attempt.js';
-import { abandonTimer, attemptId, attemptsInside, timerId } from './commands.js';
 import type { Fact, Failure } from './contract.js';
 import { forgetKept } from './effects.js';
 import { failures } from './failures.js';
-import { restartsInside } from './generation.js';
+import { attemptId, attemptsInside, restartsInside, timerId } from './identity.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import { cancel, succeed } from './settle.js';
 import { containerOf } from './state.js';
@@ -20,10 +19,10 @@ export type Outcome =
   | { readonly status: 'cancelled' };
 
 /** Begins a scope: its nodes are pending, and those that wait for nothing are due. */
-export function openScope({ due, ended }: Transition, scope: ScopeRecord): void {
+export function openScope({ due, completions }: Transition, scope: ScopeRecord): void {
   const { nodes } = scope.plan;
   for (const planned of nodes) if (planned.isDueAtOnce) due.add(scope.node(planned));
-  if (nodes.length === 0) ended.push({ kind: 'scope', scope });
+  if (nodes.length === 0) completions.push({ kind: 'scope', scope });
 }
 
 /** Begins a part of a container. */
@@ -238,7 +237,7 @@ function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome']
 /** A container's attempt has come to its end. */
 export function closeContainer(transition: Transition, node: NodeRecord, outcome: Outcome): void {
   const container = containerOf(node);
-  abandonTimer(transition, node);
+  transition.cancelTimer(node);
   const { kind } = node.planned.node;
   wipeValues(transition, container);
   if (kind === 'parallel') forgetKept(transition, node);

@@ -1,7 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { abandonTimer } from './commands.js';
 import type { Fact, Failure, NodeStatus, SkipReason } from './contract.js';
 import { failures } from './failures.js';
 import { changeSlots, leaveQueue } from './queues.js';
@@ -67,7 +66,7 @@ export function settle(transition: Transition, node: NodeRecord, status: EndStat
   releaseSuccessors(transition, node);
   releaseRoutes(transition, node);
   if (planned.node.kind === 'compensate') notifyRollbacks(transition, node);
-  if (scope.open === 0) transition.ended.push({ kind: 'scope', scope });
+  if (scope.open === 0) transition.completions.push({ kind: 'scope', scope });
 }
 
 /** Who was left out meanwhile waits no more. */
@@ -91,10 +90,11 @@ function releaseRoutes({ due }: Transition, { planned, scope }: NodeRecord): voi
 }
 
 /** The `parallel` nodes that wait for this node to undo what they did. */
-function notifyRollbacks({ ended }: Transition, { planned, scope }: NodeRecord): void {
+function notifyRollbacks({ completions }: Transition, { planned, scope }: NodeRecord): void {
   for (const router of planned.routers) {
     const of = scope.node(router);
-    if (of.container?.undoing === true && isRollbackOf(router, planned)) ended.push({ kind: 'rollback', of });
+    if (of.container?.undoing === true && isRollbackOf(router, planned))
+      completions.push({ kind: 'rollback', of });
   }
 }
 
@@ -254,7 +254,7 @@ function endAttempts(transition: Transition, scope: ScopeRecord): void {
   for (const node of scope.nodes) {
     const failure = node?.details.failure;
     if (failure === undefined || node?.isSettled !== false || !isBetweenAttempts(node)) continue;
-    abandonTimer(transition, node);
+    transition.cancelTimer(node);
     fail(transition, node, { failure, reached: node.attempt, final: false });
   }
 }

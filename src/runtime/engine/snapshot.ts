@@ -1,8 +1,8 @@
 import { partKey } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
-import { callKeyText } from './commands.js';
 import type { OwedCommand } from './contract.js';
-import type { Effect } from './effect-table.js';
+import { callKeyText } from './identity.js';
+import type { Effect } from './indexed-tables.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
 import { ContainerRecord, type NodeRecord, recount, type ScopeRecord } from './records.js';
 import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';

@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { rollsBack } from '../../plan/compensations.js';
 import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
-import { EffectTable } from './effect-table.js';
-import { FailedItemTable } from './failed-item-table.js';
+import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
 import { ReadyQueue } from './queues.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
@@ -239,22 +239,15 @@ function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefi
 export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
   const around: NodeRecord[] = [];
   for (let each = scope.container; each !== undefined; each = each.scope.container) {
-    if (isRollingBack(each.planned)) around.push(each);
+    if (rollsBack(each.planned.node)) around.push(each);
   }
   return around;
 }
 
-/** Whether a node undoes what its branches did when one of them fails. */
-export function isRollingBack({ node }: PlannedNode): boolean {
-  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
-}
-
 /** Whether a `parallel` around a node undoes what its branches did when one of them fails. */
-export function isInRollback({ scope }: NodeRecord): boolean {
-  for (let each = scope.container; each !== undefined; each = each.scope.container) {
-    if (isRollingBack(each.planned)) return true;
-  }
-  return false;
+export function isInRollback({ planned, scope }: NodeRecord): boolean {
+  const { node } = scope.workflow;
+  return planned.rolledBackBy.length > 0 || (node !== undefined && isInRollback(node));
 }
 
 /** What a container keeps of its parts. @throws Error where it does not run: the state is not of this run. */

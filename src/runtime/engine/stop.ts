@@ -1,11 +1,10 @@
-import { abandonCall, abandonTimer } from './commands.js';
+import { abandon, noteUnknown } from './answers.js';
 import type { Failure, OwedCommand, SkipReason } from './contract.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import { cancel, neighbour, skip } from './settle.js';
 import { nodeOf } from './state.js';
 import type { Transition } from './transition.js';
 import { compensationReturned, forgetUndone } from './undo.js';
-import { abandon, noteUnknown } from './unknown.js';
 
 /** How a scope is kept from going on. */
 export interface Stop {
@@ -154,10 +153,10 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
   const { id } = command;
   if (command.kind === 'startTimer') {
     const owed = transition.state.owed.get(id);
-    if (owed !== undefined) abandonTimer(transition, nodeOf(owed));
+    if (owed !== undefined) transition.cancelTimer(nodeOf(owed));
     return;
   }
-  abandonCall(transition, id);
+  transition.cancelCall(id);
   if (command.kind !== 'callTool' && command.kind !== 'readResource') return;
   const attempted = !transition.notStarted.has(id);
   const { outcomeUnknown: _unknown, ...known } = failure;

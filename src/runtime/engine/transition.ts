@@ -1,10 +1,10 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Advance, Command, CompensationReport, Fact, OwedCommand } from './contract.js';
+import type { Advance, Command, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
 import { StartQueue } from './queues.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
-import type { Change, Row } from './rows.js';
+import type { Change, Completion, GoOn, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
 import type { Tracked } from './tables.js';
 
@@ -18,30 +18,6 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
-
-/**
- * A scope whose nodes have all settled; a node that undid what a `parallel` had done; compensations that were made, for
- * a node or for the run.
- */
-export type Ended =
-  | { readonly kind: 'scope'; readonly scope: ScopeRecord }
-  | { readonly kind: 'rollback'; readonly of: NodeRecord }
-  | GoOn
-  | {
-      readonly kind: 'undone';
-      readonly by: NodeRecord | undefined;
-      readonly report: CompensationReport;
-      /** A compensation failed, and those behind it were not run. */
-      readonly hasHalted: boolean;
-    };
-
-/** A node, or the run where it is none, has more to undo. */
-export interface GoOn {
-  readonly kind: 'goOn';
-  readonly by: NodeRecord | undefined;
-  /** It has waited in the queue for the slot there is. */
-  readonly hasTurn?: true;
-}
 
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -64,10 +40,10 @@ export class Transition {
   readonly due = new StartQueue();
   /** Commands of calls and reads that the host had not made yet. */
   notStarted: ReadonlySet<string> = NOTHING;
-  /** What has come to its end, and whoever holds it was not told yet. It is told in this order, one after the other. */
-  readonly ended: Ended[] = [];
+  /** What is complete, and was not handled yet: handled in this order, one after the other. */
+  readonly completions: Completion<NodeRecord, ScopeRecord>[] = [];
   /** What goes on before everything else, the next one last: work that would otherwise be done at once. */
-  readonly first: GoOn[] = [];
+  readonly first: GoOn<NodeRecord>[] = [];
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
@@ -141,9 +117,17 @@ export class Transition {
     this.activations -= activations;
   }
 
-  /** Gives a command that wants no answer. */
-  tell(command: Command): void {
-    this.#commands.push(command);
+  /** Forgets the timer that a node waits for, where it does, and asks the host to do so as well. */
+  cancelTimer({ command }: NodeRecord): void {
+    if (command?.kind !== 'startTimer') return;
+    this.settleCommand(command.id);
+    this.#commands.push({ kind: 'cancelTimer', id: `${command.id}:cancel`, timer: command.id });
+  }
+
+  /** Forgets a call or an action and asks the host to cancel it: what comes back is late. */
+  cancelCall(call: string): void {
+    this.settleCommand(call);
+    this.#commands.push({ kind: 'cancelCall', id: `${call}:cancel`, call });
   }
 
   report(fact: Fact): void {

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../graph/json.js';
-import { attemptId, callKeyText, undoId, undoKeyText } from './commands.js';
+import type { ToolCall } from './answers.js';
 import type { CompensationReport, Failure, OwedCommand } from './contract.js';
-import { type Effect, effectIndex } from './effect-table.js';
 import {
   hasSomethingToUndo,
   markNotUndoable,
@@ -13,13 +12,13 @@ import {
   want,
 } from './effects.js';
 import { failures } from './failures.js';
-import { countReissue, generationOf } from './generation.js';
+import { attemptId, callKeyText, countReissue, generationOf, undoId, undoKeyText } from './identity.js';
+import { type Effect, effectIndex } from './indexed-tables.js';
 import { changeSlots, enterQueue, hasFreeSlot } from './queues.js';
 import type { NodeRecord } from './records.js';
-import type { EffectRow, UndoRow, UndoTarget } from './rows.js';
+import type { EffectRow, GoOn, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
-import { type GoOn, readerIn, type Transition } from './transition.js';
-import type { ToolCall } from './unknown.js';
+import { readerIn, type Transition } from './transition.js';
 
 /** How long a compensation may take, in ms. The run's deadline does not cut it short: what was begun is undone. */
 const TIMEOUT_MS = 60_000;
@@ -131,7 +130,7 @@ export function goOnUndoing(transition: Transition, owner: Owner, hasTurn?: true
   }
 }
 
-function goOn(by: Owner, hasTurn?: true): GoOn {
+function goOn(by: Owner, hasTurn?: true): GoOn<NodeRecord> {
   return hasTurn === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn };
 }
 
@@ -222,16 +221,15 @@ function nextStep(
   needsSlot: boolean,
 ): Next | undefined {
   const { effects } = transition.state;
-  const { node } = owner.planned;
-  const step = node.kind === 'compensate' ? node.steps[row.next] : undefined;
+  const step = owner.planned.compensations[row.next];
   if (step === undefined) return END;
-  const { tool, ignoreError: isIgnored = false } = step;
+  const { tool, input: expr, ignoreError: isIgnored = false } = step.compensation;
   const named = namedBy(step, owner.scope);
   const own = named === undefined ? { tool } : { tool, undoes: named };
   const reader = readerIn(transition, owner.scope);
   if (!hasSomethingToUndo(reader, step)) return { kind: 'pass', skipped: own };
   if (needsSlot) return undefined;
-  const input = reader.object(step.input, 'input');
+  const input = reader.object(expr, 'input');
   const place = { node: owner.key, step: row.next, generation: generationOf(transition.state, owner) };
   const call = named ?? owner.key;
   if (!input.ok) {
@@ -313,7 +311,7 @@ export function compensationReturned(
     if (failure === undefined) markUndone(transition, call.effect);
     else markNotUndone(transition, call.effect, failure);
   }
-  const next: GoOn[] = [];
+  const next: GoOn<NodeRecord>[] = [];
   for (const [owner, row] of waitingFor(state, call)) {
     const { current, ...rest } = row;
     if (current === undefined) continue;
@@ -321,7 +319,7 @@ export function compensationReturned(
     const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
     state.undoing.put(owner, noted(transition, by, rest, how));
     // Who gives one up is in the middle of something: others go on behind it.
-    if (isGivenUp && by !== undefined) transition.ended.push(goOn(by));
+    if (isGivenUp && by !== undefined) transition.completions.push(goOn(by));
     else next.push(goOn(by));
   }
   transition.first.push(...next.reverse());
@@ -340,10 +338,11 @@ function waitingFor(state: RunState, { id, node }: ToolCall): (readonly [owner: 
 
 /** A run that was cancelled ends when nothing is being undone any more. */
 function endOfCancelled(transition: Transition): void {
-  const { state, ended } = transition;
+  const { state, completions } = transition;
   if (state.run.cancelling === undefined || state.compensations > 0) return;
   if (state.undoing.get('') !== undefined) transition.first.push(goOn(undefined));
-  else if (state.root.open === 0 && ended.length === 0) ended.push({ kind: 'scope', scope: state.root });
+  else if (state.root.open === 0 && completions.length === 0)
+    completions.push({ kind: 'scope', scope: state.root });
 }
 
 function reportSkipped(transition: Transition, owner: Owner, { tool, undoes }: UndoTarget): void {
@@ -371,19 +370,18 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   state.undoing.delete(keyOf(owner));
   state.items.delete(keyOf(owner));
   transition.report({ kind: 'compensated', ...(owner === undefined ? {} : { node: owner.key }), report });
-  transition.ended.push({ kind: 'undone', by: owner, report, hasHalted: row.halted === true });
+  transition.completions.push({ kind: 'undone', by: owner, report, hasHalted: row.halted === true });
 }
 
 /** What a `compensate` node that halted has not undone is named. */
 function recordLeft(transition: Transition, owner: NodeRecord, row: UndoRow): void {
-  const { node } = owner.planned;
-  if (node.kind !== 'compensate') return;
+  const { compensations } = owner.planned;
   const reader = readerIn(transition, owner.scope);
-  for (let step = row.next; step < node.steps.length; step += 1) {
-    const compensation = node.steps[step];
-    if (compensation === undefined || !hasSomethingToUndo(reader, compensation)) continue;
+  for (const [step, planned] of compensations.entries()) {
+    if (step < row.next || !hasSomethingToUndo(reader, planned)) continue;
+    const { compensation } = planned;
     const { tool } = compensation;
-    const call = namedBy(compensation, owner.scope) ?? owner.key;
+    const call = namedBy(planned, owner.scope) ?? owner.key;
     const place = { node: owner.key, step, generation: generationOf(transition.state, owner) };
     const input = reader.object(compensation.input, 'input');
     const effect = input.ok ? transition.state.effects.undoneBy(tool, input.value) : undefined;
@@ -408,8 +406,8 @@ function reportOf(transition: Transition, owner: Owner, row: UndoRow): Compensat
 function leftOf(transition: Transition, owner: Owner, { next, late = [] }: UndoRow): readonly string[] {
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
-    const steps = owner.planned.node.steps.slice(next).filter((step) => hasSomethingToUndo(reader, step));
-    return steps.map(({ tool }) => tool);
+    const left = owner.planned.compensations.slice(next).filter((step) => hasSomethingToUndo(reader, step));
+    return left.map(({ compensation }) => compensation.tool);
   }
   const { state } = transition;
   const left = [...late, ...state.items.need(keyOf(owner)).slice(next)];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../graph/json.js';
 import { jsonSize } from '../catalogue/json-size.js';
 import { maskedFailure } from '../catalogue/mask.js';
-import type { Remains, UnknownCall } from '../engine/remains.js';
+import type { Remains, UnknownCall } from '../engine/read.js';
 import type { RunMask } from './run-mask.js';
 
 /** What somebody has to look after once a run is over, however it ended. */

@@ -7,7 +7,7 @@ import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../.
 import { CallMask, hidden, repeats, shortSecretsIn } from '../catalogue/call-mask.js';
 import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../catalogue/mask.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
-import type { NotUndone } from '../engine/remains.js';
+import type { NotUndone } from '../engine/read.js';
 import { DerivedSecrets } from './derived-secrets.js';
 import type { HostRow } from './journal.js';
 import { type Learned, LearnedSecrets, learnedIn } from './learned-secrets.js';

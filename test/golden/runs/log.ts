@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/plan.js';
 import type { Advance, Event, Row, RunState, StartIds } from '../../../src/runtime/engine/contract.js';
-import { remainsOf } from '../../../src/runtime/engine/remains.js';
+import { remainsOf } from '../../../src/runtime/engine/read.js';
 import { foldRows, restore } from '../../../src/runtime/engine/snapshot.js';
 import { drive, ENGINE, idsIn } from '../../oracle/drive.js';
 import type { RunCase } from './cases.js';

@@ -1,7 +1,6 @@
 import type { CallNode, ComputeNode, ResourceNode } from '../../../graph/model.js';
 import { hasTime, issue, limitOf, nextAttemptId } from '../attempt.js';
-import { callKeyText } from '../commands.js';
-import { generationFor } from '../generation.js';
+import { callKeyText, generationFor } from '../identity.js';
 import type { NodeRecord } from '../records.js';
 import { fail, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';

@@ -4,7 +4,7 @@ import type { Arm, BranchNode, GotoNode, Graph, WorkflowNode } from '../../../gr
 import type { Failure } from '../contract.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
-import { countRestart } from '../generation.js';
+import { countRestart } from '../identity.js';
 import { type NodeRecord, recount } from '../records.js';
 import { beginParts, forgetFailedItems, openContainer, wipeParts } from '../scopes.js';
 import { fail, forgetFailures, select, succeed } from '../settle.js';

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
-import { abandonTimer } from '../commands.js';
 import type { CompensationReport, Failure } from '../contract.js';
 import { closeRollback, want } from '../effects.js';
 import { failures, reportAsJson } from '../failures.js';
@@ -98,7 +97,7 @@ function valuesOf({ planned }: NodeRecord, { values }: ContainerRecord): Readonl
 
 /** All branches have settled, and one has failed: what succeeded is undone. No limit of time cuts that short. [E10, E12] */
 function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode): void {
-  abandonTimer(transition, node);
+  transition.cancelTimer(node);
   const effects = transition.state.effects.open(node);
   if (model.compensateNode === undefined) {
     beginRollback(transition, node, effects, partialFailure(node));

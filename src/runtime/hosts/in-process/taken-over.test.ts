@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { planOf } from '../../../plan/plan.js';
 import type { ToolOutcome } from '../../catalogue/port.js';
 import { again, call, chain, graph } from '../../engine/graph.fixture.js';
-import { remainsOf } from '../../engine/remains.js';
+import { remainsOf } from '../../engine/read.js';
 import { MemoryJournal } from '../memory-journal.js';
 import { LiveRun } from './live-run.js';
 import type { RunHost } from './run-options.js';

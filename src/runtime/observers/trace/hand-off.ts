@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
-import type { Remains } from '../../engine/remains.js';
+import type { Remains } from '../../engine/read.js';
 import type { LooseEnds } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { callText } from './call-entry.js';

@@ -1,5 +1,5 @@
 import { jsonText } from '../../catalogue/encode-text.js';
-import type { NotUndone, Remains } from '../../engine/remains.js';
+import type { NotUndone, Remains } from '../../engine/read.js';
 import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { callText } from './call-entry.js';

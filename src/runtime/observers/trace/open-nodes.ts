@@ -5,6 +5,7 @@ import { Unknown, unknownIn } from '../../../graph/expression/unknown.js';
 import { isJsonObject, type Json, ownProperty, type Value } from '../../../graph/json.js';
 import type { Arm, Graph } from '../../../graph/model.js';
 import { valueExpressions } from '../../../graph/node-expressions.js';
+import { rollsBack } from '../../../plan/compensations.js';
 import { type NodeInstance, type ScopeInstance, visibleKey } from '../../../plan/instances.js';
 import type { PlannedNode } from '../../../plan/plan.js';
 import type { RunState } from '../../engine/contract.js';
@@ -323,7 +324,7 @@ export function residualId({ key, scope }: NodeInstance): string {
 
 /** Whether a node that failed has undone what was done inside. */
 export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
-  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+  return rollsBack(node);
 }
 
 function leadsTo(arm: Arm, { node }: PlannedNode): boolean {

@@ -7,7 +7,7 @@ import type { ToolDescription } from '../../catalogue/catalogue.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import type { ResourceOutcome } from '../../catalogue/port.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
-import { type Remains, remainsOf } from '../../engine/remains.js';
+import { type Remains, remainsOf } from '../../engine/read.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { maskedBlock, textBlock } from './block.js';
 import { handOff } from './hand-off.js';

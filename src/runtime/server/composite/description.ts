@@ -1,6 +1,7 @@
 import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import { cutText } from '../../../graph/unprintable.js';
+import { rollsBack } from '../../../plan/compensations.js';
 import { attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
 import { flowOf } from './flow.js';
 import { texts } from './texts.js';
@@ -112,7 +113,7 @@ function alwaysFails(node: Node): boolean {
 
 /** Whether what was done is undone where a node fails. */
 function isUndone(node: Node, nodes: readonly Node[]): boolean {
-  if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') return true;
+  if (rollsBack(node)) return true;
   const other = fallbackOf(node);
   return nodes.some(({ id, kind }) => id === other && kind === 'compensate');
 }

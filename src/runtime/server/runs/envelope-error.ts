@@ -3,8 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import { jsonSize } from '../../catalogue/json-size.js';
 import { maskedFailure } from '../../catalogue/mask.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import { nodeRecord, outputOf } from '../../engine/read.js';
-import type { Remains } from '../../engine/remains.js';
+import { nodeRecord, outputOf, type Remains } from '../../engine/read.js';
 import { type LooseEnds, looseEndsOf, PARTIAL_LIMIT_BYTES } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 

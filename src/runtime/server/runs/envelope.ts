@@ -1,7 +1,7 @@
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { timerId } from '../../engine/commands.js';
 import type { AskMode, OwedCommand, RunState } from '../../engine/contract.js';
+import { timerId } from '../../engine/identity.js';
 import { commandsOf } from '../../engine/read.js';
 import type { Standing } from '../../hosts/in-process/run-options.js';
 import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';

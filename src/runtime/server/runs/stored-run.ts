@@ -6,7 +6,7 @@ import { maskedThrown } from '../../catalogue/mask.js';
 import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
-import { remainsOf } from '../../engine/remains.js';
+import { remainsOf } from '../../engine/read.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
 import type { Delivery } from '../../hosts/in-process/incoming.js';
