@@ -1,6 +1,6 @@
 import { simplePrompt, user } from 'stepwright';
 
-/** Where a migration starts: text that names a tool and a resource, and nobody who would notice a wrong name. */
+/** Where a migration starts: text that names a tool and a resource. A wrong name goes unnoticed. */
 export const plainCodeReview = simplePrompt('plain-code-review', ({ language = '', code = '' }) => [
   user(
     `Please review this ${language} code.\n` +

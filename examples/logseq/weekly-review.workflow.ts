@@ -53,7 +53,7 @@ export class WeeklyReview {
     ],
   });
 
-  // The review stands, whether or not the journal can tell of it.
+  // The review is kept, whether or not the journal has an entry for it.
   @Step()
   note = attempt(call(AddContent, { date: this.day, content: `Wrote [[${this.review.name}]]` }), (error) => ({
     entry_id: null,

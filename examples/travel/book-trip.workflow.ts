@@ -61,7 +61,7 @@ export class BookTrip {
     { onPartialFailure: 'rollback' },
   );
 
-  // Where this alone fails, both bookings stand: they are what was wanted, and can still be made one trip.
+  // If only this fails, both bookings are kept: they are wanted, and can still be confirmed as a trip.
   @Step()
   trip = call(ConfirmTrip, {
     flight_booking_id: this.booked.flight.id,

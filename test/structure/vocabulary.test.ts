@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ROOT, type SourceText } from './source-files.js';
+
+/** Where the idioms are banned. */
+const SCOPE = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs'];
+
+/** Idioms that a reader has to decode, or cannot search for, and the words to use instead. */
+const BANNED: readonly (readonly [idiom: RegExp, instead: string])[] = [
+  [/\b(tells?|told) of\b/, 'reports, lists, names'],
+  [/\bhears? of\b/, 'gets, learns'],
+  [/\b(stands?|stood|standing)\b/, 'is, goes, refers to, replaces, remains'],
+  [/\bwho(m)?ever\b/, 'the caller, the owner, a client'],
+  [/\bnobody\b/, 'no caller, no user; or the passive'],
+  [/\bof (its|their) own accord\b/, 'by itself'],
+  [/\bg(i|a)ven? up\b|\bgives? up\b/, 'aborted, cancelled, abandoned, times out'],
+  [/\bput(s|ting)? right\b/, 'correct, repair'],
+  [/\b(takes?|taken|taking|took) (it |them )?back\b/, 'undo, withdraw'],
+  [/\banew\b/, 'again'],
+  [/(?<!\bthere )\bis no (?!longer|more )/, 'is not a'],
+  [/\bbrought along|brings? along\b/, 'supplies, includes'],
+  [/\bcarr(y|ies|ied) (it |them )?out\b/, 'run, execute'],
+  [/\bdeals? with\b/, 'handles'],
+  [/\bunder way\b/, 'in flight, in progress'],
+  [/\binside of\b/, 'inside'],
+  [/\btime (was|is) up\b/, 'timed out, reached its limit'],
+  [/\bof (ours|yours)\b/, 'of the server, your own'],
+];
+
+/** The banned idioms of a page, as `file:line: idiom → instead`. What a program prints is not looked at. */
+function idiomsIn({ file, text }: SourceText): string[] {
+  const written = text.replace(/^```(?:text|json)\b.*?^```/gms, (fence) => fence.replace(/[^\n]/g, ''));
+  return written.split('\n').flatMap((line, index) =>
+    BANNED.flatMap(([idiom, instead]) => {
+      const [found] = line.match(new RegExp(idiom, 'i')) ?? [];
+      return found === undefined ? [] : [`${file}:${index + 1}: ${found} → ${instead}`];
+    }),
+  );
+}
+
+function pagesOf(path: string): string[] {
+  if (path.endsWith('.md')) return existsSync(ROOT + path) ? [path] : [];
+  return readdirSync(ROOT + path, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${path}/${file.replaceAll('\\', '/')}`);
+}
+
+test('the pages use the words of the field', () => {
+  const pages = SCOPE.flatMap(pagesOf).map((file) => ({ file, text: readFileSync(ROOT + file, 'utf8') }));
+  expect(pages.length).toBeGreaterThan(100);
+  expect(pages.flatMap(idiomsIn)).toEqual([]);
+});
+
+describe('the rule', () => {
+  test.each([
+    'Whoever asks is told.',
+    'The run stands as it was.',
+    'A name that is no id.',
+    'The call was given up.',
+    'Two runs under way.',
+  ])('refuses "%s"', (text) => {
+    expect(idiomsIn({ file: 'a.md', text })).toHaveLength(1);
+  });
+
+  test.each([
+    'There is no such tool, and it is no longer listed.',
+    'This is standard. I understand.',
+    '```text\nNobody can be greeted\n```',
+  ])('allows "%s"', (text) => {
+    expect(idiomsIn({ file: 'a.md', text })).toEqual([]);
+  });
+
+  test('names the line and the words to use', () => {
+    const text = 'a\n```text\nwhoever\n```\nNobody knows.';
+    expect(idiomsIn({ file: 'a.md', text })).toEqual(['a.md:5: Nobody → no caller, no user; or the passive']);
+  });
+});
