@@ -44,10 +44,7 @@ export class RunMask implements Masking {
   readonly #secretInputs: (tool: string) => readonly string[];
   /** The texts of its secrets. Most runs have none. */
   #mask = NOTHING;
-  /** Secrets that are too short to be searched for. */
-  #short: Set<string> | undefined;
-  /** Commands whose calls were given one of these. */
-  #hidden: Set<string> | undefined;
+  #hiding: Hiding | undefined;
   /** Fields of the run's state that hold what derives from a secret. */
   #fields: Set<string> | undefined;
   /** Whether there is anything to follow. */
@@ -165,9 +162,9 @@ export class RunMask implements Masking {
     this.#isActive = true;
     const secrets = [...short];
     this.#learn({ calls: [{ command, node }], short: secrets });
-    this.#short = new Set([...(this.#short ?? []), ...secrets]);
-    this.#hidden ??= new Set();
-    this.#hidden.add(command);
+    this.#hiding ??= new Hiding();
+    for (const secret of secrets) this.#hiding.short.add(secret);
+    this.#hiding.commands.add(command);
     this.#derived.hideResultOf(node);
   }
 
@@ -231,7 +228,9 @@ export class RunMask implements Masking {
 
   /** What a call has given back, by the id of its command. */
   given(value: Json, command: string): Json {
-    return this.#hidden?.has(command) ? hidden(value, (key) => this.#key(key)) : this.#mask.json(value);
+    return this.#hiding?.commands.has(command)
+      ? hidden(value, (key) => this.#key(key))
+      : this.#mask.json(value);
   }
 
   /** The result of a run. @param endedBy the step that ended it with a value, if one did. */
@@ -345,7 +344,7 @@ export class RunMask implements Masking {
 
   /** A key of what a call that hides everything has given back, or of what was made of that. */
   #key(key: string): string {
-    return repeats(key, this.#short ?? []) ? MASKED : this.#mask.text(key);
+    return repeats(key, this.#hiding?.short ?? []) ? MASKED : this.#mask.text(key);
   }
 }
 
@@ -357,6 +356,14 @@ function compensationIn(node: Node, step: number | undefined): Compensation | un
 
 function stateField(name: string): RefExpr {
   return { kind: 'ref', root: 'state', path: [name] };
+}
+
+/** What hides all that some calls have given back. */
+class Hiding {
+  /** Secrets that are too short to be searched for. */
+  readonly short = new Set<string>();
+  /** Commands whose calls were given one of these. */
+  readonly commands = new Set<string>();
 }
 
 /** Shared by all runs without a secret: nothing is added to it. */

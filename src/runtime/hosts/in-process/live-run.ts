@@ -1,5 +1,4 @@
 import type { Json } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
 import { runRef } from '../../catalogue/port.js';
 import type { Event, Fact, Failure, RunState } from '../../engine/contract.js';
@@ -52,11 +51,10 @@ interface Pending {
  * needs only while it moves is made then, and let go of when it waits: many runs wait at once.
  */
 export class LiveRun implements CallingRun, TimedRun {
-  readonly #graph: Graph;
   readonly #host: RunHost;
   readonly #context: SharedContext;
   readonly #keeper: RunKeeper;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #mask: RunMask;
   readonly #open: OpenCommands;
   readonly #writer: JournalWriter<Pending> | undefined;
@@ -83,12 +81,11 @@ export class LiveRun implements CallingRun, TimedRun {
   constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
     const { graph, context } = run;
     const { clock = processClock, journal } = host;
-    this.#graph = graph;
     this.#host = host;
     this.#context = context;
     this.#keeper = keeper;
-    this.#clock = clock;
-    this.#open = new OpenCommands(clock, this);
+    this.clock = clock;
+    this.#open = new OpenCommands(this);
     if ('loaded' in run) {
       const { loaded } = run;
       this.#state = restored(graph, loaded.rows);
@@ -118,7 +115,7 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   get workflow(): string {
-    return this.#graph.name;
+    return this.#state.plan.graph.name;
   }
 
   /** As it is now. It is changed in place by whatever happens next; see {@link whenSafe}. */
@@ -185,19 +182,19 @@ export class LiveRun implements CallingRun, TimedRun {
   answer(action: string, value: Json): void {
     const copy = copyJson(value);
     if (copy === undefined) throw new TypeError(`the answer to '${action}' is not JSON`);
-    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.#clock.now(), command: action, value: copy });
+    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.clock.now(), command: action, value: copy });
   }
 
   /** The user who was asked could not or would not answer. */
   refuse(action: string, failure: Failure): void {
-    this.#feedAtOnce({ kind: 'actionFailed', at: this.#clock.now(), command: action, failure });
+    this.#feedAtOnce({ kind: 'actionFailed', at: this.clock.now(), command: action, failure });
   }
 
   /** Gives the run up; see the `cancelled` event of the engine. */
   cancel(reason: string, { compensate = false, code, by }: CancelOptions = {}): void {
     this.#feedAtOnce({
       kind: 'cancelled',
-      at: this.#clock.now(),
+      at: this.clock.now(),
       reason,
       ...(compensate ? { compensate } : {}),
       ...(code === undefined ? {} : { code }),
@@ -206,7 +203,7 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 
   timesUp(ids: readonly string[]): void {
-    const at = this.#clock.now();
+    const at = this.clock.now();
     for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
     if (!this.#isPaused) this.#work();
   }
@@ -251,7 +248,7 @@ export class LiveRun implements CallingRun, TimedRun {
   #work(least = 0): void {
     if (this.#isBusy || this.#isOver || this.#writer?.isWriting === true) return;
     this.#isBusy = true;
-    const { turns } = this.#clock;
+    const { turns } = this.clock;
     try {
       for (let steps = 0; this.#hasWork; steps += 1) {
         if (this.#waiting !== undefined && this.isSafe) this.#callWaiting();
@@ -328,10 +325,10 @@ export class LiveRun implements CallingRun, TimedRun {
       this.#begun = undefined;
       this.#take(begun, NO_EVENTS);
     } else if (this.#more) {
-      this.#take(proceed(this.#graph, this.#state, NO_EVENTS), NO_EVENTS);
+      this.#take(proceed(this.#state, NO_EVENTS), NO_EVENTS);
     } else if (incoming?.hasEvents === true) {
       const events = this.#withNotStarted(incoming.takeEvents());
-      this.#take(proceed(this.#graph, this.#state, events), events);
+      this.#take(proceed(this.#state, events), events);
     } else {
       const delivery = incoming?.takeDelivery();
       if (delivery !== undefined) this.#openDelivery(delivery);
@@ -342,7 +339,7 @@ export class LiveRun implements CallingRun, TimedRun {
   #makeCall(): void {
     const call = this.#open.nextCall();
     if (call === undefined) return;
-    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.#clock);
+    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.clock);
     this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
@@ -359,7 +356,7 @@ export class LiveRun implements CallingRun, TimedRun {
     const events = opened === undefined ? NO_EVENTS : this.#withNotStarted([opened]);
     const command = opened !== undefined && 'command' in opened ? opened.command : undefined;
     const isLate = command !== undefined && !this.#open.has(command);
-    const transition = proceed(this.#graph, this.#state, events);
+    const transition = proceed(this.#state, events);
     const isOpenStill = command !== undefined && isOpen(this.#state, command);
     const isTaken = opened !== undefined && !isLate && !isOpenStill;
     this.#take(transition, events, delivery, delivery.respond(isTaken));
@@ -458,7 +455,7 @@ export class LiveRun implements CallingRun, TimedRun {
   /** The start was not written. */
   #beginAgain(): void {
     if (this.#start === undefined) throw new Error('the journal lost a run that it had');
-    this.#begun = begin(this.#graph, this.#start);
+    this.#begun = begin(this.#state.plan.graph, this.#start);
     this.#state = this.#begun.state;
   }
 

@@ -40,8 +40,8 @@ export function begin(graph: Graph, { input, ids }: Start): Transition {
 }
 
 /** Takes a run further by a batch of events. */
-export function proceed(graph: Graph, state: RunState, events: readonly Event[]): Transition {
-  return advance(planOf(graph), state, events);
+export function proceed(state: RunState, events: readonly Event[]): Transition {
+  return advance(state.plan, state, events);
 }
 
 /** A run's state as its rows have it. */

@@ -2,7 +2,6 @@ import { unreachable } from '../../../graph/unreachable.js';
 import type { Command } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { Call } from './calls-in-flight.js';
-import type { Clock } from './clock.js';
 import { Queue } from './queue.js';
 import { RunTimer, type TimedRun } from './run-timer.js';
 
@@ -23,7 +22,6 @@ export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
  * are counted by what they wait for: nothing looks through all of them.
  */
 export class OpenCommands {
-  readonly #clock: Clock;
   readonly #run: TimedRun;
   readonly #asks = new SmallMap<Ask>();
   /** All others. Like all below, none takes no place: many runs wait at once. */
@@ -35,8 +33,7 @@ export class OpenCommands {
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
-  constructor(clock: Clock, run: TimedRun) {
-    this.#clock = clock;
+  constructor(run: TimedRun) {
     this.#run = run;
   }
 
@@ -88,7 +85,7 @@ export class OpenCommands {
     if (awaits === 'host') this.#busy += 1;
     const { id, dueAt } = command;
     if (dueAt === undefined) return;
-    this.#timer ??= new RunTimer(this.#clock, this.#run);
+    this.#timer ??= new RunTimer(this.#run);
     if (awaits === 'time') this.#timer.addTime(id, dueAt);
     else this.#timer.addLimit(id, dueAt);
   }

@@ -3,13 +3,13 @@ import { DueTimes, type Waiting } from './due-times.js';
 
 /** A run as its timer sees it. */
 export interface TimedRun extends Waiting {
+  readonly clock: Clock;
   /** Times have come. @param ids what they are of, in the order in which they were due. */
   timesUp(ids: readonly string[]): void;
 }
 
 /** Keeps the time for one run, however much it waits for: one timer of the clock, for the earliest time. */
 export class RunTimer {
-  readonly #clock: Clock;
   readonly #run: TimedRun;
   /** What moves the run on. */
   #times: DueTimes | undefined;
@@ -17,8 +17,7 @@ export class RunTimer {
   #limits: DueTimes | undefined;
   #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
 
-  constructor(clock: Clock, run: TimedRun) {
-    this.#clock = clock;
+  constructor(run: TimedRun) {
     this.#run = run;
   }
 
@@ -48,7 +47,7 @@ export class RunTimer {
     if (dueAt === Number.POSITIVE_INFINITY) this.clear();
     else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
       this.#disarm();
-      this.#armed = { dueAt, cancel: callAt(this.#clock, dueAt, () => this.#fire()) };
+      this.#armed = { dueAt, cancel: callAt(this.#run.clock, dueAt, () => this.#fire()) };
     }
   }
 
@@ -66,7 +65,7 @@ export class RunTimer {
 
   #fire(): void {
     this.#armed = undefined;
-    const now = this.#clock.now();
+    const now = this.#run.clock.now();
     const due: { readonly id: string; readonly dueAt: number }[] = [];
     for (const times of [this.#times, this.#limits]) {
       for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);

@@ -37,6 +37,15 @@ export interface AcceptedAnswer {
 /** The table of a run's rows that has its actions, by their ids. */
 const TABLE = 'actions' as const;
 
+/** The answers of a run that were accepted. */
+class Accepted {
+  count = 0;
+  /** The action whose answer was accepted last, by the key of the caller that submitted it. */
+  readonly lastOf = new Map<string, string>();
+  /** What senders were told, by action. It ends with the process. */
+  readonly responses = new Map<string, Promise<RunAnswer>>();
+}
+
 /** What a run waits for. */
 type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
 
@@ -48,11 +57,8 @@ export class ActionLedger {
   readonly #opened = new SmallMap<OpenedAction>();
   /** Actions whose rows have to be written. */
   #changed: Set<string> | undefined;
-  /** The action whose answer was accepted last, by the key of the caller that submitted it. */
-  #lastOf: Map<string, string> | undefined;
-  /** What senders of accepted answers were told, by action. It ends with the process. */
-  #responses: Map<string, Promise<RunAnswer>> | undefined;
-  #answers = 0;
+  /** None before the first answer: many runs wait for one at once. */
+  #accepted: Accepted | undefined;
 
   /**
    * Takes note of a transition.
@@ -84,12 +90,13 @@ export class ActionLedger {
   answered(id: string, { content, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
-    this.#answers += 1;
+    this.#accepted ??= new Accepted();
+    this.#accepted.count += 1;
     this.#put({
       ...opened,
       answer: {
         content,
-        order: this.#answers,
+        order: this.#accepted.count,
         ...(by === undefined ? {} : { by }),
         ...(warnings === undefined ? {} : { warnings }),
       },
@@ -105,19 +112,19 @@ export class ActionLedger {
 
   #noteLast(id: string, by: string | undefined): void {
     if (by === undefined) return;
-    this.#lastOf ??= new Map();
-    this.#lastOf.set(by, id);
+    this.#accepted ??= new Accepted();
+    this.#accepted.lastOf.set(by, id);
   }
 
   /** What the sender of an accepted answer is told. */
   told(id: string, response: Promise<RunAnswer>): void {
-    this.#responses ??= new Map();
-    this.#responses.set(id, response);
+    this.#accepted ??= new Accepted();
+    this.#accepted.responses.set(id, response);
   }
 
   /** What the sender of an accepted answer was told; nothing where it was sent to another process. */
   responseTo(id: string): Promise<RunAnswer> | undefined {
-    return this.#responses?.get(id);
+    return this.#accepted?.responses.get(id);
   }
 
   /** The rows that were changed since it was asked last. */
@@ -135,7 +142,7 @@ export class ActionLedger {
   reload(rows: readonly HostRow[]): void {
     this.#opened.clear();
     this.#changed = undefined;
-    this.#lastOf = undefined;
+    this.#accepted?.lastOf.clear();
     const actions = rows.flatMap(({ table, row }) =>
       table === TABLE ? [row as unknown as OpenedAction] : [],
     );
@@ -143,7 +150,9 @@ export class ActionLedger {
     const answered = actions.filter(({ answer }) => answer !== undefined);
     answered.sort((one, other) => (one.answer?.order ?? 0) - (other.answer?.order ?? 0));
     for (const { id, answer } of answered) this.#noteLast(id, answer?.by);
-    this.#answers = answered.at(-1)?.answer?.order ?? 0;
+    const count = answered.at(-1)?.answer?.order ?? 0;
+    if (count > 0) this.#accepted ??= new Accepted();
+    if (this.#accepted !== undefined) this.#accepted.count = count;
   }
 
   get(id: string): OpenedAction | undefined {
@@ -152,7 +161,7 @@ export class ActionLedger {
 
   /** The action whose answer by this caller was accepted last. */
   lastOf(by: string): OpenedAction | undefined {
-    const id = this.#lastOf?.get(by);
+    const id = this.#accepted?.lastOf.get(by);
     return id === undefined ? undefined : this.#opened.get(id);
   }
 

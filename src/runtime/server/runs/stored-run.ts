@@ -62,6 +62,8 @@ interface Ended {
   readonly startedAt: number;
   readonly envelope: Envelope;
   readonly shown: ShownArguments;
+  /** Why its start could not be written. */
+  readonly startFault?: unknown;
 }
 
 /**
@@ -83,8 +85,6 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   #live: LiveRun | undefined;
-  /** Why its start could not be written. */
-  #startFault: unknown;
   /** Whether what it did was to be undone when it was given up; the first time counts. */
   #undoes: boolean | undefined;
   /** When it was over, in ms since the epoch. */
@@ -183,7 +183,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     this.#live?.go();
     attendance.open();
     const envelope = await attendance.envelope;
-    if (this.#startFault !== undefined) throw this.#startFault;
+    if (this.#ended !== undefined && 'startFault' in this.#ended) throw this.#ended.startFault;
     return envelope;
   }
 
@@ -353,24 +353,25 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
     const text = isJournal ? texts.journalFailed(thrownText(fault)) : texts.broke(thrownText(fault));
     const message = this.mask.text(text);
-    if (!live.hasBegun) this.#startFault = fault;
-    this.#end({
+    const ended: Envelope = {
       workflow_id: this.id,
       definition: definitionOf(this.#graph, live.state.run.graphHash),
       status: 'failed',
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
-    });
+    };
+    this.#end(ended, live.hasBegun ? {} : { startFault: fault });
     this.#attendants?.changed();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
-  #end(envelope: Envelope): void {
+  #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
     this.#ended = {
       at: this.#endAt ?? this.clock.now(),
       startedAt: this.#startedAt,
       envelope,
       shown: this.#shown,
+      ...more,
     };
     this.#live = undefined;
     this.#auth = undefined;
