@@ -58,7 +58,7 @@ export const FULL: Sizes = {
     { count: 100, concurrency: 100 },
     { count: 10_000, concurrency: 10 },
   ],
-  openWaits: { count: 16_000, calls: 200 },
+  openWaits: { count: 16_000, calls: 5_000 },
   built: [10, 3_000],
   prompt: [3, 30],
   nodes: [1_000, 10_000],
