@@ -47,7 +47,7 @@ function compileWorkflow(graph: Graph, surroundings: Surroundings): MutableWorkf
     turnRound(nodes);
     freeRollbacks(nodes);
     for (const planned of nodes) {
-      planned.isDueAtOnce = planned.needsSelection
+      planned.isReadyAtStart = planned.needsSelection
         ? planned.routers.length === 0
         : planned.orders.length === 0;
       planned.hasSelection = planned.needsSelection || planned.routes.length > 0;

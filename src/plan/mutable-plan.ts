@@ -35,7 +35,7 @@ export interface MutableNode extends PlannedNode {
   routers: readonly MutableNode[];
   routes: readonly MutableNode[];
   slice: readonly MutableNode[];
-  isDueAtOnce: boolean;
+  isReadyAtStart: boolean;
   hasSelection: boolean;
   compensations: readonly PlannedCompensation[];
   isRepeatable: boolean;
@@ -117,8 +117,8 @@ function planNode(scope: MutableScope, node: RunnableNode, index: number): Mutab
     slice: NONE,
     retry: retryOf(node, workflow.graph),
     timeoutMs: node.timeoutMs,
-    takesPlace: workOf(node) !== 'none',
-    isDueAtOnce: false,
+    takesSlot: workOf(node) !== 'none',
+    isReadyAtStart: false,
     hasSelection: false,
     compensations: NONE,
     isRepeatable: container !== undefined && (container.isRepeatable || isRepeated(container)),

@@ -45,7 +45,7 @@ describe('a planned node', () => {
   test('takes a slot for calls, reads and functions', () => {
     const fn = { name: 'f', hash: 'x' };
     const nodes = [call('a'), read('b'), compute('c', list(), { function: fn }), compute('d', lit(1))];
-    expect(which(planOf(graph(nodes)).main, ({ takesPlace }) => takesPlace)).toEqual(['a', 'b', 'c']);
+    expect(which(planOf(graph(nodes)).main, ({ takesSlot }) => takesSlot)).toEqual(['a', 'b', 'c']);
   });
 
   test('is due at once where it waits for nothing, or nothing can select it', () => {
@@ -56,7 +56,7 @@ describe('a planned node', () => {
       compensate('d', [undo('t')]),
     ];
     const { main } = planOf(graph(nodes));
-    expect(which(main, ({ isDueAtOnce }) => isDueAtOnce)).toEqual(['a', 'd']);
+    expect(which(main, ({ isReadyAtStart }) => isReadyAtStart)).toEqual(['a', 'd']);
     expect(which(main, ({ hasSelection }) => hasSelection)).toEqual(['a', 'c', 'd']);
   });
 

@@ -99,9 +99,9 @@ export interface PlannedNode {
   /** Its own limit for one attempt. */
   readonly timeoutMs: number | undefined;
   /** Whether an attempt takes one of the `maxConcurrency` slots: a call, a read, or a function. */
-  readonly takesPlace: boolean;
+  readonly takesSlot: boolean;
   /** Whether it is looked at as soon as its scope begins: it waits for nothing, or nothing can select it. */
-  readonly isDueAtOnce: boolean;
+  readonly isReadyAtStart: boolean;
   /** Whether it needs selection or is among the routers of a node that does. */
   readonly hasSelection: boolean;
   /** The calls that undo: that of its own effect, or the steps of a `compensate` node. */

@@ -26,7 +26,7 @@ const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
 /** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
 export function runOn(transition: Transition): void {
   while (transition.activations > 0) {
-    if (!completeNext(transition) && !startFromQueue(transition) && !activateDue(transition)) return;
+    if (!completeNext(transition) && !startFromQueue(transition) && !activateNext(transition)) return;
     transition.activations -= 1;
   }
   putOff(transition);
@@ -43,13 +43,13 @@ function startFromQueue(transition: Transition): boolean {
   return true;
 }
 
-function activateDue(transition: Transition): boolean {
-  const node = transition.due.take();
+function activateNext(transition: Transition): boolean {
+  const node = transition.ready.take();
   if (node === undefined) return false;
-  // Since it became due it may have been left out, or begun already, or its scope is over.
+  // Since it became ready it may have been skipped, or begun already, or its scope is over.
   if (!node.scope.isOpen) return true;
   if (node.status === 'pending') activate(transition, node);
-  else if (node.status === 'ready' && !node.planned.takesPlace) begin(transition, node);
+  else if (node.status === 'ready' && !node.planned.takesSlot) begin(transition, node);
   return true;
 }
 
@@ -79,7 +79,7 @@ function activate(transition: Transition, node: NodeRecord): void {
       return;
     }
   }
-  if (planned.takesPlace && !hasFreeSlot(transition)) enterQueue(transition, node);
+  if (planned.takesSlot && !hasFreeSlot(transition)) enterQueue(transition, node);
   else begin(transition, node);
 }
 
@@ -173,7 +173,7 @@ function startAgain(transition: Transition, node: NodeRecord): void {
   forgetFailedItems(transition, node);
 }
 
-/** Tells that a node starts. False, and a failed node, where the run has started too many. */
+/** Reports that a node starts. False, and a failed node, where the run has started too many. */
 function start(transition: Transition, node: NodeRecord): boolean {
   if (transition.state.run.started >= MAX_STARTED_NODES) {
     failForGood(transition, node, {
@@ -200,24 +200,24 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 
 /** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
 function putOff(transition: Transition): void {
-  const { state, at, budget, due } = transition;
+  const { state, at, budget, ready } = transition;
   const ended = [...transition.first.toReversed(), ...transition.completions].map((completion) =>
     renamed(completion, keyOf, scopeRef),
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
-  if (state.run.status === 'running' && (due.size > 0 || ended.length > 0 || isReady)) {
-    const work = { at, budget: budget.left, due: due.keys(), ended };
+  if (state.run.status === 'running' && (ready.size > 0 || ended.length > 0 || isReady)) {
+    const work = { at, budget: budget.left, due: ready.keys(), ended };
     transition.changeRun().owed = work;
   }
 }
 
 /** Takes up what the transition before left. */
 export function takeUp(transition: Transition, owed: OwedWork): void {
-  const { state, due, completions } = transition;
+  const { state, ready, completions } = transition;
   transition.changeRun().owed = undefined;
   transition.at = owed.at;
   transition.budget = new Budget(owed.budget, ADVANCE_BUDGET);
-  for (const key of owed.due) due.add(state.find(key));
+  for (const key of owed.due) ready.add(state.find(key));
   const find = (key: string): NodeRecord => state.find(key);
   const scopeAt = ({ container, part }: ScopeRef): ScopeRecord =>
     container === undefined ? state.root : state.part(find(container), part);

@@ -117,7 +117,7 @@ function containerTookTooLong(transition: Transition, node: NodeRecord): void {
   // What failed before it, for good or not, is not why this attempt ends.
   container.final = false;
   container.failedPart = undefined;
-  const stop = { how: 'abort', reason: 'upstream_failed', failure: failures.givenUp() } as const;
+  const stop = { how: 'abort', reason: 'upstream_failed', failure: failures.cancelledElsewhere() } as const;
   stopContainer(transition, node, container, stop);
 }
 
@@ -131,7 +131,7 @@ function tookTooLong(transition: Transition, node: NodeRecord, command: Exclude<
   attemptFailed(transition, node, { failure });
 }
 
-/** Evaluations are not told: they happen inside of the run. */
+/** Evaluations are not reported: they happen inside of the run. */
 function reportReturned(
   transition: Transition,
   { kind, id, node }: Call,
@@ -187,7 +187,7 @@ export function noteUnknown(transition: Transition, call: ToolCall, failure: Fai
  * A call succeeded. Its earlier attempts are the same call where the tool sees to it; else one of them may have taken
  * effect besides.
  */
-export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
+function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
   const unknown = state.tables.known('unknown');
   if (unknown === undefined || unknown.size === 0) return;
   const key = unknownKey(call);
@@ -201,7 +201,7 @@ export function resolveUnknown({ state }: Transition, node: NodeRecord, call: To
   for (const id of row.attempts) state.abandoned.delete(id);
 }
 
-/** Remembers a call that was given up, so that its success is recorded when it comes. */
+/** Remembers a call that was abandoned, so that its success is recorded when it comes. */
 export function abandon(transition: Transition, call: ToolCall): void {
   const { state } = transition;
   if (state.safetyOf(call.tool) === 'readOnly') return;
@@ -232,7 +232,7 @@ function knownTo(
   return { known, succeeded: succeeded.filter((id) => reader.hasSucceeded(id)) };
 }
 
-/** A call that was given up succeeded: its effect is recorded, and nothing else changes. */
+/** A call that was abandoned succeeded: its effect is recorded, and nothing else changes. */
 export function lateSuccess(transition: Transition, command: string, value: Value): boolean {
   const row = forgetAbandoned(transition, command);
   if (row === undefined) return false;
@@ -242,7 +242,7 @@ export function lateSuccess(transition: Transition, command: string, value: Valu
   return true;
 }
 
-/** A call that was given up had not been made. */
+/** A call that was abandoned had not been made. */
 export function lateRefusal(transition: Transition, command: string): boolean {
   return forgetAbandoned(transition, command) !== undefined;
 }
@@ -261,7 +261,7 @@ function forgetAbandoned({ state }: Transition, command: string): AbandonedRow |
   return call;
 }
 
-/** Reads what a compensation refers to as it was when its call was given up. */
+/** Reads what a compensation refers to as it was when its call was abandoned. */
 class LateReader extends Evaluation {
   readonly #id: string;
   readonly #row: AbandonedRow;

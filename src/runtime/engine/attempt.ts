@@ -17,7 +17,7 @@ const FINAL = new Set(['E_CANCELLED', 'E_DEADLINE']);
  *
  * @param mayDiffer false where the next attempt would fail in the same way: an input that was refused would be again.
  */
-export function mayRetry(
+function mayRetry(
   retry: Retry | undefined,
   attempt: number,
   failure: Failure,
@@ -142,7 +142,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
     ...{ kind: 'retrying', node: node.key, attempt, attempts: retry.extra + 1, delayMs, failure },
   });
   // While it waits for its next attempt, a node leaves its slot to others.
-  if (planned.takesPlace) changeSlots(transition, -1);
+  if (planned.takesSlot) changeSlots(transition, -1);
   transition.change(node).status = 'waiting';
   node.set('failure', failure);
   if (delayMs === 0) {
@@ -157,10 +157,10 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
 
 /** The delay before a node's next attempt is over. */
 export function goOn(transition: Transition, node: NodeRecord): void {
-  if (node.planned.takesPlace) {
+  if (node.planned.takesSlot) {
     enterQueue(transition, node);
     return;
   }
   transition.change(node).status = 'ready';
-  transition.due.add(node);
+  transition.ready.add(node);
 }

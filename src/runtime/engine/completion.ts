@@ -3,8 +3,8 @@ import { unreachable } from '../../graph/unreachable.js';
 import type { PlanFault } from '../../plan/fault.js';
 import type { CompensationReport, Event, Failure } from './contract.js';
 import { failures } from './failures.js';
-import { itemEnded } from './nodes/foreach.js';
-import { branchEnded, compensated, rolledBack } from './nodes/parallel.js';
+import { completeItem } from './nodes/foreach.js';
+import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { NodeFailure } from './rows.js';
 import { closeContainer, closePart, failedWith, outcomeOf } from './scopes.js';
@@ -19,10 +19,10 @@ export function completeNext(transition: Transition): boolean {
   if (next === undefined) return false;
   switch (next.kind) {
     case 'scope':
-      scopeEnded(transition, next.scope);
+      completeScope(transition, next.scope);
       return true;
     case 'rollback':
-      rolledBack(transition, next.of);
+      completeRollback(transition, next.of);
       return true;
     case 'goOn': {
       const { by, hasTurn } = next;
@@ -35,8 +35,8 @@ export function completeNext(transition: Transition): boolean {
       if (by === undefined) runUndone(transition, report);
       else if (by.planned.node.kind === 'compensate') {
         // An abort may have come first.
-        if (by.status === 'running') compensated(transition, by, report, hasHalted);
-      } else rolledBack(transition, by, report);
+        if (by.status === 'running') completeCompensate(transition, by, report, hasHalted);
+      } else completeRollback(transition, by, report);
       return true;
     }
     default:
@@ -49,20 +49,20 @@ function shiftOf<T>(list: T[]): T | undefined {
   return list.length === 0 ? undefined : list.shift();
 }
 
-function scopeEnded(transition: Transition, scope: ScopeRecord): void {
+function completeScope(transition: Transition, scope: ScopeRecord): void {
   const { container } = scope;
   if (container === undefined) {
     finishRun(transition);
     return;
   }
   const { node } = container.planned;
-  if (node.kind === 'parallel') branchEnded(transition, container, node, scope);
-  else if (node.kind === 'foreach') itemEnded(transition, container, node, scope);
-  else onlyPartEnded(transition, container, scope);
+  if (node.kind === 'parallel') completeBranch(transition, container, node, scope);
+  else if (node.kind === 'foreach') completeItem(transition, container, node, scope);
+  else completeOnlyPart(transition, container, scope);
 }
 
 /** A branch and a `workflow` node end as what they ran does, unless their time was up. */
-function onlyPartEnded(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
+function completeOnlyPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
   const outcome = outcomeOf(transition, scope);
   const { failure, final } = closePart(transition, node, scope, outcome);
   closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, final));
@@ -78,7 +78,7 @@ export function endWithFault(transition: Transition, graph: Graph, { failure, no
   finish(transition, { status: 'failed', failure, ...failed });
 }
 
-/** Gives up everything at once: calls in flight are aborted, and what they did stays unknown. [L16] */
+/** Cancels everything at once: calls in flight are aborted, and what they did stays unknown. [L16] */
 export function cancelRun(
   transition: Transition,
   { reason, compensate = false, code }: Extract<Event, { kind: 'cancelled' }>,
@@ -92,7 +92,7 @@ export function cancelRun(
 }
 
 /** Every node at the top has settled. A cancelled run may still have to be undone. */
-export function finishRun(transition: Transition): void {
+function finishRun(transition: Transition): void {
   const { run, compensations } = transition.state;
   const { cancelling, status } = run;
   if (status !== 'running') return;
@@ -107,7 +107,7 @@ export function finishRun(transition: Transition): void {
 }
 
 /** What a cancelled run did is undone. */
-export function runUndone(transition: Transition, report: CompensationReport): void {
+function runUndone(transition: Transition, report: CompensationReport): void {
   finishCancelled(transition, report);
 }
 
@@ -122,7 +122,7 @@ function finishByOutcome(transition: Transition): void {
     const { failure } = outcome;
     const failures = failuresIn(root);
     finish(transition, { status: 'failed', failure, failedNode: root.details.failedNode?.key, failures });
-  } else throw new Error('a run was left unfinished that nobody cancelled');
+  } else throw new Error('a run is unfinished and was not cancelled');
 }
 
 function finishCancelled(transition: Transition, report?: CompensationReport): void {

@@ -125,7 +125,7 @@ export interface EventMeta {
   readonly by?: Json;
 }
 
-/** What a host tells the engine. `at` is ms since the epoch, read by the host. */
+/** What a host reports to the engine. `at` is ms since the epoch, read by the host. */
 export type Event = EventMeta & Happening;
 
 type Happening =
@@ -162,7 +162,7 @@ type Happening =
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
   /** An answer. One that does not fit the action changes nothing: the action stays open. */
   | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
-  /** Whoever was asked could not or would not answer. The node fails with this. */
+  /** The one who was asked could not or would not answer. The node fails with this. */
   | {
       readonly kind: 'actionFailed';
       readonly at: number;
@@ -237,7 +237,7 @@ export type Fact =
       readonly uri: string;
     }
   /**
-   * A call or read is over for the engine: answered, timed out or given up. Exactly one for each `callIssued` and
+   * A call or read is over for the engine: answered, timed out or cancelled. Exactly one for each `callIssued` and
    * each `resourceRequested`.
    */
   | {
@@ -250,7 +250,7 @@ export type Fact =
         | { readonly ok: true; readonly value: Json }
         | { readonly ok: false; readonly failure: Failure };
     }
-  /** An attempt failed, its `callReturned` stands before, and another one follows unless the run ends meanwhile. */
+  /** An attempt failed, its `callReturned` comes before, and another one follows unless the run ends meanwhile. */
   | {
       readonly kind: 'retrying';
       readonly node: string;
@@ -354,7 +354,7 @@ export type Fact =
       readonly reason: SkipReason;
     }
   /**
-   * The node was given up while it waited or ran: the run was cancelled, a `parallel` around it aborted, a container
+   * The node was cancelled while it waited or ran: the run was cancelled, a `parallel` around it aborted, a container
    * around it ran out of time, or the scope ended around something that waits. A call that was in flight has its
    * `callReturned` before.
    */

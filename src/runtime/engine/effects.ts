@@ -14,11 +14,11 @@ import { isInRollback, rollbacksAround } from './state.js';
 import { readerIn, type Transition } from './transition.js';
 
 /**
- * Writes the undo record of a call that succeeded, where it has a compensation, or stands in a `parallel` that rolls
+ * Writes the undo record of a call that succeeded, where it has a compensation, or is in a `parallel` that rolls
  * back and changes something. The compensation's input is evaluated here.
  *
- * @param late reads what the compensation of a call refers to that had been given up: what it did is to be named, unless
- *   another success tells of it.
+ * @param late reads what the compensation of an abandoned call refers to: what the call did is to be named, unless another
+ *   success says so.
  */
 export function recordEffect(
   transition: Transition,
@@ -36,7 +36,7 @@ export function recordEffect(
   if (compensation === undefined) {
     if (safety === 'readOnly') return;
     if (!isLate && !isInRollback(node)) {
-      // Here the success tells of the effect: its late record is the same one.
+      // Here the success says so: its late record is the same one.
       if (isRepeatable && effects.size > 0) effects.delete(effectKey(node.key, generation, 0));
       return;
     }
@@ -133,7 +133,7 @@ export function markNotUndone({ state }: Transition, key: string, failure: Failu
   const { command: _command, ...row } = state.effects.need(key);
   const isUnknown = failure.outcomeUnknown === true;
   state.effects.put(key, { ...row, status: isUnknown ? 'unknown' : 'failed', failure });
-  // The record is not that of a call: the generation in which the call is sent does not tell of it.
+  // The record is not that of a call: the generation in which the call is sent does not follow from it.
   if (isUnknown && row.own !== undefined) nextIsOther(state, row.call);
 }
 

@@ -188,7 +188,7 @@ function takeAnswer(transition: Transition, event: Extract<Event, { readonly com
   }
 }
 
-/** The answer to a call that was given up. */
+/** The answer to a call that was abandoned. */
 function takeLate(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
   if (event.kind === 'toolReturned') return lateSuccess(transition, event.command, event.value);
   return event.kind === 'toolFailed' && !event.attempted && lateRefusal(transition, event.command);

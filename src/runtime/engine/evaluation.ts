@@ -36,7 +36,7 @@ export class Evaluation implements EvaluationScope {
   readonly #place: ScopeRecord;
   readonly #error: JsonObject | undefined;
 
-  /** @param error what references to `error` read: the failure that something stands in for. */
+  /** @param error what references to `error` read: the failure that a fallback replaces. */
   constructor(state: RunState, budget: Budget, place: ScopeRecord, error?: JsonObject) {
     this.#state = state;
     this.#budget = budget;
@@ -173,7 +173,7 @@ function loopValue(place: ScopeRecord, root: 'item' | 'index', name: string): Va
   return undefined;
 }
 
-/** A field nobody has written reads as its workflow declares it. */
+/** A field that was not written reads as its workflow declares it. */
 function initialOf({ workflow }: ScopeRecord, name: string): Value {
   for (
     let each: WorkflowRecord | undefined = workflow;

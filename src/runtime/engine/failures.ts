@@ -36,7 +36,7 @@ export const failures = {
     code: 'E_DEADLINE',
     message: "The run's time was up before the function gave a value.",
   }),
-  /** A node failed, and so did the expression that was to stand in for its value. */
+  /** A node failed, and so did its fallback expression. */
   fallback: (failure: Failure, fault: Failure): Failure => ({
     ...failure,
     message: `${failure.message} (its fallback has no value either: ${fault.message})`,
@@ -49,8 +49,8 @@ export const failures = {
   }),
   /** The run was cancelled while this call was in flight. */
   cancelledInFlight: (reason: string): Failure => ({ ...failures.cancelled(reason), outcomeUnknown: true }),
-  /** A call was cancelled because of something else: nobody knows what it did. */
-  givenUp: (): Failure => ({
+  /** A call was cancelled because of something else: its outcome is unknown. */
+  cancelledElsewhere: (): Failure => ({
     code: 'E_CANCELLED',
     message: 'The call was given up because of what happened elsewhere in the run.',
     outcomeUnknown: true,
@@ -60,7 +60,7 @@ export const failures = {
     code: 'E_TIMEOUT',
     message: `It was not done within ${limitMs} ms.`,
   }),
-  /** Nobody answered in time, or the time to wait for was too far away. */
+  /** No answer came in time, or the time to wait for was too far away. */
   waitTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `Nothing came within ${limitMs} ms.`,
@@ -184,15 +184,15 @@ export function reportAsJson({ done, failed, not_run }: CompensationReport): Jso
   return { done, failed: faults, not_run };
 }
 
-/** So many failed branches are told with their reasons, and so many UTF-16 code units of each reason. */
+/** So many failed branches are named with their reasons, and so many UTF-16 code units of each reason. */
 const REASONS = 3;
 const REASON_LIMIT = 120;
 
 /** Which branches failed, and why, within a sentence: `b (cannot make b), c (no answer) and 2 more`. */
 function reasonsIn(failed: Readonly<Record<string, { readonly message: string }>>): string {
-  const told = Object.entries(failed).map(([branch, { message }]) => `${branch} (${inShort(message)})`);
-  const more = told.length - REASONS;
-  return more > 0 ? `${told.slice(0, REASONS).join(', ')} and ${more} more` : told.join(', ');
+  const reasons = Object.entries(failed).map(([branch, { message }]) => `${branch} (${inShort(message)})`);
+  const more = reasons.length - REASONS;
+  return more > 0 ? `${reasons.slice(0, REASONS).join(', ')} and ${more} more` : reasons.join(', ');
 }
 
 function inShort(message: string): string {

@@ -123,7 +123,7 @@ type Ranked = Pick<Effect, 'key' | 'status' | 'order'>;
 /** Which record a compensation is for, where several would do. */
 const RANKS = { active: 0, undoing: 1, unknown: 2, undone: 3, failed: 4 } as const;
 
-/** A binary heap of undo records: by status, then the newest first. It is not told which ones have changed since. */
+/** A binary heap of undo records: by status, then the newest first. It does not follow which ones have changed since. */
 class RankedEffects {
   readonly #heap: Ranked[] = [];
 

@@ -118,9 +118,9 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
   function work(node: Node): { value: Value } | undefined {
     try {
       const given = tryOften(node);
-      return 'value' in given ? given : standIn(node, BROKE, given.attempts);
+      return 'value' in given ? given : applyFallbackValue(node, BROKE, given.attempts);
     } catch (fault) {
-      return fault instanceof ExpressionError ? standIn(node, fault, 0) : undefined;
+      return fault instanceof ExpressionError ? applyFallbackValue(node, fault, 0) : undefined;
     }
   }
 
@@ -142,7 +142,7 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
     return { attempts };
   }
 
-  function standIn(
+  function applyFallbackValue(
     { id, onError }: Node,
     { code, message }: Pick<Failure, 'code' | 'message'>,
     attempts: number,

@@ -41,9 +41,9 @@ const NONE: never[] = [];
 
 /**
  * Nodes that wait for a free slot, in the order in which they came. A node that leaves stays in the list until its turn
- * comes: `node.details.queued` tells whether it still waits, and since when.
+ * comes: `node.details.queued` says whether it still waits, and since when.
  */
-export class ReadyQueue {
+export class SlotQueue {
   #waiting: { readonly node: NodeRecord; readonly since: number }[] = NONE;
   #next = 0;
   #size = 0;
@@ -86,7 +86,7 @@ export class ReadyQueue {
 const FEW = 32;
 
 /** Nodes to look at, handed out in declaration order whatever order they come in. */
-export class StartQueue {
+export class ReadyQueue {
   /** The one that is next, where it is the only one: most often it is. */
   #only: NodeRecord | undefined;
   #nodes: NodeRecord[] | undefined;
@@ -151,7 +151,7 @@ export class StartQueue {
   }
 }
 
-/** Where a part of the order is equal, one node stands around the other and comes first. */
+/** Where a part of the order is equal, one node contains the other and comes first. */
 function isBefore(one: NodeRecord, other: NodeRecord): boolean {
   const depth = Math.min(one.scope.order.length, other.scope.order.length);
   for (let place = 0; place < depth; place += 1) {

@@ -79,7 +79,7 @@ export interface NotUndone {
   readonly outcomeUnknown?: true;
   /** The step of a `compensate` node that was to undo it. Missing where the compensation is the call's own. */
   readonly by?: NonNullable<EffectRow['own']>;
-  /** The call was given up, and succeeded afterwards. */
+  /** The call was abandoned, and succeeded afterwards. */
   readonly late?: true;
   /** The same node has a later effect that is not to be undone. */
   readonly ranAgain?: true;

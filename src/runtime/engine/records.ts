@@ -139,14 +139,14 @@ export interface Selection {
   readonly why: SelectionReason;
 }
 
-const NOBODY: readonly Selection[] = [];
+const UNSELECTED: readonly Selection[] = [];
 
 /** What only nodes have that do more than start once and succeed. */
 class NodeDetails {
   /** Why it was skipped. */
   reason: SkipReason | undefined;
   /** Who selected it, the first one first. */
-  selections: readonly Selection[] = NOBODY;
+  selections: readonly Selection[] = UNSELECTED;
   jumps = 0;
   /** What its call sends, kept for its next attempt. */
   input: JsonObject | undefined;
@@ -215,7 +215,7 @@ export class NodeRecord implements Tracked<'nodes'> {
 
   hasRow(): boolean {
     if (!this.scope.isOpen) return false;
-    return this.status !== 'pending' || this.details.selections !== NOBODY || this.details.jumps > 0;
+    return this.status !== 'pending' || this.details.selections !== UNSELECTED || this.details.jumps > 0;
   }
 
   toRow(): NodeRow {
@@ -226,7 +226,7 @@ export class NodeRecord implements Tracked<'nodes'> {
     if (command !== undefined) row.command = commandRow(command, details.input !== undefined);
     if (details === PLAIN_NODE) return row;
     addChanged(row, details, PLAIN_NODE);
-    if (details.selections !== NOBODY) row.selections = details.selections.map(selectionRow);
+    if (details.selections !== UNSELECTED) row.selections = details.selections.map(selectionRow);
     return row;
   }
 
@@ -243,7 +243,7 @@ export class NodeRecord implements Tracked<'nodes'> {
 
   /** These nodes selected it. */
   select(selections: readonly Selection[]): void {
-    this.set('selections', selections.length === 0 ? NOBODY : selections);
+    this.set('selections', selections.length === 0 ? UNSELECTED : selections);
   }
 }
 

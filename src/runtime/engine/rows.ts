@@ -44,7 +44,7 @@ export interface Tables {
   readonly generations: GenerationRow;
   /** Calls with unknown outcome, by `unknownKey`. They stay until the run is over or the outcome is known. */
   readonly unknown: UnknownRow;
-  /** Calls that were given up and may still return, by id of the command. */
+  /** Calls that were abandoned and may still return, by id of the command. */
   readonly abandoned: AbandonedRow;
   /** Items that failed in loops that go on without them, by key of the item's scope. */
   readonly failedItems: FailedItemRow;
@@ -277,7 +277,7 @@ export interface EffectRow {
   readonly order: number;
   /** It was to be undone. */
   readonly wanted?: true;
-  /** It was written for a call that had been given up. */
+  /** It was written for a call that had been abandoned. */
   readonly late?: true;
   /** The compensation in flight: what of its command does not follow from the record. */
   readonly command?: Pick<OwedCall, 'id' | 'node' | 'seq' | 'dueAt' | 'undoes'>;
@@ -308,7 +308,7 @@ export interface UnknownRow {
   readonly attempts: readonly string[];
 }
 
-/** A call that was given up. Its success is still recorded. */
+/** A call that was abandoned. Its success is still recorded. */
 export interface AbandonedRow {
   readonly node: string;
   readonly generation: number;

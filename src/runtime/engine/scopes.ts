@@ -18,10 +18,10 @@ export type Outcome =
   | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
   | { readonly status: 'cancelled' };
 
-/** Begins a scope: its nodes are pending, and those that wait for nothing are due. */
-export function openScope({ due, completions }: Transition, scope: ScopeRecord): void {
+/** Begins a scope: its nodes are pending, and those that wait for nothing are ready. */
+export function openScope({ ready, completions }: Transition, scope: ScopeRecord): void {
   const { nodes } = scope.plan;
-  for (const planned of nodes) if (planned.isDueAtOnce) due.add(scope.node(planned));
+  for (const planned of nodes) if (planned.isReadyAtStart) ready.add(scope.node(planned));
   if (nodes.length === 0) completions.push({ kind: 'scope', scope });
 }
 
@@ -41,7 +41,7 @@ export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
   const { failure, final, cut, endedBy, value: returned } = scope.details;
   if (failure !== undefined) return { status: 'failed', failure, final };
   if (cut) return { status: 'cancelled' };
-  // The value of the `return` that was reached, which stands for the whole workflow.
+  // The value of the `return` that was reached, which is that of the whole workflow.
   const isTop = plan.container === undefined;
   if (isTop && endedBy !== undefined) return { status: 'succeeded', value: returned };
   const expr = isTop ? workflow.plan.graph.returns : plan.value;
@@ -171,7 +171,7 @@ export function closePart(
  * A branch or an item has ended, and its value is kept. Where its failure is `fatal`, the first such failure is what the
  * node fails with: no further part begins, and those that run are stopped or aborted.
  */
-export function partEnded(
+export function completePart(
   transition: Transition,
   node: NodeRecord,
   scope: ScopeRecord,
@@ -194,10 +194,14 @@ export function partEnded(
   container.failure = failure;
   container.failedPart = part;
   container.final = final;
-  stopParts(transition, container, { how: fatal, reason: 'upstream_failed', failure: failures.givenUp() });
+  stopParts(transition, container, {
+    how: fatal,
+    reason: 'upstream_failed',
+    failure: failures.cancelledElsewhere(),
+  });
 }
 
-/** Tells that an item or a branch begins. An arm that a branch took, and a workflow, are told of otherwise. */
+/** Reports that an item or a branch begins. An arm that a branch took, and a workflow, have facts of their own. */
 function reportStarted(
   transition: Transition,
   { key, planned }: NodeRecord,
@@ -212,14 +216,14 @@ function reportStarted(
   }
 }
 
-/** Tells that what `reportStarted` told of has ended. */
+/** Reports the end of what `reportStarted` has reported. */
 function reportEnded(
   transition: Transition,
   { key, planned }: NodeRecord,
   part: number,
   ended: Outcome,
 ): void {
-  const outcome = told(ended);
+  const outcome = factOf(ended);
   if (planned.node.kind === 'foreach') {
     transition.report({ kind: 'partEnded', node: key, index: part, outcome });
   } else if (planned.node.kind === 'parallel') {
@@ -228,7 +232,7 @@ function reportEnded(
   }
 }
 
-function told(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
+function factOf(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
   if (outcome.status === 'failed') return { status: 'failed', failure: outcome.failure };
   if (outcome.status === 'cancelled' || outcome.value === undefined) return { status: outcome.status };
   return { status: 'succeeded', value: outcome.value };

@@ -43,19 +43,19 @@ export function skip(transition: Transition, node: NodeRecord, reason: SkipReaso
   transition.report({ kind: 'nodeSkipped', node: node.key, nodeKind: node.planned.node.kind, reason });
 }
 
-/** A node was given up from outside. */
+/** A node was cancelled from outside. */
 export function cancel(transition: Transition, node: NodeRecord): void {
   node.set('failure', undefined);
   settle(transition, node, 'cancelled');
   transition.report({ kind: 'nodeCancelled', node: node.key, nodeKind: node.planned.node.kind });
 }
 
-/** Ends a node, frees its slot, and makes those due that waited for it last. */
+/** Ends a node, frees its slot, and makes those ready that waited for it last. */
 export function settle(transition: Transition, node: NodeRecord, status: EndStatus): void {
   const { planned, scope } = node;
   transition.change(node);
   leaveQueue(transition, node);
-  if (node.status === 'running' && planned.takesPlace) changeSlots(transition, -1);
+  if (node.status === 'running' && planned.takesSlot) changeSlots(transition, -1);
   // They count what they wait for when they are first looked at: this node among it.
   for (const each of planned.successors) scope.node(each);
   for (const each of planned.routes) scope.node(each);
@@ -70,22 +70,22 @@ export function settle(transition: Transition, node: NodeRecord, status: EndStat
 }
 
 /** Who was left out meanwhile waits no more. */
-function releaseSuccessors({ due }: Transition, { planned, scope }: NodeRecord): void {
+function releaseSuccessors({ ready }: Transition, { planned, scope }: NodeRecord): void {
   for (const each of planned.successors) {
     const successor = scope.node(each);
     if (successor.status !== 'pending') continue;
     successor.waitingFor -= 1;
-    if (successor.waitingFor === 0) due.add(successor);
+    if (successor.waitingFor === 0) ready.add(successor);
   }
 }
 
 /** A node that could still have been selected learns that this one will not do it any more. */
-function releaseRoutes({ due }: Transition, { planned, scope }: NodeRecord): void {
+function releaseRoutes({ ready }: Transition, { planned, scope }: NodeRecord): void {
   for (const each of planned.routes) {
     const target = scope.node(each);
     if (target.status !== 'pending') continue;
     target.routers -= 1;
-    if (target.routers === 0 && target.details.selections.length === 0) due.add(target);
+    if (target.routers === 0 && target.details.selections.length === 0) ready.add(target);
   }
 }
 
@@ -111,7 +111,7 @@ export function select(transition: Transition, by: NodeRecord, target: string, w
   if (!node.planned.needsSelection || node.status !== 'pending') return;
   const { selections } = node.details;
   transition.change(node).select([...selections, { by, why }]);
-  if (selections.length === 0 && node.waitingFor === 0) transition.due.add(node);
+  if (selections.length === 0 && node.waitingFor === 0) transition.ready.add(node);
 }
 
 /** Another node of the same scope. */
@@ -134,11 +134,11 @@ export interface Failed {
 export function fail(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { onError } = node.planned.node;
   if (onError === undefined) failForGood(transition, node, failed);
-  else if ('value' in onError) standIn(transition, node, failed, onError.value);
-  else handOver(transition, node, failed, onError.fallbackNode);
+  else if ('value' in onError) applyFallbackValue(transition, node, failed, onError.value);
+  else selectFallback(transition, node, failed, onError.fallbackNode);
 }
 
-function standIn(transition: Transition, node: NodeRecord, failed: Failed, value: Expr): void {
+function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Failed, value: Expr): void {
   const { failure, reached: attempts } = failed;
   const { code, message } = failure;
   const error = { code, message, attempts, node: node.planned.node.id };
@@ -154,9 +154,14 @@ function standIn(transition: Transition, node: NodeRecord, failed: Failed, value
 
 /**
  * Another node takes over, unless that was left out, has failed or was aborted, or nothing new may start: no failure is
- * lost. One that has succeeded already stands in for this node as well. [E6]
+ * lost. One that has succeeded already is the fallback of this node as well. [E6]
  */
-function handOver(transition: Transition, node: NodeRecord, failed: Failed, fallbackNode: string): void {
+function selectFallback(
+  transition: Transition,
+  node: NodeRecord,
+  failed: Failed,
+  fallbackNode: string,
+): void {
   const { endedBy, stopped } = node.scope.details;
   const other = neighbour(node, fallbackNode);
   const mayStart = endedBy === undefined && !stopped;
@@ -180,7 +185,7 @@ function hasNothingToGive({ status }: NodeRecord): boolean {
 }
 
 /**
- * A node has failed, and nothing stands in for it. The first failure is its scope's. Where the graph fails fast, nothing
+ * A node has failed, and has no fallback. The first failure is its scope's. Where the graph fails fast, nothing
  * new starts after it, and calls in flight settle, so that their effects are known. [G15]
  */
 export function failForGood(transition: Transition, node: NodeRecord, failed: Failed): void {
@@ -281,7 +286,7 @@ function failWith(transition: Transition, scope: ScopeRecord, node: NodeRecord |
 }
 
 function stopFor(reason: SkipReason): Stop {
-  return { how: 'stop', reason, failure: failures.givenUp() };
+  return { how: 'stop', reason, failure: failures.cancelledElsewhere() };
 }
 
 /** How facts name a node. */

@@ -164,7 +164,7 @@ class Restoring {
     Object.assign(node, { status, attempt, output });
     setAll(node, details);
     if (node.details.queued > 0) this.#queued.push(node);
-    if (node.status === 'running' && node.planned.takesPlace) this.state.running += 1;
+    if (node.status === 'running' && node.planned.takesSlot) this.state.running += 1;
     if (command !== undefined) {
       node.command = this.#command(node, command);
       this.#owed.push({ command: node.command, owed: node });

@@ -5,7 +5,7 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
-import { ReadyQueue } from './queues.js';
+import { SlotQueue } from './queues.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
 import { SmallMap } from './small-map.js';
@@ -90,7 +90,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   /** Commands that want an answer, by id, in the order in which they were issued. */
   readonly owed = new SmallMap<Owed>();
   /** Nodes that wait for a slot. */
-  readonly queue = new ReadyQueue();
+  readonly queue = new SlotQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
   running = 0;
   /** Compensations in flight, which are among these. */
@@ -176,7 +176,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   }
 
   /**
-   * The node of a key. Where the scope it stands in is over, or has not begun, the record says only which node it is.
+   * The node of a key. Where its scope is over, or has not begun, the record says only which node it is.
    * @throws Error for the key of no node of this plan.
    */
   find(key: string): NodeRecord {
@@ -212,7 +212,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
 }
 
 /**
- * The node `id` as the nodes of a scope see it; none where it has not begun, or stands in a loop the scope is not in.
+ * The node `id` as the nodes of a scope see it; none where it has not begun, or is in a loop the scope is not in.
  */
 export function visibleNode(scope: ScopeRecord, id: string): NodeRecord | undefined {
   const planned = scope.workflow.plan.byId.get(id);

@@ -87,7 +87,7 @@ export function stopParts(transition: Transition, { parts, running }: ContainerR
   for (const scope of parts) if (scope !== undefined) stopScope(transition, scope, stop);
 }
 
-/** A node undoes no further. The compensation in flight is given up, unless the run is cancelled: then it goes on. */
+/** A node undoes no further. The compensation in flight is cancelled, unless the run is cancelled: then it goes on. */
 function withdrawUndo(transition: Transition, node: NodeRecord, { how, failure }: Stop): void {
   const { key } = node;
   const { undoing, items, owed } = transition.state;
@@ -120,7 +120,7 @@ export function endScope(transition: Transition, scope: ScopeRecord, by: string,
     } else if (status === 'running') {
       if (container !== undefined) stopContainer(transition, node, container, stop);
     } else if (status === 'waiting' || status === 'ready') {
-      const goesOn = isBetweenAttempts(node) && (wasFailing || planned.takesPlace);
+      const goesOn = isBetweenAttempts(node) && (wasFailing || planned.takesSlot);
       if (!goesOn) stopNode(transition, node, stop);
     }
   }
@@ -140,13 +140,13 @@ function isRollbackAtHand(node: NodeRecord): boolean {
   });
 }
 
-/** Gives up what a node still waits for: its answer, its time, the delay before its next attempt. */
+/** Withdraws what a node still waits for: its answer, its time, the delay before its next attempt. */
 function withdrawOwn(transition: Transition, node: NodeRecord, failure: Failure): void {
   if (node.command !== undefined) withdraw(transition, node.command, failure);
 }
 
 /**
- * Gives up a command. A call that was in flight has failed with `failure`, and one that was not made yet has done
+ * Withdraws a command. A call that was in flight has failed with `failure`, and one that was not made yet has done
  * nothing.
  */
 export function withdraw(transition: Transition, command: OwedCommand, failure: Failure): void {

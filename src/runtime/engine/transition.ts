@@ -2,7 +2,7 @@ import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Advance, Command, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
-import { StartQueue } from './queues.js';
+import { ReadyQueue } from './queues.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
 import type { Change, Completion, GoOn, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
@@ -13,7 +13,7 @@ export const ADVANCE_BUDGET = 1_000_000;
 
 /** What one `start` or `advance` does at most. */
 export interface Limits {
-  /** So many nodes are looked at, and ends told. What is left is owed: see `Advance.more`. */
+  /** So many nodes are looked at, and completions handled. What is left is owed: see `Advance.more`. */
   readonly activations: number;
 }
 
@@ -37,7 +37,7 @@ export class Transition {
   /** How many activations are left. */
   activations: number;
   /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
-  readonly due = new StartQueue();
+  readonly ready = new ReadyQueue();
   /** Commands of calls and reads that the host had not made yet. */
   notStarted: ReadonlySet<string> = NOTHING;
   /** What is complete, and was not handled yet: handled in this order, one after the other. */
@@ -106,7 +106,7 @@ export class Transition {
     return owed;
   }
 
-  /** Takes a command off the account, because it was answered or given up. */
+  /** Settles a command, because it was answered or withdrawn. */
   settleCommand(id: string): void {
     const owed = this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;

@@ -297,12 +297,12 @@ export function compensationCall(
 
 type OwedCompensation = Extract<OwedCommand, { kind: 'callTool' }>;
 
-/** A compensation came back, or was given up: `failure` says how it failed. All who waited for it go on. */
+/** A compensation came back, or was cancelled: `failure` says how it failed. All who waited for it go on. */
 export function compensationReturned(
   transition: Transition,
   call: ToolCall,
   failure?: Failure,
-  isGivenUp = false,
+  isCancelled = false,
 ): void {
   const { state } = transition;
   changeSlots(transition, -1);
@@ -319,7 +319,7 @@ export function compensationReturned(
     const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
     state.undoing.put(owner, noted(transition, by, rest, how));
     // Who gives one up is in the middle of something: others go on behind it.
-    if (isGivenUp && by !== undefined) transition.completions.push(goOn(by));
+    if (isCancelled && by !== undefined) transition.completions.push(goOn(by));
     else next.push(goOn(by));
   }
   transition.first.push(...next.reverse());

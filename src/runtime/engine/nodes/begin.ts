@@ -71,10 +71,10 @@ function beginReturn(transition: Transition, node: NodeRecord, { value }: Return
 
 /** Ends the node's scope as failed, also when the message itself cannot be made. [E8] */
 function beginError(transition: Transition, node: NodeRecord, error: ErrorNode): void {
-  const told = readerOf(transition, node).text(error.message, 'message');
+  const message = readerOf(transition, node).text(error.message, 'message');
   endWithError(
     transition,
     node,
-    told.ok ? { code: failureCodeOf(error), message: told.value } : told.failure,
+    message.ok ? { code: failureCodeOf(error), message: message.value } : message.failure,
   );
 }

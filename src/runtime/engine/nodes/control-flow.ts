@@ -63,7 +63,7 @@ export function beginGoto(
 
 /** Makes every node from the target to the `goto` pending again. All but the `goto` have settled: it waited for them. */
 function startOver(transition: Transition, node: NodeRecord): void {
-  const { state, due } = transition;
+  const { state, ready } = transition;
   const { scope, planned } = node;
   const members = [...new Set([...planned.slice, planned])].map((each) => scope.node(each));
   const isMember = new Set(members);
@@ -78,12 +78,12 @@ function startOver(transition: Transition, node: NodeRecord): void {
   }
   for (const member of members) recount(member);
   for (const member of members) if (member !== node) makeWait(transition, member, isMember);
-  for (const member of members) if (mayBeDue(member)) due.add(member);
+  for (const member of members) if (isReady(member)) ready.add(member);
   forgetFailures(transition, scope);
 }
 
 /** Waits for nothing, or can no longer be selected. */
-function mayBeDue({ planned, waitingFor, routers, details }: NodeRecord): boolean {
+function isReady({ planned, waitingFor, routers, details }: NodeRecord): boolean {
   return !planned.needsSelection || details.selections.length > 0 ? waitingFor === 0 : routers === 0;
 }
 

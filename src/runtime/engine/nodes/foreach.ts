@@ -8,11 +8,11 @@ import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
   beginParts,
   closeContainer,
+  completePart,
   failedWith,
   isOver,
   type Outcome,
   openContainer,
-  partEnded,
   succeededWith,
 } from '../scopes.js';
 import { fail } from '../settle.js';
@@ -46,13 +46,13 @@ function itemsOf(
 }
 
 /** An item has ended. Where it failed and the loop with it, no further one begins and those that run are stopped. */
-export function itemEnded(
+export function completeItem(
   transition: Transition,
   node: NodeRecord,
   model: ForeachNode,
   scope: ScopeRecord,
 ): void {
-  partEnded(transition, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
+  completePart(transition, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
   goOnWithItems(transition, node, model);
 }
 

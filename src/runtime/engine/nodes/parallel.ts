@@ -7,11 +7,11 @@ import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
   beginParts,
   closeContainer,
+  completePart,
   failedWith,
   isOver,
   type Outcome,
   openContainer,
-  partEnded,
   succeededWith,
 } from '../scopes.js';
 import { fail, failForGood, neighbour, select, succeed } from '../settle.js';
@@ -26,13 +26,13 @@ export function beginParallel(transition: Transition, node: NodeRecord, model: P
 }
 
 /** A branch has ended. Where it failed and the policy is `abort`, all others are aborted. [E14] */
-export function branchEnded(
+export function completeBranch(
   transition: Transition,
   node: NodeRecord,
   model: ParallelNode,
   scope: ScopeRecord,
 ): void {
-  partEnded(transition, node, scope, model.onPartialFailure === 'abort' ? 'abort' : undefined);
+  completePart(transition, node, scope, model.onPartialFailure === 'abort' ? 'abort' : undefined);
   goOnWithBranches(transition, node, model);
 }
 
@@ -67,7 +67,7 @@ function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: 
   if (first !== undefined && failed.length === end) return failedWith(first.failure, first.final);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { error: { code, message } }]);
   const values = { ...known, ...Object.fromEntries(faults) };
-  // In declaration order, whoever failed.
+  // In declaration order, those that failed among them.
   const entries = model.branches.flatMap(({ id }) => (Object.hasOwn(values, id) ? [[id, values[id]]] : []));
   return succeededWith(Object.fromEntries(entries) as JsonObject);
 }
@@ -106,7 +106,7 @@ function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode)
   want(transition, effects);
   select(transition, node, model.compensateNode, 'rollback');
   // One that ran before, for another node, undoes no second time.
-  if (neighbour(node, model.compensateNode).isSettled) rolledBack(transition, node);
+  if (neighbour(node, model.compensateNode).isSettled) completeRollback(transition, node);
 }
 
 /** What a `parallel` that rolls back fails with. */
@@ -116,13 +116,17 @@ export function partialFailure(node: NodeRecord, report?: CompensationReport): F
   return failures.partialFailure(Object.fromEntries(faults), node.planned.parts.length, report);
 }
 
-/** Whether a retry of whatever a rolled back `parallel` stands in would fail in the same way. */
-export function isFinal(node: NodeRecord): boolean {
+/** Whether a retry of a container around a rolled back `parallel` would fail in the same way. */
+function isFinal(node: NodeRecord): boolean {
   return failedBranches(node)[0]?.final ?? false;
 }
 
 /** What the branches did is undone, by itself or by the node that does so for them: now the `parallel` fails. */
-export function rolledBack(transition: Transition, node: NodeRecord, report?: CompensationReport): void {
+export function completeRollback(
+  transition: Transition,
+  node: NodeRecord,
+  report?: CompensationReport,
+): void {
   const { container } = node;
   // An abort may have come first.
   if (container?.undoing !== true || node.status !== 'running') return;
@@ -148,7 +152,7 @@ export function beginCompensate(transition: Transition, node: NodeRecord): void 
  * All is undone that could be. One that was selected because of a failure passes that on; one that a branch chose has
  * done its work, unless that failed.
  */
-export function compensated(
+export function completeCompensate(
   transition: Transition,
   node: NodeRecord,
   report: CompensationReport,

@@ -12,7 +12,7 @@ import type { NodeRecord } from '../records.js';
 import { fail, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
-/** Asks somebody and waits for the answer. [N7] */
+/** Asks for an action and waits for the answer. [N7] */
 export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
@@ -91,7 +91,7 @@ function only(key: string, schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether an answer fits its action, as far as that can be told without a validator: a host checks what a `yield`
+ * Whether an answer fits its action, as far as that shows without a validator: a host checks what a `yield`
  * expects before it submits an answer.
  */
 export function fits({ mode, options, schema }: Action, answer: Json): boolean {
