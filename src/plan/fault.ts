@@ -1,8 +1,9 @@
 import type { Node } from '../graph/model.js';
+import type { RunTimeCode } from '../graph/run-time-codes.js';
 
 /** Why no run of a graph can begin. `code` is stable and meant for programs, `message` is one sentence for people. */
 export interface PlanFailure {
-  readonly code: string;
+  readonly code: RunTimeCode;
   readonly message: string;
 }
 

@@ -3,6 +3,7 @@ import type { ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
@@ -307,10 +308,10 @@ async function outputIssues(schema: StandardSchemaV1, value: unknown): Promise<r
   }
 }
 
-function failure(code: string, text: string): Failure {
+function failure(code: RunTimeCode, text: string): Failure {
   return { code, message: message(text) };
 }
 
-function refused(code: string, text: string): ToolOutcome {
+function refused(code: RunTimeCode, text: string): ToolOutcome {
   return { ok: false, attempted: false, failure: failure(code, text) };
 }

@@ -1,4 +1,5 @@
 import { type Json, ownProperty } from '../../graph/json.js';
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
 import { CallMask } from './call-mask.js';
 import { callerOf, type Log } from './log.js';
@@ -53,6 +54,6 @@ function evaluated(
   return keptJson(result);
 }
 
-function failed(code: string, text: string): EvaluationOutcome {
+function failed(code: RunTimeCode, text: string): EvaluationOutcome {
   return { ok: false, failure: { code, message: message(text) } };
 }

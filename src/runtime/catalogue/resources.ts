@@ -1,5 +1,6 @@
 import type { CompletionContext } from '../../decorators/context.js';
 import { ownProperty } from '../../graph/json.js';
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
 import { type Address, addressOf, readVariables } from './address.js';
 import { CallMask } from './call-mask.js';
@@ -146,6 +147,6 @@ function variablesIn(uri: string, address: Address): Variables | undefined {
   return uri === address.uri ? {} : undefined;
 }
 
-function failed(code: string, text: string): ResourceOutcome {
+function failed(code: RunTimeCode, text: string): ResourceOutcome {
   return { ok: false, failure: { code, message: message(text) } };
 }

@@ -1,3 +1,4 @@
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
 import { oneLine } from './encode-text.js';
 import { texts } from './texts.js';
@@ -9,7 +10,7 @@ const CODE = /^[A-Z][A-Z0-9_]*$/;
  * `retryAfterMs` where that is a number of ms; the message on one line, never a stack. Anything may be thrown, even
  * things whose members throw.
  */
-export function thrownFailure(thrown: unknown, fallback: string): Failure {
+export function thrownFailure(thrown: unknown, fallback: RunTimeCode): Failure {
   const code = member(thrown, 'code');
   const retryAfterMs = member(thrown, 'retryAfterMs');
   const isDelay = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0;

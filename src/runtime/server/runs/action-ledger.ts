@@ -1,4 +1,5 @@
 import type { Json } from '../../../graph/json.js';
+import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/small-map.js';
@@ -208,6 +209,6 @@ function tooEarly(id: string, until = 0, now: number): Choice {
   return refused('TOO_EARLY', texts.tooEarly(id, remaining), { action_id: id, remaining_ms: remaining });
 }
 
-function refused(code: string, message: string, details?: Failure['details']): Choice {
+function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {
   return { kind: 'refused', failure: { code, message, ...(details === undefined ? {} : { details }) } };
 }
