@@ -25,11 +25,19 @@ function deadLinks(file: string, markdown: string): string[] {
     .filter((target) => !existsSync(ROOT + target));
 }
 
+/** Paths that a text names as code and the repository does not have. Patterns and placeholders are left out. */
+function missingPaths(markdown: string): string[] {
+  return [...markdown.matchAll(/`((?:src|test|docs|examples|scripts)\/[^`\s]*)`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => !/\*|nnnn/.test(path) && !existsSync(ROOT + path));
+}
+
 const read = (file: string): string => readFileSync(ROOT + file, 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const PAGES = [
   'README.md',
   'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
   'CHANGELOG.md',
   'docs/tutorial.md',
   'docs/how-it-works.md',
@@ -42,8 +50,14 @@ test('the README names the two commands', () => {
   expect(read('README.md')).toContain('npm ci && npm test');
 });
 
-test.each(['README.md', 'ARCHITECTURE.md'])('%s: its commands exist', (file) => {
+const FOR_CONTRIBUTORS = ['ARCHITECTURE.md', 'CONTRIBUTING.md'];
+
+test.each(['README.md', ...FOR_CONTRIBUTORS])('%s: its commands exist', (file) => {
   expect(unknownCommands(read(file), scripts)).toEqual([]);
+});
+
+test.each(FOR_CONTRIBUTORS)('%s: the files and folders it names exist', (file) => {
+  expect(missingPaths(read(file))).toEqual([]);
 });
 
 test.each(PAGES)('%s: its links lead somewhere', (file) => {
@@ -55,6 +69,10 @@ describe('the rules', () => {
     const page =
       '```sh\nnpm ci && npm run gone  # why\nnpm run here -- --check\nnpm tset\nnode x.js\n```\n`npm run prose`';
     expect(unknownCommands(page, { here: '' })).toEqual(['npm run gone', 'npm tset']);
+  });
+
+  test('find a path that is gone', () => {
+    expect(missingPaths('`src/graph` `src/gone.ts` `test/**/*.ts` src/gone')).toEqual(['src/gone.ts']);
   });
 
   test('find a dead link', () => {
