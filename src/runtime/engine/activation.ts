@@ -56,6 +56,12 @@ function activateNext(transition: Transition): boolean {
 /** Every dependency has settled: selection, join, then condition, then a slot. */
 function activate(transition: Transition, node: NodeRecord): void {
   const { planned, waitingFor, routers } = node;
+  const { rehearsal } = transition;
+  if (rehearsal !== undefined && waitingFor === 0 && (node.details.selections.length > 0 || routers === 0)) {
+    const turn = rehearsal.resume(transition, node);
+    if (turn === 'begin') begin(transition, node);
+    if (turn !== 'activate') return;
+  }
   if (planned.needsSelection && node.details.selections.length === 0) {
     if (routers === 0) skip(transition, node, 'not_selected');
     return;
@@ -164,7 +170,8 @@ export class Settlements {
 function begin(transition: Transition, node: NodeRecord): void {
   if (node.attempt > 0) startAgain(transition, node);
   else if (!start(transition, node)) return;
-  beginNode(transition, node);
+  if (transition.rehearsal === undefined) beginNode(transition, node);
+  else transition.rehearsal.begin(transition, node);
 }
 
 /** What the attempt before left inside goes. */

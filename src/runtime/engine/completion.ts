@@ -55,6 +55,7 @@ function completeScope(transition: Transition, scope: ScopeRecord): void {
     finishRun(transition);
     return;
   }
+  if (transition.rehearsal?.ended(transition, container, scope) === true) return;
   const { node } = container.planned;
   if (node.kind === 'parallel') completeBranch(transition, container, node, scope);
   else if (node.kind === 'foreach') completeItem(transition, container, node, scope);

@@ -24,12 +24,13 @@ export function start(
   plan: Plan,
   input: JsonObject,
   ids: StartIds,
-  { activations }: Limits = DEFAULT_LIMITS,
+  limits: Limits = DEFAULT_LIMITS,
 ): Advance {
   const state = stateAtStart(plan, input, ids);
-  const transition = new Transition(state, { at: ids.at, activations });
+  const transition = new Transition(state, ids.at, limits);
   transition.change(state.start);
   transition.changeRun();
+  limits.rehearsal?.prepare(state);
   if (plan.fault !== undefined) {
     endWithFault(transition, plan.graph, plan.fault);
   } else {
@@ -99,13 +100,13 @@ export function advance(
   plan: Plan,
   state: RunState,
   events: readonly Event[],
-  { activations }: Limits = DEFAULT_LIMITS,
+  limits: Limits = DEFAULT_LIMITS,
 ): Advance {
   if (plan !== state.plan) checkGraph(state.run.id, state.run.graphHash, plan);
   const reserved = events.find(({ kind }) => RESERVED.has(kind));
   if (reserved !== undefined) throw new ReservedEventError(reserved.kind);
   const { owed } = state.run;
-  const transition = new Transition(state, { at: owed?.at ?? events[0]?.at ?? 0, activations });
+  const transition = new Transition(state, owed?.at ?? events[0]?.at ?? 0, limits);
   if (owed !== undefined) {
     takeUp(transition, owed);
     runOn(transition);

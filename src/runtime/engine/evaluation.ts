@@ -167,7 +167,7 @@ function loopValue(place: ScopeRecord, root: 'item' | 'index', name: string): Va
     const { node } = container.planned;
     if (node.kind === 'workflow') return undefined;
     if (node.kind !== 'foreach') continue;
-    if (root === 'index' && node.indexAs === name) return part;
+    if (root === 'index' && node.indexAs === name) return part < 0 ? container.container?.anyIndex : part;
     if (root === 'item' && node.as === name) return container.container?.items?.[part];
   }
   return undefined;

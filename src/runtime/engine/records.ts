@@ -288,6 +288,8 @@ export class ContainerRecord implements Tracked<'containers'> {
   readonly values: (Entry<'outputs'> | undefined)[] = [];
   /** Of a loop. */
   items: readonly Json[] | undefined;
+  /** Of a loop one item of which stands for all: what stands for its index. */
+  anyIndex: Json | undefined;
   /** Of a `workflow` node. */
   input: JsonObject | undefined;
 

@@ -4,6 +4,7 @@ import type { Advance, Command, Fact, OwedCommand } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
 import { ReadyQueue } from './queues.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
+import type { Rehearsal } from './rehearsal.js';
 import type { Change, Completion, GoOn, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
 import type { Tracked } from './tables.js';
@@ -15,6 +16,8 @@ export const ADVANCE_BUDGET = 1_000_000;
 export interface Limits {
   /** So many nodes are looked at, and completions handled. What is left is owed: see `Advance.more`. */
   readonly activations: number;
+  /** What nodes do where a run is only tried out. Default: what they are there for. */
+  readonly rehearsal?: Rehearsal;
 }
 
 export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
@@ -44,14 +47,16 @@ export class Transition {
   readonly completions: Completion<NodeRecord, ScopeRecord>[] = [];
   /** What goes on before everything else, the next one last: work that would otherwise be done at once. */
   readonly first: GoOn<NodeRecord>[] = [];
+  readonly rehearsal: Rehearsal | undefined;
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
-  constructor(state: RunState, { at, activations }: Pick<Transition, 'at' | 'activations'>) {
+  constructor(state: RunState, at: number, { activations, rehearsal }: Limits) {
     this.plan = state.plan;
     this.state = state;
     this.at = at;
     this.activations = activations;
+    this.rehearsal = rehearsal;
     this.budget = new Budget(ADVANCE_BUDGET);
   }
 

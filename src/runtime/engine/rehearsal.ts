@@ -1,0 +1,458 @@
+import type { Expr } from '../../graph/expression/tree.js';
+import { isUnknown, Unknown, unknownIn, unknownOf } from '../../graph/expression/unknown.js';
+import type { Json, JsonObject, Value } from '../../graph/json.js';
+import type {
+  Arm,
+  AskNode,
+  BranchNode,
+  CallNode,
+  ComputeNode,
+  ForeachNode,
+  ResourceNode,
+} from '../../graph/model.js';
+import { issue, nextAttemptId, waitFor } from './attempt.js';
+import type { Failure } from './contract.js';
+import { failures } from './failures.js';
+import { beginNode } from './nodes/begin.js';
+import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
+import {
+  beginParts,
+  closeContainer,
+  failedWith,
+  type Outcome,
+  openContainer,
+  partEnded,
+  succeededWith,
+} from './scopes.js';
+import { fail, select, settle, skip, succeed } from './settle.js';
+import { containerOf, type RunState } from './state.js';
+import { readerOf, type Transition } from './transition.js';
+
+/** The index of an item that stands for all of a loop that have not begun. */
+export const ANY_ITEM = -1;
+
+/** A value that no call to come gives. */
+export const LOST: Json = Unknown.value({ sources: [], isLost: true });
+
+/** Whether a value can never exist. */
+export function isLost(value: Value): boolean {
+  return unknownIn(value).some((unknown) => unknown.isLost);
+}
+
+/** A container that has begun and can go on. */
+export interface StoodOpen {
+  readonly kind: 'open';
+  /** Parts to go on with. Of a loop those that have begun. */
+  readonly parts: readonly number[];
+  /** Of a loop: what the other items that have begun gave. */
+  readonly values?: ReadonlyMap<number, Json>;
+  /** Of a loop, where they are known. */
+  readonly items?: readonly Json[];
+  /** Of a workflow, where it is known. */
+  readonly input?: JsonObject;
+}
+
+/** How a node stood when its run stopped. */
+export type Stood =
+  | StoodOpen
+  /** As if it had never begun. */
+  | { readonly kind: 'pending' }
+  /** It failed, and is carried out once more. */
+  | { readonly kind: 'again' }
+  | { readonly kind: 'skipped' }
+  /** It has no value, and never will. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'settled'; readonly value: Value; readonly goto?: string }
+  | { readonly kind: 'handled'; readonly failure: Failure | undefined; readonly fallbackNode: string };
+
+/** A run that stopped, as a rehearsal asks for it. Nodes are named by their keys. */
+export interface Stopped {
+  readonly state: RunState;
+  stood(node: string): Stood;
+  /** What stands for the value that calls to come give to a node. */
+  promised(node: string): Json;
+  /** What stands for any item of a loop, and for its index. */
+  anyItem(loop: string): { readonly item: Json; readonly index: Json };
+  /** Whether so many items are too many to be told one by one. */
+  areMany(items: number): boolean;
+}
+
+/** The arms that a branch may take where unknown values decide: where `isComplete`, the last if no other. */
+export interface OpenArms {
+  readonly arms: readonly Arm[];
+  readonly isComplete: boolean;
+}
+
+/** A container whose parts a rehearsal begins. */
+interface OpenParts {
+  /** The parts that are still to begin, in this order. */
+  readonly rest: number[];
+  readonly concurrency: number;
+  /** What the container ends with. */
+  readonly outcome: (container: ContainerRecord) => Outcome;
+}
+
+/**
+ * Goes on with a run that stopped, on values that are not known. Nodes start in the engine's order, and do other things:
+ * what has settled has the value it had, what a host would do is an `evaluate` command with what the host is given as its
+ * argument, and where an unknown value decides, every arm is taken, no check fires, and one item stands for all.
+ */
+export class Rehearsal {
+  /** Branches that may take several arms, by key. */
+  readonly openArms = new Map<string, OpenArms>();
+  /** Keys of the nodes that can never be carried out. */
+  readonly lost = new Set<string>();
+  /** Keys of the nodes of which an unknown value decides whether they begin once what is around them has. */
+  readonly unsure = new Set<string>();
+  /** The items of loops that go on or begin, by key: nothing where they are not known. */
+  readonly items = new Map<string, readonly Json[] | undefined>();
+  readonly #stopped: Stopped;
+  readonly #parts = new Map<string, OpenParts>();
+
+  constructor(stopped: Stopped) {
+    this.#stopped = stopped;
+  }
+
+  /** Fields of the run's state are as the run left them. */
+  prepare({ fields }: RunState): void {
+    for (const [name, field] of this.#stopped.state.fields.rows()) fields.put(name, field);
+  }
+
+  /**
+   * Sees to a node whose turn it is. `activate`: selection, join and condition decide as ever; `begin`: it begins, whatever
+   * they say.
+   */
+  resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done' {
+    const stood = this.#stopped.stood(node.key);
+    switch (stood.kind) {
+      case 'pending':
+        return 'activate';
+      case 'again':
+        return 'begin';
+      case 'skipped':
+        skip(transition, node, 'condition_false');
+        break;
+      case 'lost':
+        this.#keep(transition.state, node);
+        this.#lose(transition, node);
+        break;
+      case 'handled':
+        select(transition, node, stood.fallbackNode, 'fallback');
+        node.set('failure', stood.failure);
+        settle(transition, node, 'handled');
+        break;
+      case 'settled':
+        this.#keep(transition.state, node);
+        if (stood.goto !== undefined) select(transition, node, stood.goto, 'goto');
+        succeed(transition, node, stood.value);
+        break;
+      case 'open':
+        this.#goOn(transition, node, stood);
+        break;
+    }
+    return 'done';
+  }
+
+  /** What is inside of a branch or a `parallel` that is over can still be read. */
+  #keep(state: RunState, node: NodeRecord): void {
+    const { kind } = node.planned.node;
+    if (kind !== 'branch' && kind !== 'parallel') return;
+    const container = new ContainerRecord(node.key, 0, node.planned.parts.length);
+    node.container = container;
+    for (const part of node.planned.parts.keys()) {
+      const scope = state.newPart(node, part);
+      container.parts[part] = scope;
+      for (const planned of scope.plan.nodes) {
+        const inside = scope.node(planned);
+        const stood = this.#stopped.stood(inside.key);
+        if (stood.kind === 'settled') inside.output = stood.value;
+        if (stood.kind === 'lost') inside.output = LOST;
+        if (stood.kind === 'settled' || stood.kind === 'lost') this.#keep(state, inside);
+      }
+    }
+  }
+
+  #goOn(transition: Transition, node: NodeRecord, stood: StoodOpen): void {
+    const model = node.planned.node;
+    const { parts, input } = stood;
+    const [part = 0] = parts;
+    if (model.kind === 'foreach') this.#loop(transition, node, model, stood);
+    else if (model.kind === 'branch' || input !== undefined) {
+      openContainer(transition, node, part, part + 1).input = input;
+      beginParts(transition, node, 1);
+    } else beginNode(transition, node);
+  }
+
+  /** Does what a node is there for, as far as that is known. */
+  begin(transition: Transition, node: NodeRecord): void {
+    const model = node.planned.node;
+    const when = this.#conditionOf(transition, node);
+    if (isLost(when)) {
+      this.#lose(transition, node);
+      return;
+    }
+    const isUnsure = isUnknown(when) || this.#isSelectedByChance(node) || this.#isJoinedByChance(node);
+    if (isUnsure) this.unsure.add(node.key);
+    switch (model.kind) {
+      case 'call':
+      case 'resource':
+      case 'ask':
+        this.#ask(transition, node, model);
+        return;
+      case 'compute':
+        if (model.function === undefined) this.#compute(transition, node, model, when);
+        else this.#ask(transition, node, model);
+        return;
+      case 'branch':
+        this.#branch(transition, node, model);
+        return;
+      case 'foreach':
+        this.#loop(transition, node, model);
+        return;
+      case 'workflow':
+        if (runsItself(node)) succeed(transition, node, LOST);
+        else beginNode(transition, node);
+        return;
+      case 'wait': {
+        const time = readerOf(transition, node).value(model.durationMs ?? model.until ?? { kind: 'literal' });
+        if (isUnsure || (time.ok && isUnknown(time.value))) succeed(transition, node, undefined);
+        else beginNode(transition, node);
+        return;
+      }
+      case 'goto':
+        // It goes back no more. Without a condition, one with a limit fails whatever the calls give.
+        if (model.when !== undefined || model.onLimit === 'continue') succeed(transition, node, undefined);
+        else fail(transition, node, { failure: failures.loopLimit(model.max), reached: 0, final: true });
+        return;
+      case 'error':
+      case 'return':
+        if (isUnsure || this.#isInside(node)) skip(transition, node, 'condition_false');
+        else beginNode(transition, node);
+        return;
+      case 'compensate':
+        skip(transition, node, 'condition_false');
+        return;
+      default:
+        beginNode(transition, node);
+    }
+  }
+
+  #conditionOf(transition: Transition, node: NodeRecord): Value {
+    const { when } = node.planned.node;
+    if (when === undefined || this.#stopped.stood(node.key).kind === 'again') return true;
+    const value = readerOf(transition, node).value(when);
+    return value.ok ? value.value : undefined;
+  }
+
+  #lose(transition: Transition, node: NodeRecord): void {
+    this.lost.add(node.key);
+    succeed(transition, node, LOST);
+  }
+
+  /** Gives what a host is given as a command. What the engine does not take fails as ever. */
+  #ask(transition: Transition, node: NodeRecord, model: Asking): void {
+    const given = readerOf(transition, node).value(givenTo(model));
+    if (given.ok && isLost(given.value)) {
+      this.#lose(transition, node);
+    } else if (given.ok && isTaken(model, given.value)) {
+      const [kind, id] = ['evaluate' as const, nextAttemptId(transition, node)];
+      const args = [given.value ?? null];
+      const command = { kind, id, node: node.key, args, function: { name: '', hash: '' }, dueAt: 0 };
+      if (node.planned.takesPlace) issue(transition, node, command);
+      else waitFor(transition, node, command);
+    } else this.#beginToFail(transition, node);
+  }
+
+  /** Where a condition is not known, neither is the value. */
+  #compute(transition: Transition, node: NodeRecord, { value }: ComputeNode, when: Value): void {
+    const given = readerOf(transition, node).value(value);
+    if (!given.ok) this.#beginToFail(transition, node);
+    else succeed(transition, node, isUnknown(when) ? unknownOf(when, given.value) : given.value);
+  }
+
+  /** What fails as it begins fails for sure only where it is sure that it begins. */
+  #beginToFail(transition: Transition, node: NodeRecord): void {
+    if (this.unsure.has(node.key)) succeed(transition, node, this.#stopped.promised(node.key));
+    else beginNode(transition, node);
+  }
+
+  #branch(transition: Transition, node: NodeRecord, model: BranchNode): void {
+    const arms: Arm[] = [];
+    let isDecided = false;
+    for (const arm of model.cases) {
+      const condition = readerOf(transition, node).value(arm.when);
+      if (condition.ok && isLost(condition.value)) {
+        this.#lose(transition, node);
+        return;
+      }
+      // What fails behind a condition that may hold may not be reached.
+      if (!condition.ok) break;
+      isDecided = condition.value === true;
+      if (isDecided || isUnknown(condition.value)) arms.push(arm);
+      if (isDecided) break;
+    }
+    if (arms.length === 0 || (arms.length === 1 && isDecided)) {
+      beginNode(transition, node);
+      return;
+    }
+    if (!isDecided && model.else !== undefined) arms.push(model.else);
+    this.openArms.set(node.key, { arms, isComplete: isDecided || model.else !== undefined });
+    for (const arm of arms) {
+      const taken = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
+      transition.report('goto' in arm ? { ...taken, goto: arm.goto } : taken);
+      if ('goto' in arm) select(transition, node, arm.goto, 'goto');
+    }
+    const bodies = arms.filter((arm) => 'body' in arm).map(({ id }) => id);
+    const rest = bodies.map((id) => node.planned.parts.findIndex(({ arm }) => arm === id));
+    const promised = succeededWith(this.#stopped.promised(node.key));
+    const outcome = ({ parts }: ContainerRecord): Outcome => {
+      const failed = parts.flatMap((part) => part?.details.failure ?? []);
+      const [failure] = failed;
+      return failure !== undefined && failed.length === arms.length ? failedWith(failure, true) : promised;
+    };
+    openContainer(transition, node, 0, node.planned.parts.length);
+    this.#beginParts(transition, node, { rest, concurrency: rest.length, outcome });
+  }
+
+  /** Begins the items that have not ended: a few each by itself, many as one. */
+  #loop(transition: Transition, node: NodeRecord, model: ForeachNode, stood?: StoodOpen): void {
+    const { key } = node;
+    const { parts: begun = [], values = new Map<number, Json>(), items } = stood ?? {};
+    const given = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
+    const value = given === undefined ? (items as Json[]) : given.ok ? given.value : undefined;
+    if (isUnknown(value) && value.isLost) {
+      this.#lose(transition, node);
+      return;
+    }
+    const known = Array.isArray(value) && value.length <= model.max ? (value as readonly Json[]) : undefined;
+    if (known === undefined && !isUnknown(value)) {
+      beginNode(transition, node);
+      return;
+    }
+    this.items.set(key, known);
+    const from = begun.length + values.size;
+    const left = (known ?? []).slice(from).map((_item, index) => from + index);
+    const isAny = known === undefined || this.#stopped.areMany(left.length);
+    const told = [...begun, ...(isAny ? [ANY_ITEM] : left)];
+    const promised = succeededWith(this.#stopped.promised(key));
+    const outcome = ({ failure, values: ended }: ContainerRecord): Outcome => {
+      if (failure !== undefined) return failedWith(failure, true);
+      const all = [...values, ...told.map((part) => [part, ended[part]?.value ?? null] as const)];
+      all.sort(([one], [other]) => one - other);
+      return isAny ? promised : succeededWith(all.map(([, each]) => each));
+    };
+    const { item, index } = this.#stopped.anyItem(key);
+    const all = [...(known ?? [])];
+    all[ANY_ITEM] = item;
+    const container = openContainer(transition, node, ANY_ITEM, Math.max(all.length, ...told) + 1);
+    container.items = all;
+    container.anyIndex = index;
+    this.#beginParts(transition, node, { rest: [...told], concurrency: model.concurrency, outcome });
+  }
+
+  /** Begins as many parts of a container as may run at once. It ends with the last of them. */
+  #beginParts(transition: Transition, node: NodeRecord, parts: OpenParts): void {
+    this.#parts.set(node.key, parts);
+    const container = transition.change(containerOf(node));
+    const { rest, concurrency, outcome } = parts;
+    const isStopped = container.stopped || container.failure !== undefined;
+    while (!isStopped && rest.length > 0 && container.running < Math.max(1, concurrency)) {
+      container.next = rest.shift() ?? container.end;
+      beginParts(transition, node, container.running + 1);
+    }
+    container.next = container.end;
+    if (container.running > 0) return;
+    this.#parts.delete(node.key);
+    closeContainer(transition, node, container.cut ? { status: 'cancelled' } : outcome(container));
+  }
+
+  /** Takes note that a part has ended, where the rehearsal has begun it. */
+  ended(transition: Transition, node: NodeRecord, scope: ScopeRecord): boolean {
+    const parts = this.#parts.get(node.key);
+    if (parts === undefined) return false;
+    const model = node.planned.node;
+    const isFatal = model.kind === 'foreach' && model.onItemError === 'fail';
+    partEnded(transition, node, scope, isFatal ? 'stop' : undefined);
+    this.#beginParts(transition, node, parts);
+    return true;
+  }
+
+  /** Whether a node stands in what an unknown value decides about. */
+  #isInside({ scope: { container, part } }: NodeRecord): boolean {
+    if (container === undefined) return false;
+    if (part === ANY_ITEM || this.openArms.has(container.key) || this.unsure.has(container.key)) return true;
+    return this.#isInside(container);
+  }
+
+  #isSelectedByChance({ details: { selections } }: NodeRecord): boolean {
+    const isOpen = ({ key }: NodeRecord) => this.openArms.has(key) || this.unsure.has(key);
+    return selections.length > 0 && selections.every(({ by }) => isOpen(by));
+  }
+
+  #isJoinedByChance({ planned, scope }: NodeRecord): boolean {
+    const joined = planned.joins.map((each) => scope.node(each));
+    const isUnsure = ({ key }: NodeRecord) => this.unsure.has(key);
+    switch (planned.node.join) {
+      case 'all_success':
+        return joined.some(isUnsure);
+      case 'one_success':
+      case 'none_failed_min_one_success':
+        return (
+          joined.some(isUnsure) && !joined.some((each) => each.status === 'succeeded' && !isUnsure(each))
+        );
+      default:
+        return false;
+    }
+  }
+}
+
+/** A workflow that runs itself is told once. */
+function runsItself({ planned: { node }, scope }: NodeRecord): boolean {
+  for (let { workflow } = scope; node.kind === 'workflow'; { workflow } = workflow.node.scope) {
+    if (workflow.plan.graph.name === node.workflow) return true;
+    if (workflow.node === undefined) return false;
+  }
+  return false;
+}
+
+/** What a host carries out. */
+export type Asking = CallNode | ResourceNode | AskNode | ComputeNode;
+
+/** What a host is given for a node, as one value. */
+export function givenTo(model: Asking): Expr {
+  switch (model.kind) {
+    case 'call':
+      return model.input;
+    case 'resource':
+      return model.uri;
+    case 'compute':
+      return model.value;
+    case 'ask': {
+      const message = { key: 'message', value: model.message };
+      const options = model.options === undefined ? [] : [{ key: 'options', value: model.options }];
+      return { kind: 'dict', entries: [message, ...options] };
+    }
+  }
+}
+
+/** Whether the engine takes what a host is given, as far as that is known. */
+function isTaken(model: Asking, given: Value): boolean {
+  switch (model.kind) {
+    case 'call':
+      return true;
+    case 'resource':
+      return isText(given);
+    case 'compute':
+      return isUnknown(given) || Array.isArray(given);
+    case 'ask': {
+      const { message, options } = given as JsonObject;
+      if (!isText(message) || model.mode !== 'choice' || isUnknown(options)) return isText(message);
+      if (!Array.isArray(options) || options.length === 0 || !options.every(isText)) return false;
+      return new Set(options).size === options.length;
+    }
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' || isUnknown(value);
+}
