@@ -14,7 +14,7 @@ export interface Stopped {
   readonly state: RunState;
   readonly trace: PromptTrace;
   readonly events: readonly Event[];
-  /** Whether something was begun after a step had failed. */
+  /** Whether something was begun after a step had failed, or stood in for what was cancelled. */
   readonly wentOn: boolean;
   /** Keys of the nodes that went back. */
   readonly jumped: readonly string[];
@@ -32,6 +32,7 @@ export function stop({ graph, world }: Case): Stopped {
   const issued = new Map<string, string>();
   const jumped: string[] = [];
   const steps: { readonly event?: Event; readonly issued: boolean }[] = [];
+  let stoodIn = false;
   let last = ENGINE.start(planOf(graph), INPUT, IDS);
   drive(ENGINE, graph, INPUT, world, ({ event, advance }) => {
     for (const fact of advance.facts) {
@@ -40,6 +41,7 @@ export function stop({ graph, world }: Case): Stopped {
       if (fact.kind === 'jumped') jumped.push(fact.node);
     }
     if (event !== undefined) events.push(event);
+    stoodIn ||= event?.kind === 'cancelled' && advance.facts.some(({ kind }) => kind === 'handled');
     for (const command of advance.commands) {
       if ('node' in command && !('isCompensation' in command)) issued.set(command.node, command.id);
     }
@@ -53,14 +55,15 @@ export function stop({ graph, world }: Case): Stopped {
     ({ event }) => event !== undefined && 'command' in event && failed.has(event.command),
   );
   const wentOn =
-    first >= 0 &&
-    steps
-      .slice(first)
-      .some(
-        ({ event, issued: isIssued }) =>
-          isIssued ||
-          (event !== undefined && isFailure(event) && 'command' in event && !failed.has(event.command)),
-      );
+    stoodIn ||
+    (first >= 0 &&
+      steps
+        .slice(first)
+        .some(
+          ({ event, issued: isIssued }) =>
+            isIssued ||
+            (event !== undefined && isFailure(event) && 'command' in event && !failed.has(event.command)),
+        ));
   return { graph, state: last.state, trace: told, events, wentOn, jumped, failed };
 }
 

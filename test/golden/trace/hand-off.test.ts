@@ -158,6 +158,27 @@ describe('the hand-off', () => {
     expect(calls.map(([name]) => name)).toEqual(['busy', 'c']);
   });
 
+  test('counts no step as failed that may not begin', async () => {
+    const sum = compute('sum', get(lit(null), 'x'), { when: get(step('busy'), 'more') });
+    const { calls } = await handOffOf(graph(chain(use('busy', {}), sum, use('tell', {}))));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'tell']);
+  });
+
+  test('counts no check as fired that may not be selected', async () => {
+    const cases: [Expr | undefined, string][] = [
+      [get(step('busy'), 'isDone'), 'enough'],
+      [undefined, 'b'],
+    ];
+    const left = body([branch('way', cases), stop('enough'), use('b', {})]);
+    const both = parallel(
+      'both',
+      { left, right: body(chain(use('c', {}), use('d', {}))) },
+      { concurrency: 1 },
+    );
+    const { calls } = await handOffOf(graph(chain(use('busy', {}), both)));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'b', 'c', 'd']);
+  });
+
   test('lists nothing that a step keeps from beginning that fails as it begins', async () => {
     const inside = body([foreach('none', lit('no list'), body([])), use('b', {})]);
     const { calls } = await handOffOf(graph(chain(use('busy', {}), branch('in', [[lit(true), inside]]))));

@@ -1,123 +1,106 @@
 import { Budget } from '../../../graph/expression/evaluate.js';
-import type { Expr } from '../../../graph/expression/tree.js';
-import { isUnknown } from '../../../graph/expression/unknown.js';
-import type { Json, JsonObject, Value } from '../../../graph/json.js';
-import type { Arm, BranchNode } from '../../../graph/model.js';
-import type { NodeInstance } from '../../../plan/instances.js';
-import { type Plan, planOf } from '../../../plan/plan.js';
-import type { Fact, RunState } from '../../engine/contract.js';
+import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
+import { Unknown } from '../../../graph/expression/unknown.js';
+import type { JsonObject, Value } from '../../../graph/json.js';
+import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
+import type { Command, Event, Fact, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import { type Evaluated, Evaluation } from '../../engine/evaluation.js';
-import { ANY_ITEM, type Finding, isLost, residualKey, type Stopped } from './open-nodes.js';
-import { Residual } from './residual.js';
+import { scopeOf } from '../../engine/read.js';
+import { Rehearsal } from '../../engine/rehearsal.js';
+import { OpenNodes, type StoppedRun } from './open-nodes.js';
 
 /** What one expression may cost. See `Budget` for the unit. */
 const EXPRESSION_BUDGET = 1_000_000;
 
-/** How many nodes are looked at altogether before a dry run ends with what it has. */
-const MAX_NODES = 100_000;
-
-/** Nodes are looked at one after the other: what a node has read is gone once the scope around it has ended. */
-const ONE_BY_ONE = { activations: 1 };
+/** How many facts are looked at before a dry run ends with what it has. */
+const MAX_FACTS = 100_000;
 
 /** Takes note of what a dry run does, step by step. */
 export interface DryRunObserver {
   /** A node was reached. */
-  observe(fact: Fact, node: NodeInstance, run: DryRun): void;
+  observe(fact: Fact, node: NodeInstance): void;
   /** Gives what a call is to be answered with. */
-  asked(node: NodeInstance, given: Value, run: DryRun): Json;
-}
-
-/**
- * Carries on with a run that stopped, on placeholders for what its calls would give. Where a placeholder would decide
- * something, the run begins anew with what was found out: all arms that may be taken are, and a loop over unknown items
- * has one that stands for all. `observerOf` makes an observer for each of these runs; that of the last one counts.
- */
-export function carryOn<O extends DryRunObserver>(
-  context: Stopped,
-  input: JsonObject,
-  observerOf: (residual: Residual) => O,
-): O {
-  const found = new Map<string, Finding>();
-  for (let looked = 0; ; ) {
-    const run = new DryRun(new Residual(context, found));
-    const observer = observerOf(run.residual);
-    const news = run.to(input, observer);
-    looked += run.residual.nodes.size;
-    if (news.size === 0 || looked > MAX_NODES) return observer;
-    for (const [node, finding] of news) found.set(residualKey(node.key), finding);
-  }
+  asked(node: NodeInstance, given: Value): Value;
 }
 
 /** What waits for an answer. */
 interface Asked {
   readonly node: NodeInstance;
-  readonly command: string;
-  readonly given: Value;
+  readonly command: Extract<Command, { kind: 'evaluate' }>;
   /** Its place in declaration order. */
   readonly order: readonly number[];
 }
 
-/** One run of a residual graph. */
+/** Carries on with a run that stopped, on placeholders for what its calls would give. */
 export class DryRun {
-  readonly residual: Residual;
-  readonly #plan: Plan;
+  readonly open: OpenNodes;
+  readonly rehearsal: Rehearsal;
+  readonly #run: StoppedRun;
+  #state: RunState | undefined;
   /** In declaration order. */
   readonly #asked: Asked[] = [];
-  #state: RunState | undefined;
+  /** Waits whose time is still to come, by the ids of their commands. */
+  readonly #timers: string[] = [];
 
-  constructor(residual: Residual) {
-    this.residual = residual;
-    this.#plan = planOf(residual.toGraph());
+  constructor(run: StoppedRun) {
+    this.#run = run;
+    this.open = new OpenNodes(run);
+    this.rehearsal = new Rehearsal(this.open);
   }
 
-  /** Runs to the end, or to the first thing that it has to begin anew with. Gives what was found out. */
-  to(input: JsonObject, observer: DryRunObserver): Map<NodeInstance, Finding> {
-    const { nodes } = this.residual;
-    const news = new Map<NodeInstance, Finding>();
-    let step = start(this.#plan, input, { runId: 'dry-run', at: 0 }, ONE_BY_ONE);
-    for (;;) {
+  /** Answers what is asked, one after the other in declaration order, until there is nothing more. */
+  to(input: JsonObject, observer: DryRunObserver): void {
+    const { plan, instances } = this.#run.ledger;
+    // One node at a time: what a node has read is gone once the scope around it has ended.
+    const limits = { activations: 1, rehearsal: this.rehearsal };
+    let step = start(plan, input, { runId: 'dry-run', at: 0 }, limits);
+    for (let facts = 0; facts < MAX_FACTS; facts += step.facts.length) {
       this.#state = step.state;
+      for (const command of step.commands) {
+        if (command.kind === 'evaluate') this.#ask(command);
+        if (command.kind === 'startTimer' && command.purpose === 'wait') this.#timers.push(command.id);
+      }
       for (const fact of step.facts) {
-        const node = 'node' in fact && fact.node !== undefined ? nodes.get(fact.node) : undefined;
-        if (node === undefined) continue;
-        const finding = this.residual.finding(node) === undefined ? this.#found(fact, node) : undefined;
-        if (finding !== undefined) return news.set(node, finding);
-        observer.observe(fact, node, this);
-        if (fact.kind === 'callIssued') this.#ask(node, fact.command, fact.input.given);
-        if (fact.kind !== 'callReturned') continue;
+        if (fact.kind === 'finished' || fact.node === undefined) continue;
+        const node = instances.find(fact.node);
         // It was begun, and is given up for a failure that the calls do not change.
-        const place = this.#asked.findIndex(({ command }) => command === fact.command);
-        for (const { given } of place < 0 ? [] : this.#asked.splice(place, 1))
-          if (node.planned.node.kind !== 'foreach') observer.asked(node, given, this);
+        const place =
+          fact.kind === 'nodeCancelled' ? this.#asked.findIndex((each) => each.node === node) : -1;
+        for (const { command } of place < 0 ? [] : this.#asked.splice(place, 1))
+          observer.asked(node, command.args[0]);
+        observer.observe(fact, node);
       }
-      if (step.more) {
-        step = advance(this.#plan, step.state, [], ONE_BY_ONE);
-        continue;
-      }
-      const first = this.#asked.shift();
-      if (first === undefined) return news;
-      const { node, command, given } = first;
-      const isLoop = node.planned.node.kind === 'foreach' && !isLost(given);
-      if (isLoop) news.set(node, { kind: 'items', ...(Array.isArray(given) ? { items: given } : {}) });
-      const value = isLoop ? this.residual.promised(node) : observer.asked(node, given, this);
-      const answer = { kind: 'toolReturned', at: 0, command, value } as const;
-      step = advance(this.#plan, step.state, [answer], ONE_BY_ONE);
+      const event = step.more ? undefined : this.#answer(observer);
+      if (!step.more && event === undefined) return;
+      step = advance(plan, step.state, event === undefined ? [] : [event], limits);
     }
   }
 
-  #ask(node: NodeInstance, command: string, given: Value): void {
-    const asked = { node, command, given, order: [...node.scope.order, node.planned.index] };
+  /** Times pass before anything is asked. */
+  #answer(observer: DryRunObserver): Event | undefined {
+    const timer = this.#timers.shift();
+    if (timer !== undefined) return { kind: 'timerFired', at: 0, command: timer };
+    const first = this.#asked.shift();
+    if (first === undefined) return undefined;
+    const value = observer.asked(first.node, first.command.args[0]);
+    const answer = { kind: 'evaluated', at: 0, command: first.command.id } as const;
+    return value === undefined ? answer : { ...answer, value };
+  }
+
+  #ask(command: Asked['command']): void {
+    const node = this.#run.ledger.instances.find(command.node);
+    const asked = { node, command, order: [...node.scope.order, node.planned.index] };
     const before = this.#asked.findLastIndex((each) => isBefore(each, asked));
     this.#asked.splice(before + 1, 0, asked);
   }
 
-  /** The value of an expression of a node, as it is now. */
-  valueOf(expr: Expr, node: NodeInstance): Evaluated<Value> {
-    if (this.#state === undefined) throw new Error('the dry run has not begun');
-    const { scope } = this.#state.find(residualKey(node.key));
-    const evaluation = new Evaluation(this.#state, new Budget(EXPRESSION_BUDGET), scope);
-    return evaluation.value(this.residual.expr(expr, node.scope));
+  /** The value of an expression of a node, as it is now: with placeholders for secrets. */
+  valueOf(expr: Expr, { scope }: NodeInstance): Evaluated<Value> {
+    const state = this.#state;
+    if (state === undefined) throw new Error('the dry run has not begun');
+    const evaluation = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scopeOf(state, scope));
+    return evaluation.value(this.#run.secrets.isEmpty ? expr : (this.#shown(expr, scope) as Expr));
   }
 
   /** What a node's condition is: true where it has none. */
@@ -128,77 +111,31 @@ export class DryRun {
     return value.ok ? value.value : undefined;
   }
 
-  #found(fact: Fact, node: NodeInstance): Finding | undefined {
-    const { node: model } = node.planned;
-    if (this.residual.standing(node) !== 'pending') return undefined;
-    switch (fact.kind) {
-      case 'callIssued':
-        return isTaken(node, fact.input.given) ? undefined : { kind: 'refused' };
-      case 'nodeStarted': {
-        const isMissing = !this.residual.isAgain(node) && isLost(this.conditionOf(node));
-        return isMissing ? { kind: 'lost' } : undefined;
-      }
-      case 'branchTaken':
-        return model.kind === 'branch' ? this.#armsOf(node, model) : undefined;
-      case 'nodeSkipped': {
-        if (fact.reason !== 'condition_false' || (model.kind !== 'error' && model.kind !== 'return'))
-          return undefined;
-        return this.conditionOf(node) === true && !this.#isInside(node) ? { kind: 'ends' } : undefined;
-      }
-      default:
-        return undefined;
-    }
+  /** An expression in which what derives from secrets is not known. */
+  #shown(part: unknown, at: ScopeInstance): unknown {
+    if (Array.isArray(part)) return part.map((each) => this.#shown(each, at));
+    if (typeof part !== 'object' || part === null) return part;
+    const { kind } = part as { readonly kind?: unknown };
+    if (kind === 'literal') return part;
+    if (kind === 'ref') return this.#reference(part as RefExpr, at);
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, this.#shown(each, at)]));
   }
 
-  /** The arms that may be taken, where more than one is. */
-  #armsOf(node: NodeInstance, model: BranchNode): Finding | undefined {
-    const arms: Arm[] = [];
-    for (const arm of model.cases) {
-      const condition = this.valueOf(arm.when, node);
-      if (!condition.ok) return undefined;
-      if (isLost(condition.value)) return { kind: 'lost' };
-      if (isUnknown(condition.value)) arms.push(arm);
-      else if (condition.value === true) {
-        return arms.length === 0 ? undefined : { kind: 'arms', arms: [...arms, arm], isComplete: true };
-      }
-    }
-    if (arms.length === 0) return undefined;
-    const { else: last } = model;
-    return last === undefined
-      ? { kind: 'arms', arms, isComplete: false }
-      : { kind: 'arms', arms: [...arms, last], isComplete: true };
+  #reference(ref: RefExpr, at: ScopeInstance): Expr {
+    if (ref.root === 'inputs' && at.workflow.node === undefined) return ref;
+    const { secrets, ledger } = this.#run;
+    const sources = secrets.sourcesOf(ref, at);
+    if (sources === undefined) return ref;
+    const [name, ...rest] = ref.path;
+    const step = ref.root === 'steps' ? ledger.seenFrom(at, String(name)) : undefined;
+    if (sources.length > 0 || step === undefined)
+      return { kind: 'literal', value: Unknown.value({ sources }) };
+    const promised: Expr = { kind: 'literal', value: this.open.promised(step.key) };
+    return rest.reduce<Expr>(
+      (of, key) => ({ kind: 'get', of, key: { kind: 'literal', value: key } }),
+      promised,
+    );
   }
-
-  /** Whether it hangs on what is not known whether a node is reached. */
-  #isInside({ scope: { container, part } }: NodeInstance): boolean {
-    if (container === undefined) return false;
-    const isOpen = part === ANY_ITEM || this.residual.finding(container)?.kind === 'arms';
-    return isOpen || this.#isInside(container);
-  }
-}
-
-/** Whether the engine takes the items of a loop, the address of a resource, the arguments of a function, a question. */
-function isTaken({ planned: { node } }: NodeInstance, given: Value): boolean {
-  switch (node.kind) {
-    case 'foreach':
-      return isUnknown(given) || (Array.isArray(given) && given.length <= node.max);
-    case 'resource':
-      return isText(given);
-    case 'compute':
-      return isUnknown(given) || Array.isArray(given);
-    case 'ask': {
-      const { message, options } = given as JsonObject;
-      if (!isText(message) || node.mode !== 'choice' || isUnknown(options)) return isText(message);
-      if (!Array.isArray(options) || options.length === 0 || !options.every(isText)) return false;
-      return new Set(options).size === options.length;
-    }
-    default:
-      return true;
-  }
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' || isUnknown(value);
 }
 
 /** Whether a node comes before another one in declaration order. */

@@ -3,7 +3,8 @@ import type { ScopeInstance } from '../../../plan/instances.js';
 import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import { ANY_ITEM, nameOf } from './open-nodes.js';
+import { ANY_ITEM } from '../../engine/rehearsal.js';
+import { nameOf } from './open-nodes.js';
 import { names, oneOf, stop } from './sentences.js';
 
 /** How the call went that a hand-off asks for once more. */

@@ -1,7 +1,6 @@
-import type { Expr } from '../../../graph/expression/tree.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
-import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
+import type { NodeInstance } from '../../../plan/instances.js';
 import type { CompensationReport, RunState } from '../../engine/contract.js';
 import type { Remains } from '../../engine/read.js';
 import type { LooseEnds } from '../../hosts/loose-ends.js';
@@ -14,7 +13,7 @@ import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from '.
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
 import { OpenNodes } from './open-nodes.js';
 import { outlookOf } from './outlook.js';
-import { type FailedStep, hasFired, type StopReason, stepReason } from './stop-reason.js';
+import { type FailedStep, hasFired, knownValues, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
 import { undoReport } from './undo-log.js';
 
@@ -94,7 +93,7 @@ class StoppedRun {
   reasons(): StopReason[] {
     const { state, ledger } = this.#context;
     const left = new OpenNodes({ ...this.#context, again: new Set() });
-    const hasValue = (expr: Expr, at: ScopeInstance) => left.hasValue(expr, at);
+    const hasValue = knownValues(this.#context, left);
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
       .filter((each) => !(isCancelled && wasCancelled(each)))

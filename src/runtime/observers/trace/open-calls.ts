@@ -3,20 +3,29 @@ import { references } from '../../../graph/expression/references.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { isUnknown, Unknown, unknownIn } from '../../../graph/expression/unknown.js';
 import type { Json, JsonObject, Value } from '../../../graph/json.js';
-import type { Arm, BranchCase, ForeachNode, GotoNode, Node } from '../../../graph/model.js';
+import type {
+  Arm,
+  AskNode,
+  BranchCase,
+  CallNode,
+  ForeachNode,
+  GotoNode,
+  Node,
+  ResourceNode,
+} from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import { attemptOf } from '../../../print/shapes.js';
 import type { Fact } from '../../engine/contract.js';
+import { ANY_ITEM, givenTo } from '../../engine/rehearsal.js';
 import { entryOf } from './call-entry.js';
 import { shortJson } from './construct-texts.js';
-import { carryOn, type DryRun, type DryRunObserver } from './dry-run.js';
+import { DryRun, type DryRunObserver } from './dry-run.js';
 import type { HandOffContext } from './hand-off.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import { ANY_ITEM, isLost, isRolledBack, nameOf, residualKey } from './open-nodes.js';
+import { isRolledBack, nameOf } from './open-nodes.js';
 import { isListed, NOT_BEGUN } from './outlook.js';
 import { printExpression } from './print-expression.js';
-import type { Residual } from './residual.js';
 import type { FailedStep } from './stop-reason.js';
 import { texts } from './texts.js';
 
@@ -33,13 +42,11 @@ export class OpenCalls implements DryRunObserver {
   /** What to say of steps that make calls again. */
   readonly goBack: string[] = [];
   readonly #context: HandOffContext;
-  readonly #residual: Residual;
+  readonly #run: DryRun;
   /** What to say first of a step that is made again, by its key. */
   readonly #again: ReadonlyMap<string, string | undefined>;
   /** Names of the steps that are listed. */
   readonly #promised = new Set<string>();
-  /** Keys of nodes that only what calls give decides about. */
-  readonly #doubtful = new Set<string>();
   /** Branches that select a node if they are reached at all, by its key. */
   readonly #selectors = new Map<string, NodeInstance>();
   /** Keys of nodes that are left out. */
@@ -50,24 +57,23 @@ export class OpenCalls implements DryRunObserver {
   /** Checks that may end the workflow, and that a reader was not told of. */
   readonly #guards = new Map<NodeInstance, Guard>();
 
-  constructor(context: HandOffContext, residual: Residual, again: ReadonlyMap<string, string | undefined>) {
+  constructor(context: HandOffContext, run: DryRun, again: ReadonlyMap<string, string | undefined>) {
     this.#context = context;
-    this.#residual = residual;
+    this.#run = run;
     this.#again = again;
-    for (const node of residual.nodes.values()) if (residual.standing(node) === 'lost') this.#lose(node);
   }
 
-  observe(fact: Fact, node: NodeInstance, run: DryRun): void {
+  observe(fact: Fact, node: NodeInstance): void {
+    const run = this.#run;
     const { planned, scope } = node;
     const { node: model } = planned;
-    if (this.#residual.standing(node) !== 'pending') return;
-    if (fact.kind === 'nodeStarted') {
-      const isOpen = this.#needsOf(node) !== undefined || this.#selectorOf(node) !== undefined;
-      const isAsked = !this.#again.has(node.key) && isUnknown(run.conditionOf(node));
-      if (isOpen || isAsked) this.#doubtful.add(node.key);
-    } else if (fact.kind === 'branchTaken' && fact.goto !== undefined && this.#doubtful.has(node.key)) {
-      const target = this.#residual.nodes.get(residualKey(scope.workflow.prefix) + fact.goto);
-      if (target !== undefined) this.#selectors.set(target.key, node);
+    if (run.rehearsal.lost.has(node.key)) this.#lose(node);
+    const { kind } = run.open.stood(node.key);
+    if (kind !== 'pending' && kind !== 'again') return;
+    if (fact.kind === 'branchTaken' && fact.goto !== undefined) {
+      const target = this.#context.ledger.seenFrom(scope, fact.goto);
+      const isDoubtful = run.rehearsal.unsure.has(node.key) || run.rehearsal.openArms.has(node.key);
+      if (target !== undefined && isDoubtful) this.#selectors.set(target.key, node);
     } else if (fact.kind === 'nodeSucceeded' && model.kind === 'wait') {
       const time = model.durationMs ?? model.until;
       const value = time === undefined ? undefined : run.valueOf(time, node);
@@ -77,7 +83,7 @@ export class OpenCalls implements DryRunObserver {
       this.#goesBack(node, model);
     } else if (fact.kind === 'nodeSkipped') {
       this.#left.add(node.key);
-      if (fact.reason === 'condition_false') this.#guard(node, run);
+      if (fact.reason === 'condition_false') this.#guard(node);
       // In an attempt it goes without saying.
       const attempt = scope.container && attemptOf(scope.container.planned.node);
       if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
@@ -87,27 +93,25 @@ export class OpenCalls implements DryRunObserver {
     }
   }
 
-  asked(node: NodeInstance, given: Value, run: DryRun): Json {
+  asked(node: NodeInstance, given: Value): Json {
     const { node: model } = node.planned;
-    if (isLost(given)) {
-      this.#lose(node);
-      return Unknown.value({ sources: [], isLost: true });
-    }
     if (model.kind === 'compute') {
       const unknown = unknownIn(given).flatMap(({ sources }) => sources);
       const known = references(model.value).map(({ ref }) => ref.path.join('.'));
       return Unknown.value({ sources: [...new Set(unknown.length > 0 ? unknown : known)] });
     }
     const { secrets } = this.#context;
-    const entry = entryOf(node, given, secrets);
-    const notes = this.#notesOf(node, run);
+    const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
+    const entry = entryOf(node, shown?.ok ? shown.value : given, secrets);
+    const notes = this.#notesOf(node);
     this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
     this.#promised.add(nameOf(node.key));
-    return this.#residual.promised(node);
+    return this.#run.open.promised(node.key);
   }
 
   #isLeft(node: NodeInstance): boolean {
-    return this.#left.has(node.key) || this.#residual.standing(node) === 'skipped';
+    const { kind } = this.#run.open.stood(node.key);
+    return this.#left.has(node.key) || kind === 'skipped' || kind === 'handled';
   }
 
   #lose(node: NodeInstance): void {
@@ -115,52 +119,51 @@ export class OpenCalls implements DryRunObserver {
     if (node.scope.container !== undefined) this.#lose(node.scope.container);
   }
 
-  #notesOf(node: NodeInstance, run: DryRun): string[] {
+  #notesOf(node: NodeInstance): string[] {
     const { planned, scope } = node;
     const own = this.#again.get(node.key);
     const where = whereIs(scope);
     return [
       ...(own === undefined ? [] : [own]),
       ...(where === '' ? [] : [handOffTexts.inside(where)]),
-      ...this.#around(node, run),
-      ...this.#conditionNote(node, run),
+      ...this.#around(node),
+      ...this.#conditionNote(node),
       ...this.#afterNote(node),
       ...this.#guardNotes(node),
-      ...guidanceNote(planned.node.guidance, node, run),
+      ...guidanceNote(planned.node.guidance, node, this.#run),
     ];
   }
 
   /** What to say of a node because of where it stands, from the outside in. */
-  #around(node: NodeInstance, run: DryRun): string[] {
+  #around(node: NodeInstance): string[] {
     const { scope } = node;
     const { container } = scope;
     const around =
       container === undefined
         ? []
         : [
-            ...this.#around(container, run),
-            ...this.#conditionNote(container, run),
+            ...this.#around(container),
+            ...this.#conditionNote(container),
             ...this.#partNote(container, scope),
           ];
     const waits = this.#waits.filter((wait) => wait.node.scope === scope).map(({ note }) => note);
     const needs = this.#needsOf(node);
-    return [...around, ...waits, ...this.#selectorNotes(node, run), ...(needs === undefined ? [] : [needs])];
+    return [...around, ...waits, ...this.#selectorNotes(node), ...(needs === undefined ? [] : [needs])];
   }
 
-  #selectorNotes(node: NodeInstance, run: DryRun): string[] {
+  #selectorNotes(node: NodeInstance): string[] {
     const selector = this.#selectorOf(node);
     if (selector === undefined) return [];
-    if (this.#residual.finding(selector) !== undefined)
+    if (this.#run.rehearsal.openArms.has(selector.key))
       return this.#armNote(selector, (arm) => 'goto' in arm && arm.goto === idOf(node));
     const needs = this.#needsOf(selector);
-    return [...this.#conditionNote(selector, run), ...(needs === undefined ? [] : [needs])];
+    return [...this.#conditionNote(selector), ...(needs === undefined ? [] : [needs])];
   }
 
-  #conditionNote(node: NodeInstance, run: DryRun): string[] {
+  #conditionNote(node: NodeInstance): string[] {
     const { when } = node.planned.node;
-    if (when === undefined || this.#again.has(node.key) || this.#residual.standing(node) !== 'pending')
-      return [];
-    const value = run.conditionOf(node);
+    if (when === undefined || this.#run.open.stood(node.key).kind !== 'pending') return [];
+    const value = this.#run.conditionOf(node);
     if (!isUnknown(value)) return [];
     const promised = value.sources.filter((source) => this.#promised.has(source));
     return [
@@ -176,8 +179,8 @@ export class OpenCalls implements DryRunObserver {
   }
 
   #armNote(branch: NodeInstance, isThis: (arm: Arm) => boolean): string[] {
-    const found = this.#residual.finding(branch);
-    if (found?.kind !== 'arms') return [];
+    const found = this.#run.rehearsal.openArms.get(branch.key);
+    if (found === undefined) return [];
     const { node } = branch.planned;
     return found.arms.filter(isThis).map((arm) => {
       const isLast = found.isComplete && arm === found.arms.at(-1);
@@ -188,8 +191,8 @@ export class OpenCalls implements DryRunObserver {
   }
 
   #itemsNote(loop: NodeInstance, { id, items: expr }: ForeachNode): string {
-    const from = this.#residual.firstLeft(loop);
-    const items = this.#residual.itemsOf(loop);
+    const from = this.#run.open.firstLeft(loop);
+    const items = this.#run.rehearsal.items.get(loop.key);
     const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
     return from === 0
       ? handOffTexts.eachItem(id, shown)
@@ -198,22 +201,22 @@ export class OpenCalls implements DryRunObserver {
 
   /** The branch of which it is not known whether it selects a node. */
   #selectorOf(node: NodeInstance): NodeInstance | undefined {
-    const selector = node.planned.needsSelection ? this.#residual.selector(node) : undefined;
-    const isOpen = selector !== undefined && this.#residual.finding(selector)?.kind === 'arms';
-    return isOpen ? selector : this.#selectors.get(node.key);
+    return this.#selectors.get(node.key);
   }
 
   /** What to say of a node whose join hangs on others that may be left out. */
   #needsOf(node: NodeInstance): string | undefined {
     const joined = this.#joined(node);
-    const open = joined.filter(({ key }) => this.#doubtful.has(key));
+    const open = joined.filter(({ key }) => this.#run.rehearsal.unsure.has(key));
     if (open.length === 0 || this.#again.has(node.key)) return undefined;
     switch (node.planned.node.join) {
       case 'all_success':
         return handOffTexts.onlyAfter(open.map(idOf), 'all');
       case 'one_success':
       case 'none_failed_min_one_success': {
-        const isSure = joined.some((each) => !this.#isLeft(each) && !this.#doubtful.has(each.key));
+        const isSure = joined.some(
+          (each) => !this.#isLeft(each) && !this.#run.rehearsal.unsure.has(each.key),
+        );
         return isSure ? undefined : handOffTexts.onlyAfter(open.map(idOf), 'one');
       }
       default:
@@ -252,19 +255,20 @@ export class OpenCalls implements DryRunObserver {
 
   #goesBack({ planned, scope, key }: NodeInstance, { id, when, target, max }: GotoNode): void {
     const left = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
-    const condition = when === undefined || !this.#doubtful.has(key) ? undefined : printExpression(when);
+    const condition =
+      when === undefined || !this.#run.rehearsal.unsure.has(key) ? undefined : printExpression(when);
     if (left > 0) this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, left, condition));
   }
 
   /** A check that may end the workflow, or a result that may be reached. */
-  #guard(node: NodeInstance, run: DryRun): void {
+  #guard(node: NodeInstance): void {
     const { node: model } = node.planned;
-    if ((model.kind !== 'error' && model.kind !== 'return') || !this.#residual.isReachable(node)) return;
-    const value = run.conditionOf(node);
+    if (model.kind !== 'error' && model.kind !== 'return') return;
+    const value = this.#run.conditionOf(node);
     const isOpen = isUnknown(value) && value.sources.some((source) => this.#promised.has(source));
     if (value !== true && !isOpen) return;
     const condition = model.when === undefined || !isOpen ? undefined : printExpression(model.when);
-    const told = model.kind === 'error' ? run.valueOf(model.message, node) : undefined;
+    const told = model.kind === 'error' ? this.#run.valueOf(model.message, node) : undefined;
     const message = told?.ok ? textOf(told.value) : undefined;
     this.#guards.set(node, { note: texts.guarded(model.id, condition, message), reach: endedBy(node) });
   }
@@ -322,7 +326,10 @@ export function openCalls(context: HandOffContext, failed: readonly FailedStep[]
     });
   }
   const scope = { graph, state, secrets, ledger, again: new Set(again.keys()) };
-  return carryOn(scope, input as JsonObject, (residual) => new OpenCalls(context, residual, again));
+  const run = new DryRun(scope);
+  const open = new OpenCalls(context, run, again);
+  run.to(input as JsonObject, open);
+  return open;
 }
 
 /** Whether what a step did was taken back, with everything else in a node around it. */
@@ -373,6 +380,10 @@ function timeText(value: Value, isDuration: boolean): string | undefined {
 function textOf(value: Value): string | undefined {
   if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
   return typeof value === 'string' ? value : undefined;
+}
+
+function isAsked(node: Node): node is CallNode | ResourceNode | AskNode {
+  return node.kind === 'call' || node.kind === 'resource' || node.kind === 'ask';
 }
 
 function isCase(arm: Arm): arm is BranchCase {

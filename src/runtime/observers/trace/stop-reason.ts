@@ -1,14 +1,21 @@
+import { Budget, ExpressionError, evaluate } from '../../../graph/expression/evaluate.js';
 import { references } from '../../../graph/expression/references.js';
-import type { Expr } from '../../../graph/expression/tree.js';
+import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { failureCodeOf } from '../../../graph/failure-code.js';
-import { isJsonObject } from '../../../graph/json.js';
+import { isJsonObject, ownProperty, type Value } from '../../../graph/json.js';
 import type { CallNode, Node } from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
 import type { Failure } from '../../engine/contract.js';
+import { fieldOf } from '../../engine/read.js';
+import { isLost, LOST, type Stood } from '../../engine/rehearsal.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
+import type { OpenNodes, StoppedRun } from './open-nodes.js';
 import { texts } from './texts.js';
+
+/** What one expression may cost. See `Budget` for the unit. */
+const EXPRESSION_BUDGET = 1_000_000;
 
 /** A failed node and what is known about its failure. */
 export interface FailedStep {
@@ -150,4 +157,49 @@ function missingFieldsOf({ details }: Failure): string[] {
 function problemCount({ details }: Failure): number {
   const problems = isJsonObject(details) ? details.problems : undefined;
   return Array.isArray(problems) ? problems.length : 0;
+}
+
+/** Tells whether an expression has a value although the run has stopped. */
+export function knownValues(
+  { state, ledger }: Pick<StoppedRun, 'state' | 'ledger'>,
+  nodes: OpenNodes,
+): (expr: Expr, at: ScopeInstance) => boolean {
+  const read = (root: RefExpr['root'], name: string, at: ScopeInstance): Value => {
+    switch (root) {
+      case 'inputs': {
+        const { node } = at.workflow;
+        return ownProperty(node === undefined ? state.input : (ledger.record(node)?.given ?? {}), name);
+      }
+      case 'steps': {
+        const step = ledger.seenFrom(at, name);
+        const stood: Stood = step === undefined ? { kind: 'skipped' } : nodes.stood(step.key);
+        if (stood.kind === 'settled') return stood.value;
+        return stood.kind === 'skipped' || stood.kind === 'handled' ? undefined : LOST;
+      }
+      case 'item':
+      case 'index':
+        for (let scope = at; scope.container !== undefined; scope = scope.container.scope) {
+          const { container, part } = scope;
+          const { node } = container.planned;
+          if (node.kind !== 'foreach' || (root === 'item' ? node.as : node.indexAs) !== name) continue;
+          return root === 'index' ? part : (ledger.record(container)?.items?.[part] ?? LOST);
+        }
+        return undefined;
+      case 'state': {
+        const declared = at.workflow.plan.graph.state?.find((field) => field.name === name);
+        return (fieldOf(state, name) ?? { value: declared?.initial }).value;
+      }
+      default:
+        return undefined;
+    }
+  };
+  return (expr, at) => {
+    try {
+      const lookup = (root: RefExpr['root'], name: string | number) => read(root, String(name), at);
+      return !isLost(evaluate(expr, { lookup }, new Budget(EXPRESSION_BUDGET)));
+    } catch (error) {
+      if (error instanceof ExpressionError) return false;
+      throw error;
+    }
+  };
 }
