@@ -1,4 +1,4 @@
-import { nodeKey, parseNodeKey } from './node-key.js';
+import { ANY_ITEM, nodeKey, parseNodeKey } from './node-key.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { visibleIn } from './visibility.js';
 
@@ -113,7 +113,7 @@ export function findNode<N extends { readonly key: string }, S extends ScopeAddr
   const parts = parseNodeKey(key);
   for (const [place, { id, indices }] of parts.entries()) {
     const planned = top.workflow.plan.byId.get(id);
-    if (planned === undefined || !indices.every((index) => index >= 0)) return undefined;
+    if (planned === undefined || !indices.every((index) => index >= ANY_ITEM)) return undefined;
     const isLast = place === parts.length - 1;
     if (!isLast && planned.node.kind !== 'workflow') return undefined;
     const node = tree.node(findScope(tree, planned.scope, top, indices), planned);

@@ -12,6 +12,9 @@ export function isPlainId(id: string): boolean {
   return id !== '' && !RESERVED.test(id);
 }
 
+/** The index of an item that stands for all of a loop that have not begun, where a run is only tried out. */
+export const ANY_ITEM = -1;
+
 /** The key of a node under the workflow whose keys start with `prefix`. */
 export function nodeKey(prefix: string, id: string, indices: readonly number[]): string {
   let key = prefix + id;

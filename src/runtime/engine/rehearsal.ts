@@ -10,6 +10,7 @@ import type {
   ForeachNode,
   ResourceNode,
 } from '../../graph/model.js';
+import { ANY_ITEM } from '../../plan/node-key.js';
 import { issue, nextAttemptId, waitFor } from './attempt.js';
 import type { Failure } from './contract.js';
 import { failures } from './failures.js';
@@ -27,9 +28,6 @@ import {
 import { fail, select, settle, skip, succeed } from './settle.js';
 import { containerOf, type RunState } from './state.js';
 import { readerOf, type Transition } from './transition.js';
-
-/** The index of an item that stands for all of a loop that have not begun. */
-export const ANY_ITEM = -1;
 
 /** A value that no call to come gives. */
 export const LOST: Json = Unknown.value({ sources: [], isLost: true });
@@ -114,8 +112,9 @@ export class Rehearsal {
   }
 
   /** Fields of the run's state are as the run left them. */
-  prepare({ fields }: RunState): void {
-    for (const [name, field] of this.#stopped.state.fields.rows()) fields.put(name, field);
+  prepare(state: RunState): void {
+    state.isRehearsed = true;
+    for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
   }
 
   /**

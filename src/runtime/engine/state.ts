@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { rollsBack } from '../../plan/compensations.js';
 import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
+import { ANY_ITEM } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, OwedCommand, RunStatus } from './contract.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
@@ -84,6 +85,8 @@ export function nodeOf(owed: Owed): NodeRecord {
 export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly plan: Plan;
   readonly run: RunRecord;
+  /** Whether it is only tried out: then an item may stand for all of a loop. */
+  isRehearsed = false;
   readonly start: Entry<'start'>;
   readonly root: ScopeRecord;
   readonly changes = new ChangeList();
@@ -189,7 +192,8 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   lookup(key: string): NodeRecord | undefined {
     const { root } = this;
     const atTop = root.workflow.plan.byId.get(key);
-    return atTop?.scope === root.plan ? root.node(atTop) : findNode(this, key);
+    if (atTop?.scope === root.plan) return root.node(atTop);
+    return this.isRehearsed || !key.includes(`[${ANY_ITEM}]`) ? findNode(this, key) : undefined;
   }
 
   node(scope: ScopeRecord, planned: PlannedNode): NodeRecord {

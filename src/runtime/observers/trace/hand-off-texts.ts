@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import type { ScopeInstance } from '../../../plan/instances.js';
+import { ANY_ITEM } from '../../../plan/node-key.js';
 import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import { ANY_ITEM } from '../../engine/rehearsal.js';
 import { nameOf } from './open-nodes.js';
 import { names, oneOf, stop } from './sentences.js';
 

@@ -14,9 +14,10 @@ import type {
   ResourceNode,
 } from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
+import { ANY_ITEM } from '../../../plan/node-key.js';
 import { attemptOf } from '../../../print/shapes.js';
 import type { Fact } from '../../engine/contract.js';
-import { ANY_ITEM, givenTo } from '../../engine/rehearsal.js';
+import { givenTo } from '../../engine/rehearsal.js';
 import { entryOf } from './call-entry.js';
 import { shortJson } from './construct-texts.js';
 import { DryRun, type DryRunObserver } from './dry-run.js';
