@@ -19,10 +19,10 @@ import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js
 import {
   beginParts,
   closeContainer,
+  completePart,
   failedWith,
   type Outcome,
   openContainer,
-  partEnded,
   succeededWith,
 } from './scopes.js';
 import { fail, select, settle, skip, succeed } from './settle.js';
@@ -257,7 +257,7 @@ export class Rehearsal {
       const [kind, id] = ['evaluate' as const, nextAttemptId(transition, node)];
       const args = [given.value ?? null];
       const command = { kind, id, node: node.key, args, function: { name: '', hash: '' }, dueAt: 0 };
-      if (node.planned.takesPlace) issue(transition, node, command);
+      if (node.planned.takesSlot) issue(transition, node, command);
       else waitFor(transition, node, command);
     } else this.#beginToFail(transition, node);
   }
@@ -371,7 +371,7 @@ export class Rehearsal {
     if (parts === undefined) return false;
     const model = node.planned.node;
     const isFatal = model.kind === 'foreach' && model.onItemError === 'fail';
-    partEnded(transition, node, scope, isFatal ? 'stop' : undefined);
+    completePart(transition, node, scope, isFatal ? 'stop' : undefined);
     this.#beginParts(transition, node, parts);
     return true;
   }
