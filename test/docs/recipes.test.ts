@@ -226,8 +226,8 @@ describe('the recipes do what they say', () => {
     expect(await count()).toMatchObject({ structuredContent: { count: 3 } });
     expect(log).toEqual([
       'count-notes {} succeeded',
-      'add-line {"path":"a","text":"b"} failed: E_FORBIDDEN',
-      'count-notes {} failed: E_RATE_LIMIT',
+      'add-line {"path":"a","text":"b"} failed: FORBIDDEN',
+      'count-notes {} failed: RATE_LIMIT',
       'count-notes {} succeeded',
     ]);
   });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import {
@@ -65,6 +66,18 @@ function catalogueFaults(
 
 test('every code that the source gives is in the catalogue, and every code of the catalogue is given', () => {
   expect(catalogueFaults(used, runTimeCodes)).toEqual([]);
+});
+
+test('every code that a page names is in the catalogue', () => {
+  const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`);
+  const unknown = ['README.md', 'CONTRIBUTING.md', ...pages].flatMap((file) =>
+    [...readFileSync(ROOT + file, 'utf8').matchAll(/\b[EW]_[A-Z0-9_]*[A-Z0-9]\b/g)]
+      .filter(([code]) => !Object.hasOwn(runTimeCodes, code))
+      .map(([code]) => `${file}: ${code}`),
+  );
+  expect(unknown).toEqual([]);
 });
 
 test('the topics have every code once', () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ROOT, type SourceText } from './source-files.js';
 
-/** Where the idioms are banned. */
+/** Where the idioms are banned: files, and folders with the Markdown and TypeScript in them. */
 const SCOPE = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs'];
 
 /** Idioms that a reader has to decode, or cannot search for, and the words to use instead. */
@@ -27,7 +27,7 @@ const BANNED: readonly (readonly [idiom: RegExp, instead: string])[] = [
   [/\bof (ours|yours)\b/, 'of the server, your own'],
 ];
 
-/** The banned idioms of a page, as `file:line: idiom → instead`. What a program prints is not looked at. */
+/** The banned idioms of a file, as `file:line: idiom → instead`. What a program prints is not looked at. */
 function idiomsIn({ file, text }: SourceText): string[] {
   const written = text.replace(/^```(?:text|json)\b.*?^```/gms, (fence) => fence.replace(/[^\n]/g, ''));
   return written.split('\n').flatMap((line, index) =>
@@ -38,17 +38,17 @@ function idiomsIn({ file, text }: SourceText): string[] {
   );
 }
 
-function pagesOf(path: string): string[] {
-  if (path.endsWith('.md')) return existsSync(ROOT + path) ? [path] : [];
+function filesOf(path: string): string[] {
+  if (/\.(md|ts)$/.test(path)) return existsSync(ROOT + path) ? [path] : [];
   return readdirSync(ROOT + path, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md'))
+    .filter((file) => /\.(md|ts)$/.test(file))
     .map((file) => `${path}/${file.replaceAll('\\', '/')}`);
 }
 
-test('the pages use the words of the field', () => {
-  const pages = SCOPE.flatMap(pagesOf).map((file) => ({ file, text: readFileSync(ROOT + file, 'utf8') }));
-  expect(pages.length).toBeGreaterThan(100);
-  expect(pages.flatMap(idiomsIn)).toEqual([]);
+test('the texts use the words of the field', () => {
+  const files = SCOPE.flatMap(filesOf).map((file) => ({ file, text: readFileSync(ROOT + file, 'utf8') }));
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.flatMap(idiomsIn)).toEqual([]);
 });
 
 describe('the rule', () => {

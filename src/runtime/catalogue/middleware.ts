@@ -46,7 +46,7 @@ export interface MiddlewareResponse {
  * const readersOnly: Middleware = {
  *   name: 'readers-only',
  *   onRequest: (_call, { auth }) => {
- *     if (!auth?.scopes.includes('read')) throw Object.assign(new Error('not allowed'), { code: 'E_FORBIDDEN' });
+ *     if (!auth?.scopes.includes('read')) throw Object.assign(new Error('not allowed'), { code: 'FORBIDDEN' });
  *   },
  * };
  * await serve(registry, { middleware: [readersOnly] });
