@@ -102,7 +102,16 @@ function pageText(): string {
     const codes = Object.keys(topic) as RunTimeCode[];
     return `## ${title}\n\n${codes.map((code) => `### ${code}\n\n${runTimeCodeText(code)}`).join('\n')}`;
   });
-  return `${INTRODUCTION}\n${sections.join('\n')}`;
+  return `${INTRODUCTION}\n${contents()}\n${sections.join('\n')}`;
+}
+
+/** Every code, by topic, as a link to its section. */
+function contents(): string {
+  const rows = Object.entries(runTimeCodeTopics).map(([title, topic]) => {
+    const links = Object.keys(topic).map((code) => `[${code}](#${code.toLowerCase()})`);
+    return `| ${title} | ${links.join(', ')} |\n`;
+  });
+  return `| topic | codes |\n|---|---|\n${rows.join('')}`;
 }
 
 const INTRODUCTION = `# Run-time codes
