@@ -14,11 +14,11 @@ export const ref = (root: RefExpr['root'], ...path: (string | number)[]): Expr =
 
 export const step = (id: string, ...path: (string | number)[]): Expr => ref('steps', id, ...path);
 
-/** `of.key`, or `of?.key`. */
-export const get = (of: Expr, key: string, optional = false): Expr => ({
-  ...{ kind: 'get', of, key: lit(key) },
-  ...(optional ? { optional: true } : {}),
-});
+/** `of.key`, or `of?.key`. A key of a reference is part of its path. */
+export const get = (of: Expr, key: string, optional = false): Expr =>
+  of.kind === 'ref' && !optional
+    ? { ...of, path: [...of.path, key] }
+    : { kind: 'get', of, key: lit(key), ...(optional ? { optional: true } : {}) };
 
 /** `value ?? other` */
 export const coalesce = (value: Expr, other: Expr): Expr => ({

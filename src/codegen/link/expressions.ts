@@ -1,5 +1,6 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
+import { readKey } from '../../graph/expression/paths.js';
+import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
@@ -26,7 +27,7 @@ import { ARITHMETIC, COMPARISONS, isNullLiteral, negate, TRUTH } from './operato
 import { promiseFault } from './promises.js';
 import { lowerPromptText } from './prompt-text.js';
 import { lowerField } from './states.js';
-import { constantKey, get, hasOptional, isBoolean } from './trees.js';
+import { hasOptional, isBoolean } from './trees.js';
 import { lowerLink } from './uris.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
@@ -176,7 +177,8 @@ class Lowering {
       return lowerErrorField(syntax.name, syntax.namePlace, syntax.place.span, this.#scope.report);
     const of = this.#chain(syntax.object, path);
     if (of === undefined) return undefined;
-    return get(of, syntax.name, { kind: 'literal', at: syntax.namePlace.span, value: syntax.name }, syntax);
+    const key: Expr = { kind: 'literal', at: syntax.namePlace.span, value: syntax.name };
+    return readKey(of, key, linkOf(syntax));
   }
 
   #element(syntax: SyntaxOf<'element'>, path: Path): Expr | undefined {
@@ -190,7 +192,7 @@ class Lowering {
     const of = this.#chain(syntax.object, path);
     const key = this.#lazily(syntax.index);
     if (of === undefined || key === undefined) return undefined;
-    return get(of, constantKey(key), key, syntax);
+    return readKey(of, key, linkOf(syntax));
   }
 
   /** The object of an access. Parentheses end an optional chain, and so does a function that is no method. */
@@ -417,4 +419,9 @@ class Lowering {
     const { hoist: _, ...scope } = this.#scope;
     return lowerExpression(body, { ...scope, locals });
   }
+}
+
+/** Where an access is written, and whether it is one with `?.`. */
+function linkOf({ place, optional }: SyntaxOf<'property' | 'element'>): Pick<GetExpr, 'at' | 'optional'> {
+  return optional ? { at: place.span, optional } : { at: place.span };
 }

@@ -1,3 +1,4 @@
+import { readKey } from '../../graph/expression/paths.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, OnError, Retry } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
@@ -87,8 +88,7 @@ export function boundToProperty(id: string, key: string): StepOutcome['bind'] {
 
 /** A property of a node's value; absent for one that was skipped, where that can be. */
 export function propertyOf(id: string, key: string, mayBeSkipped: boolean): Expr {
-  const literal: Expr = { kind: 'literal', value: key };
-  return { kind: 'get', of: nodeValue(id), key: literal, ...(mayBeSkipped ? { optional: true } : {}) };
+  return readKey(nodeValue(id), { kind: 'literal', value: key }, mayBeSkipped ? { optional: true } : {});
 }
 
 /** A name that stands for nothing. */

@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';
 import type { StepDeclaration } from '../declarations.js';
-import { nodeValue, type StepNode } from './outcome.js';
+import { propertyOf, type StepNode } from './outcome.js';
 
 interface Meaning {
   readonly takes: string;
@@ -56,6 +56,5 @@ export function summaryOf(
 ): { readonly summary?: Expr } {
   if (summary !== undefined) return { summary };
   if (options.embed !== false || core.kind !== 'resource') return {};
-  const key: Expr = { kind: 'literal', value: 'uri' };
-  return { summary: { kind: 'text', style: 'display', parts: [{ kind: 'get', of: nodeValue(id), key }] } };
+  return { summary: { kind: 'text', style: 'display', parts: [propertyOf(id, 'uri', false)] } };
 }

@@ -1,26 +1,5 @@
 import { expressionFunctions, isMethodCall } from '../../graph/expression/functions.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { ExpressionSyntax } from '../syntax.js';
-
-/** Reads a key. A constant key of a plain reference lengthens its path. */
-export function get(
-  of: Expr,
-  constant: string | number | undefined,
-  key: Expr,
-  { place, optional }: Extract<ExpressionSyntax, { kind: 'property' | 'element' }>,
-): Expr {
-  const at = place.span;
-  if (of.kind === 'ref' && constant !== undefined && !optional)
-    return { ...of, at, path: [...of.path, constant] };
-  return { kind: 'get', at, of, key, ...(optional ? { optional } : {}) };
-}
-
-/** The key as a path segment: a name or an index. */
-export function constantKey(key: Expr): string | number | undefined {
-  const value = key.kind === 'literal' ? key.value : undefined;
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
 
 /** Whether a chain of links may end early, at a `?.` in it. */
 export function hasOptional(expr: Expr): boolean {

@@ -1,3 +1,4 @@
+import { readKey } from '../../graph/expression/paths.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
@@ -163,7 +164,7 @@ export class ValueLowering {
     const at = place.span;
     const id = this.#idFor(name, origin);
     nodes.add({ kind: 'resource', id, resource: addressed.name, uri: addressed.uri, source: place });
-    return { kind: 'get', of: { ...nodeValue(id), at }, key: { kind: 'literal', value: 'text', at }, at };
+    return readKey(nodeValue(id), { kind: 'literal', value: 'text', at }, { at });
   }
 
   /** Content of MCP that names a resource. */

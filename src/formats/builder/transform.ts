@@ -1,3 +1,4 @@
+import { readKey } from '../../graph/expression/paths.js';
 import { references, unboundLocals } from '../../graph/expression/references.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
@@ -54,14 +55,10 @@ function substitute(part: unknown, value: RefExpr, at: Span): unknown {
   return { ...Object.fromEntries(parts), ...(kind === undefined ? {} : { at }) };
 }
 
-/** Reads a path from a value. A plain reference becomes longer, as it does where it is written in one piece. */
+/** Reads a path from a value. */
 export function readPath(value: Expr, path: readonly (string | number)[], at: Span): Expr {
-  if (value.kind === 'ref') return { ...value, path: [...value.path, ...path], at };
-  const read = (of: Expr, key: string | number): Expr => ({
-    kind: 'get',
-    of,
-    key: { kind: 'literal', value: key, at },
+  return path.reduce<Expr>((of, key) => readKey(of, { kind: 'literal', value: key, at }, { at }), {
+    ...value,
     at,
   });
-  return { ...path.reduce(read, value), at };
 }

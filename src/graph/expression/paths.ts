@@ -1,6 +1,6 @@
 import type { Span } from '../place.js';
 import { childrenOf } from './children.js';
-import type { Expr, RefExpr } from './tree.js';
+import type { Expr, GetExpr, RefExpr } from './tree.js';
 
 /** One key of a path, and where it is written. */
 export interface PathSegment {
@@ -15,6 +15,25 @@ export interface DataPath {
   readonly segments: readonly PathSegment[];
   /** False where a computed key or more follows. */
   readonly complete: boolean;
+}
+
+/**
+ * Reads a key from a value. It has one spelling: a written key of a reference lengthens the reference's path, and only
+ * a key that a path cannot hold, or that is read with `?.`, makes a `get`.
+ */
+export function readKey(of: Expr, key: Expr, { at, optional }: Pick<GetExpr, 'at' | 'optional'> = {}): Expr {
+  const where = at === undefined ? {} : { at };
+  const plain = optional === true || of.kind !== 'ref' ? undefined : pathKey(key);
+  return of.kind === 'ref' && plain !== undefined
+    ? { ...of, path: [...of.path, plain], ...where }
+    : { kind: 'get', ...where, of, key, ...(optional === true ? { optional } : {}) };
+}
+
+/** A key as a segment of a path: a written name or index. */
+export function pathKey(key: Expr): string | number | undefined {
+  const value = key.kind === 'literal' ? key.value : undefined;
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 /** The path of a reference or of `get`s on one; nothing for other trees. */

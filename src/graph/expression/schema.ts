@@ -7,6 +7,7 @@ import {
   isMethodCall,
   takesArguments,
 } from './functions.js';
+import { pathKey } from './paths.js';
 import type { CallExpr, Expr } from './tree.js';
 
 /** `[line, column, endLine, endColumn]`, counted from 1. */
@@ -68,13 +69,12 @@ export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
     path: z.array(z.union([z.string(), z.int().nonnegative()])).min(1),
     ...at,
   }),
-  z.strictObject({
-    kind: z.literal('get'),
-    of: child,
-    key: child,
-    ...optional,
-    ...at,
-  }),
+  z
+    .strictObject({ kind: z.literal('get'), of: child, key: child, ...optional, ...at })
+    .refine(({ of, key, optional }) => of.kind !== 'ref' || optional === true || pathKey(key) === undefined, {
+      path: ['key'],
+      error: 'a written key of a reference is part of its `path`',
+    }),
   z.strictObject({
     kind: z.literal('slice'),
     style: z.literal('js'),

@@ -39,7 +39,8 @@ export type RefRoot = 'inputs' | 'state' | 'steps' | 'item' | 'index' | 'error' 
 
 /**
  * A name and a path from it: `inputs.task`, `steps.list.pages.0`. The first path segment names the input, the
- * step or the state field; the rest is read as `get` reads, one segment after another.
+ * step or the state field; the rest is read as `get` reads, one segment after another. A `get` of a reference by a
+ * written key is no second spelling of it, but refused; see `readKey`.
  */
 export interface RefExpr extends ExprBase {
   readonly kind: 'ref';

@@ -148,7 +148,7 @@ export const cases: Readonly<Record<string, Graph>> = {
             ),
             step(5, 'sent.fallback', 'list-pages', { why: ref('error', 'message') }),
           ],
-          otherwise('sent.try', get(ref('steps', 'sent.try'), 'id'), ref('steps', 'sent.fallback')),
+          otherwise('sent.try', ref('steps', 'sent.try', 'id'), ref('steps', 'sent.fallback')),
         ),
       ),
     ]),
