@@ -1,5 +1,5 @@
 import { type Diagnostic, type DiagnosticDetails, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { nearestName } from '../graph/suggest.js';
+import { didYouMean, nearestName } from '../graph/suggest.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { type Route, routesOf } from '../plan/routes.js';
 import { visibilityOf } from '../plan/visibility.js';
@@ -67,7 +67,7 @@ function beside(
   if (found !== undefined)
     return found.scope === planned.scope ? found : misplaced(planned, option, found, plan);
   const suggestion = nearestName(target, idsBeside(planned));
-  const hint = suggestion === undefined ? {} : { hint: `did you mean \`${suggestion}\`?` };
+  const hint = suggestion === undefined ? {} : { hint: didYouMean(suggestion) };
   return routeFault(planned, option, target, 'which is not a step of this workflow', plan, hint);
 }
 

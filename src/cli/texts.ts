@@ -1,4 +1,4 @@
-import { nearestName } from '../graph/suggest.js';
+import { didYouMean, nearestName } from '../graph/suggest.js';
 
 const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
@@ -56,32 +56,32 @@ Options:
   --help           show this
 `,
   unknownCommand: (command: string, suggestion: string | undefined, known: readonly string[]) =>
-    `stepwright: there is no command \`${command}\`${didYouMean(suggestion, known)}; \`stepwright --help\` lists all`,
+    `stepwright: there is no command \`${command}\`${orKnown(suggestion, known)}; \`stepwright --help\` lists all`,
   unknownOption: (
     command: string,
     option: string,
     suggestion: string | undefined,
     known: readonly string[],
   ) =>
-    `stepwright: \`${command}\` has no option \`${option}\`${didYouMean(suggestion, known)}; \`${command} --help\` lists all`,
+    `stepwright: \`${command}\` has no option \`${option}\`${orKnown(suggestion, known)}; \`${command} --help\` lists all`,
   missingValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` needs a value`,
   needlessValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` takes no value`,
   unknownValue: (command: string, option: string, value: string, known: readonly string[]) =>
-    `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${didYouMean(nearestName(value, known))}`,
+    `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${orKnown(nearestName(value, known))}`,
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingWorkflow: 'stepwright: `stepwright graph` needs the name of a workflow',
   unknownWorkflow: (name: string, known: readonly string[]) =>
-    `stepwright: there is no workflow \`${name}\`${didYouMean(nearestName(name, known), known)}`,
+    `stepwright: there is no workflow \`${name}\`${orKnown(nearestName(name, known), known)}`,
   severalWorkflows: (name: string, registries: readonly string[]) =>
     `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
   unknownRegistry: (name: string, known: readonly string[]) =>
-    `stepwright: there is no registry \`${name}\` with workflows in it${didYouMean(nearestName(name, known), known)}`,
+    `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>
-    `stepwright: there is no code \`${code}\`${didYouMean(suggestion)}`,
+    `stepwright: there is no code \`${code}\`${orKnown(suggestion)}`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
@@ -93,8 +93,8 @@ Options:
 const MAX_NAMES = 12;
 
 /** The name that was meant, or else all there are. */
-function didYouMean(suggestion: string | undefined, known: readonly string[] = []): string {
-  if (suggestion !== undefined) return ` (did you mean \`${suggestion}\`?)`;
+function orKnown(suggestion: string | undefined, known: readonly string[] = []): string {
+  if (suggestion !== undefined) return ` (${didYouMean(suggestion)})`;
   if (known.length === 0) return '';
   const named = known.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
   const rest = known.length - named.length;

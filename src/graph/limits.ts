@@ -23,3 +23,6 @@ export const MAX_RETRY_DELAY_MS = 3_600_000;
 
 /** How often one node goes back. */
 export const MAX_JUMPS = 100;
+
+/** A failure or an envelope names values whose JSON is longer than this, and does not show them. */
+export const PARTIAL_LIMIT = 16_384;

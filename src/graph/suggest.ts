@@ -20,6 +20,19 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best;
 }
 
+/** ``did you mean `x`?``, or nothing where no name is near. */
+export function didYouMean(
+  near: string | undefined,
+  quoted: (name: string) => string = (name) => `\`${name}\``,
+): string | undefined {
+  return near === undefined ? undefined : `did you mean ${quoted(near)}?`;
+}
+
+/** `Did you mean 'x'?`: the question as a sentence of its own. */
+export function didYouMeanSentence(near: string): string {
+  return `Did you mean '${near}'?`;
+}
+
 /** Edits between two names; case and the choice of `-`, `_` or nothing between words count for little. */
 function nameDistance(left: string, right: string, limit: number): number {
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return Number.POSITIVE_INFINITY;

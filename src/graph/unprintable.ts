@@ -50,6 +50,11 @@ function escapedUnits(char: string): string {
 
 const ESCAPE = /^\\u[0-9a-f]{4}/;
 
+/** A text of at most `limit` UTF-16 code units: where it is longer, its end is cut off and `…` stands for it. */
+export function clipText(text: string, limit: number): string {
+  return text.length <= limit ? text : `${cutText(text, limit - 1).trimEnd()}…`;
+}
+
 /** The first `length` UTF-16 code units of a text, fewer where that would split a surrogate pair or an escape. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_CONCURRENCY } from '../graph/defaults.js';
 import type { Graph } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { plannedCompensations } from './compensations.js';
@@ -15,9 +16,6 @@ import {
 import type { Plan } from './plan.js';
 import { addRepetitions } from './repetitions.js';
 import { addRoutes, freeRollbacks } from './routes.js';
-
-/** How many calls, reads and evaluations are in flight at once where the graph does not say. */
-const DEFAULT_MAX_CONCURRENCY = 10;
 
 /** Resolves a graph and the workflows it brings along. Never throws for a graph that `parseGraph` accepts. */
 export function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {

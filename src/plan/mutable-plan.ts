@@ -1,3 +1,4 @@
+import { isFailFast } from '../graph/defaults.js';
 import { workOf } from '../graph/kinds/kinds.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/node-expressions.js';
@@ -65,7 +66,7 @@ export interface MutableWorkflow extends WorkflowPlan {
 
 /** All nodes of a workflow in their scopes, without edges. What is wrong with single nodes goes to the faults. */
 export function planNodes(graph: Graph, surroundings: Surroundings): MutableWorkflow {
-  const failFast = graph.errorStrategy?.kind !== 'collect' && (graph.failFast ?? true);
+  const failFast = isFailFast(graph);
   const scopes: MutableScope[] = [];
   const nodes: MutableNode[] = [];
   const byId = new Map<string, MutableNode>();

@@ -1,6 +1,7 @@
 import { references } from '../graph/expression/references.js';
 import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
 import { hasDerivedValue } from '../graph/kinds/kinds.js';
+import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Input } from '../graph/model.js';
 import { unreachable } from '../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
@@ -11,9 +12,6 @@ type Path = readonly (string | number)[];
 /** Names bound around an expression that stand for what derives from a secret. */
 export type Locals = ReadonlySet<string>;
 export const NO_LOCALS: Locals = new Set();
-
-/** Workflows inside each other of which more would fail the run. */
-const MAX_DEPTH = 5;
 
 /** A workflow by the nodes that run it: all items of a loop around it are one. */
 interface Frame {
@@ -231,7 +229,7 @@ export class SecretFlow {
 
   #resultsOf(frame: Frame, planned: PlannedNode, path: Path) {
     const inside = this.#frameInside(frame, planned);
-    if (inside === undefined || inside.depth > MAX_DEPTH) return [];
+    if (inside === undefined || inside.depth > MAX_WORKFLOW_DEPTH) return [];
     const { root, byId, graph } = inside.plan;
     const ends = [...byId.values()].flatMap(({ node, scope }) =>
       node.kind === 'return' ? [{ expr: partAt(node.value, path), place: { frame: inside, scope } }] : [],

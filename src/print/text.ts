@@ -1,3 +1,4 @@
+import { isFailFast } from '../graph/defaults.js';
 import { inlineText } from '../graph/expression/inline.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
@@ -70,15 +71,15 @@ function describeSchema(schema: JsonSchema): string {
   return typeof schema.type === 'string' ? schema.type : 'any';
 }
 
-function describeBehaviour({ errorStrategy, failFast, maxConcurrency }: Graph): string[] {
+function describeBehaviour(graph: Graph): string[] {
+  const { errorStrategy, maxConcurrency } = graph;
+  const isCollected = errorStrategy?.kind === 'collect';
   return [
-    ...(errorStrategy?.kind === 'collect'
-      ? ['failures are collected: what does not depend on them goes on']
-      : []),
+    ...(isCollected ? ['failures are collected: what does not depend on them goes on'] : []),
     ...(errorStrategy?.kind === 'retry'
       ? [`failures of calls and reads: ${describeRetry(errorStrategy.retry)}`]
       : []),
-    ...(failFast === false ? ['failures do not stop what does not depend on them'] : []),
+    ...(!isCollected && !isFailFast(graph) ? ['failures do not stop what does not depend on them'] : []),
     ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { nearestName } from '../../graph/suggest.js';
+import { didYouMean, nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax, FunctionSymbol, ImportedModule } from '../syntax.js';
 import { stepVerbOf, symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
 import type { Bindings } from './bindings.js';
@@ -98,8 +98,7 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
       if (symbol?.kind === 'function') return functionHint(symbol, print(syntax.callee));
       if (symbol?.kind === 'unresolved' && symbol.from !== undefined) return importHint(symbol.from);
       const isUnknown = symbol?.kind === 'unresolved' || symbol?.kind === 'stepwright';
-      const near = isUnknown ? nearestName(symbol.name, VERBS) : undefined;
-      return near === undefined ? undefined : `did you mean \`${near}\`?`;
+      return isUnknown ? didYouMean(nearestName(symbol.name, VERBS)) : undefined;
     }
     case 'binary':
       return syntax.operator === 'in' ? 'ask for the property itself: `value.name !== undefined`' : undefined;
@@ -118,9 +117,8 @@ export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | 
 function importHint({ specifier, name, exports }: ImportedModule): string {
   if (exports === undefined) return `there is no module \`${specifier}\``;
   const names = exports.map((each) => each.name);
-  const near = nearestName(name, names);
-  const question = near === undefined ? '' : `: did you mean \`${near}\`?`;
-  return `\`${specifier}\` exports no \`${name}\`${question}`;
+  const question = didYouMean(nearestName(name, names));
+  return `\`${specifier}\` exports no \`${name}\`${question === undefined ? '' : `: ${question}`}`;
 }
 
 /** What to do with a function inside an expression: as a whole step it can be called. */

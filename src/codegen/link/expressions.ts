@@ -3,7 +3,7 @@ import { readKey } from '../../graph/expression/paths.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place, Span } from '../../graph/place.js';
-import { nearestName } from '../../graph/suggest.js';
+import { didYouMean, nearestName } from '../../graph/suggest.js';
 import { bodyOf, outcomeCalls } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
@@ -166,7 +166,7 @@ class Lowering {
   #hintForName(syntax: SyntaxOf<'identifier'>): string | undefined {
     const isKnown = syntax.symbol.kind !== 'unresolved';
     const near = isKnown ? undefined : nearestName(syntax.name, this.#scope.locals?.keys() ?? []);
-    return near === undefined ? hintFor(syntax, this.#scope.bindings) : `did you mean \`${near}\`?`;
+    return didYouMean(near) ?? hintFor(syntax, this.#scope.bindings);
   }
 
   #property(syntax: SyntaxOf<'property'>, path: Path): Expr | undefined {

@@ -1,6 +1,6 @@
 import { expressionMethods } from '../../graph/expression/functions.js';
 import type { EachExpr } from '../../graph/expression/tree.js';
-import { nearestName } from '../../graph/suggest.js';
+import { didYouMean, nearestName } from '../../graph/suggest.js';
 
 /** How a method of JavaScript's strings and arrays is stored. */
 export type Method =
@@ -49,5 +49,5 @@ export function hintForMethod(name: string): string | undefined {
   if (instead !== undefined) return instead;
   const near = nearestName(name, METHODS.keys());
   // Short names are near to each other: only one that differs by case or a letter was meant.
-  return near !== undefined && name.length > 3 ? `did you mean \`.${near}\`?` : undefined;
+  return name.length > 3 ? didYouMean(near, (method) => `\`.${method}\``) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
-import { nearestName } from '../../graph/suggest.js';
+import { didYouMeanSentence, nearestName } from '../../graph/suggest.js';
 
 /** A fault in a workflow, as a program can tell it apart: one class for each cause. */
 export abstract class WorkflowError extends Error {
@@ -278,7 +278,7 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
 }
 
 function meant(suggestion: string | undefined): string | undefined {
-  return suggestion === undefined ? undefined : `Did you mean '${suggestion}'?`;
+  return suggestion === undefined ? undefined : didYouMeanSentence(suggestion);
 }
 
 function listed(what: string, names: readonly string[]): string {

@@ -1,4 +1,5 @@
 import type { RetryOptions } from '../../decorators/retry.js';
+import { retryOfWritten } from '../../graph/defaults.js';
 import type { ErrorStrategy, Retry } from '../../graph/model.js';
 import { reasons } from './errors.js';
 
@@ -38,9 +39,9 @@ export function strategyOf(
  * @param report is told what is wrong with the rest.
  */
 export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
-  const { attempts, delayMs = 0, backoff = 'constant', capMs = 60_000, jitter = 0 } = options;
-  if (BACKOFFS.has(backoff)) return { extra: attempts - 1, delayMs, backoff, capMs, jitter };
-  report(reasons.option('backoff', backoff, [...BACKOFFS].join(' or ')));
+  const retry = retryOfWritten(options);
+  if (BACKOFFS.has(retry.backoff)) return retry;
+  report(reasons.option('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
   return undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { cutText, escapeUnprintable, singleLine } from '../../graph/unprintable.js';
+import { clipText, escapeUnprintable, singleLine } from '../../graph/unprintable.js';
 
 // Everything that tools, resources, people and callers say passes through one of these before a reader sees it.
 // Secrets are masked before: a mask looks for values, not for their escapes.
@@ -12,8 +12,12 @@ export const FAILURE_MESSAGE_LIMIT = 500;
  * longer than `limit` (UTF-16 code units, default {@link FAILURE_MESSAGE_LIMIT}) is cut and ends with `…`.
  */
 export function oneLine(text: string, limit: number = FAILURE_MESSAGE_LIMIT): string {
-  const line = singleLine(text).trim();
-  return line.length <= limit ? line : `${cutText(line, limit - 1).trimEnd()}…`;
+  return clipText(singleLine(text).trim(), limit);
+}
+
+/** A name or a value of a caller within a message: hostile or huge input does not fill it. */
+export function clip(text: string): string {
+  return oneLine(text, 200);
 }
 
 /** Text of several lines: line breaks and tabs stay, other unprintable characters are written as `\u…`. */

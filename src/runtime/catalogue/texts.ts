@@ -1,8 +1,9 @@
+import { didYouMean } from '../../graph/suggest.js';
 import { FAILURE_MESSAGE_LIMIT, oneLine } from './encode-text.js';
 
 const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;
-const didYouMean = (suggestion: string | undefined): string =>
-  suggestion === undefined ? '' : ` (did you mean ${quoted(suggestion)}?)`;
+const inBrackets = (near: string | undefined): string =>
+  near === undefined ? '' : ` (${didYouMean(near, quoted)})`;
 const inObject = (pointer: string): string => (pointer === '' ? '' : ` in ${quoted(pointer)}`);
 
 /** Formats of JSON Schema in plain words. */
@@ -21,9 +22,9 @@ const formatWords: ReadonlyMap<string, string> = new Map([
 /** Every sentence the catalogue speaks to a model or an operator. */
 export const texts = {
   toolUnknown: (name: string, suggestion: string | undefined) =>
-    `no tool is named ${quoted(name)}${didYouMean(suggestion)}`,
+    `no tool is named ${quoted(name)}${inBrackets(suggestion)}`,
   resourceUnknown: (name: string, suggestion: string | undefined) =>
-    `no resource is named ${quoted(name)}${didYouMean(suggestion)}`,
+    `no resource is named ${quoted(name)}${inBrackets(suggestion)}`,
   resourceElsewhere: (name: string, uri: string, asked: string) =>
     `resource ${quoted(name)} is at ${quoted(uri)}, not at ${quoted(asked)}`,
   cancelled: (name: string) => `the call of ${quoted(name)} was cancelled before it began`,
@@ -42,7 +43,7 @@ export const texts = {
     `run ${run} of workflow ${quoted(workflow)}, step ${quoted(step)}`,
 
   functionUnknown: (name: string, suggestion: string | undefined) =>
-    `the registry has no function ${quoted(name)}${didYouMean(suggestion)}`,
+    `the registry has no function ${quoted(name)}${inBrackets(suggestion)}`,
   functionStale: (name: string) =>
     `function ${quoted(name)} is not the one this workflow was made with: run \`npx stepwright codegen\``,
   functionCancelled: (name: string) => `the evaluation of ${quoted(name)} was cancelled before it began`,
@@ -65,7 +66,7 @@ export const texts = {
   factoryMissing: (kind: string, name: string, className: string) =>
     `${kind} ${quoted(name)}: the constructor of ${className} takes parameters; give it a factory: '${name}': () => new ${className}(…)`,
   factoryUnknown: (kind: string, name: string, suggestion: string | undefined) =>
-    `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${didYouMean(suggestion)}`,
+    `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${inBrackets(suggestion)}`,
   classWithout: (kind: string, name: string, className: string, method: string) =>
     `${kind} ${quoted(name)}: ${className} has no ${method}() method`,
   resourceWithoutContent: (name: string, className: string) =>
@@ -82,7 +83,7 @@ export const texts = {
     `the ${which} schema of ${quoted(name)} cannot be compiled: ${why}`,
   missingRequired: (name: string, pointer: string) => `missing required ${quoted(name)}${inObject(pointer)}`,
   unknownArgument: (name: string, pointer: string, suggestion: string | undefined) =>
-    `unknown ${pointer === '' ? 'argument' : 'property'} ${quoted(name)}${inObject(pointer)}${didYouMean(suggestion)}`,
+    `unknown ${pointer === '' ? 'argument' : 'property'} ${quoted(name)}${inObject(pointer)}${inBrackets(suggestion)}`,
   mustBe: (pointer: string, what: string) => `${subject(pointer)} must be ${what}`,
   other: (pointer: string, message: string) => `${subject(pointer)} ${message}`,
   wrongFormat: (pointer: string, format: string) => {

@@ -1,8 +1,9 @@
+import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import { references } from '../../graph/expression/references.js';
 import type { RefRoot } from '../../graph/expression/tree.js';
 import { type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { PlannedCompensation } from '../../plan/plan.js';
-import { attemptFailed, DEFAULT_TIMEOUT_MS, goOn } from './attempt.js';
+import { attemptFailed, goOn } from './attempt.js';
 import type { Command, Event, Fact, Failure, OwedCommand } from './contract.js';
 import { recordEffect } from './effects.js';
 import { Evaluation } from './evaluation.js';

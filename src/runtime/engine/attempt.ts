@@ -1,4 +1,5 @@
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { Retry } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { Command, Failure, OwedCommand } from './contract.js';
@@ -56,9 +57,6 @@ function growth(backoff: Retry['backoff'], attempt: number): number {
       return unreachable(backoff);
   }
 }
-
-/** Limit of an attempt of a call, read or function whose node names none, in milliseconds. */
-export const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Whether the run's deadline leaves time for another attempt. Else the node fails. */
 export function hasTime(transition: Transition, node: NodeRecord): boolean {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../graph/json.js';
+import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { CompensationReport, Failure } from './contract.js';
 
 /** Every failure the engine itself can cause, in one place. Failures of tools and expressions pass through as they came. */
@@ -201,9 +202,6 @@ function inShort(message: string): string {
   // Half of a surrogate pair is no character.
   return `${reason.slice(0, REASON_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
-
-/** So many UTF-16 code units of JSON the values of a failed loop may take in its failure. */
-const PARTIAL_LIMIT = 16_384;
 
 /** The first of these values as long as they are short enough together, and how many are left out. */
 function partOf(values: readonly (readonly [index: number, value: Json])[]): JsonObject {

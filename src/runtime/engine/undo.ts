@@ -1,3 +1,4 @@
+import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { ToolCall } from './answers.js';
 import type { CompensationReport, Failure, OwedCommand } from './contract.js';
@@ -19,9 +20,6 @@ import type { NodeRecord } from './records.js';
 import type { EffectRow, GoOn, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
 import { readerIn, type Transition } from './transition.js';
-
-/** How long a compensation may take, in ms. The run's deadline does not cut it short: what was begun is undone. */
-const TIMEOUT_MS = 60_000;
 
 /** Who undoes: a `compensate` node, a `parallel` that rolls back, or, where it is none, the cancelled run. */
 type Owner = NodeRecord | undefined;
@@ -263,7 +261,8 @@ function issue(
   const node = owner ?? state.find(undoes ?? '');
   const id = undoId(baseOf(transition, owner), row.issued);
   const { failure: _failure, command: _command, ...record } = state.effects.need(effect);
-  const dueAt = at + TIMEOUT_MS;
+  // The run's deadline does not cut it short: what was begun is undone.
+  const dueAt = at + DEFAULT_TIMEOUT_MS;
   const issued = { id, node: node.key, seq: 0, dueAt, ...(undoes === undefined ? {} : { undoes }) };
   const call = compensationCall(state, { key: effect, ...record, input }, issued);
   const { seq } = transition.expectCompensation(node, call);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../graph/json.js';
+import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import { jsonSize } from '../catalogue/json-size.js';
 import { maskedFailure } from '../catalogue/mask.js';
 import type { Remains, UnknownCall } from '../engine/read.js';
@@ -44,7 +45,7 @@ export interface NotUndone {
 }
 
 /** A value with more bytes of JSON than this is named, and not shown. */
-export const PARTIAL_LIMIT_BYTES = 16_384;
+export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
 
 /** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
 export const LISTED_CALLS = 50;

@@ -1,4 +1,5 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { WithFactories } from '../catalogue/factories.js';
 import { encodedLog } from '../catalogue/log.js';
 import type { Middleware } from '../catalogue/middleware.js';
@@ -88,7 +89,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const limits = {
     pageSize: settings.pageSize ?? 100,
     promptTimeoutMs: settings.promptTimeoutMs ?? 45_000,
-    toolTimeoutMs: settings.toolTimeoutMs ?? 60_000,
+    toolTimeoutMs: settings.toolTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     toolAnswerMs: settings.toolAnswerMs ?? 45_000,
     drainTimeoutMs: settings.drainTimeoutMs ?? 8_000,
   };

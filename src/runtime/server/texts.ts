@@ -1,4 +1,5 @@
-import { oneLine } from '../catalogue/encode-text.js';
+import { didYouMeanSentence } from '../../graph/suggest.js';
+import { clip, oneLine } from '../catalogue/encode-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */
 export const texts = {
@@ -37,11 +38,11 @@ export const texts = {
   promptThrew: (prompt: string, shown: string) => `prompt \`${clip(prompt)}\` threw: ${shown}`,
   promptFailed: (prompt: string, why: string) => `Prompt '${prompt}' failed: ${oneLine(why)}`,
   noSuchTool: (tool: string, near: string | undefined) =>
-    `it names the tool '${clip(tool)}', which this server does not have${didYouMean(near)}`,
+    `it names the tool '${clip(tool)}', which this server does not have${asSentence(near)}`,
   noSuchResource: (uri: string, near: string | undefined) =>
-    `it names the resource '${clip(uri)}', which this server does not have${didYouMean(near)}`,
+    `it names the resource '${clip(uri)}', which this server does not have${asSentence(near)}`,
   noSuchWorkflow: (workflow: string, near: string | undefined) =>
-    `it names the workflow '${clip(workflow)}', which this server does not have${didYouMean(near)}`,
+    `it names the workflow '${clip(workflow)}', which this server does not have${asSentence(near)}`,
   noHandle: (className: string) =>
     `it names the class ${clip(className)}, which stands for no tool, resource or workflow`,
   templateHandle: (className: string) =>
@@ -62,9 +63,9 @@ export const texts = {
     `Argument '${clip(argument)}' cannot be completed: ${oneLine(why)}`,
   badCompletion: () => '`complete` gave something else than a list of texts',
 
-  unknownTool: (name: string, near: string | undefined) => `Unknown tool '${clip(name)}'${didYouMean(near)}`,
+  unknownTool: (name: string, near: string | undefined) => `Unknown tool '${clip(name)}'${asSentence(near)}`,
   unknownPrompt: (name: string, near: string | undefined) =>
-    `Unknown prompt '${clip(name)}'${didYouMean(near)}`,
+    `Unknown prompt '${clip(name)}'${asSentence(near)}`,
   unknownResource: (uri: string) => `Resource not found: ${clip(uri)}`,
   unreadableResource: (uri: string, why: string) => `Resource ${clip(uri)} cannot be read: ${oneLine(why)}`,
   instructionUnreadable: (uri: string, why: string) =>
@@ -78,7 +79,7 @@ export const texts = {
   badArguments: (problems: readonly string[]) => problems.map((problem) => oneLine(problem)).join('; '),
   missingArgument: (name: string) => `Missing required argument '${name}'`,
   unknownArgument: (name: string, near: string | undefined) =>
-    `Unknown argument '${clip(name)}'${didYouMean(near)}`,
+    `Unknown argument '${clip(name)}'${asSentence(near)}`,
   notText: (name: string, found: string) =>
     `Invalid value for argument '${name}': prompt arguments are text, and this is ${found}`,
   invalidValue: (name: string, value: string, expected: string) =>
@@ -191,15 +192,10 @@ function inPlace(pointer: string): string {
   return pointer === '' ? '' : ` at \`${clip(pointer)}\``;
 }
 
-function didYouMean(near: string | undefined): string {
-  return near === undefined ? '' : `. Did you mean '${near}'?`;
+function asSentence(near: string | undefined): string {
+  return near === undefined ? '' : `. ${didYouMeanSentence(near)}`;
 }
 
-/** Keeps hostile or huge input from filling a message. */
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function clip(text: string): string {
-  return oneLine(text, 200);
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_LOOP_MAX } from '../../../graph/defaults.js';
 import type { ForeachNode, Scope } from '../../../graph/model.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
@@ -9,9 +10,6 @@ import type { Linker } from './linker.js';
 import { refuse } from './refuse.js';
 
 const EXAMPLE = 'forEach(items, (item) => call(…))';
-
-/** More items than this are refused, where the author does not say how many there may be. */
-const DEFAULT_MAX = 1000;
 
 interface Loop {
   readonly as: string;
@@ -30,7 +28,7 @@ export function linkForEach(linker: Linker, { args, callee }: CallSyntax): StepO
   const loop = readLoop(linker, each);
   const options = readOptionsOf('forEach', settings, linker.scope.report);
   if (items === undefined || loop === undefined || options === undefined) return undefined;
-  const { concurrency = 1, max = DEFAULT_MAX, onItemError = 'fail' } = options.values;
+  const { concurrency = 1, max = DEFAULT_LOOP_MAX, onItemError = 'fail' } = options.values;
   const core: NodeCore = {
     kind: 'foreach',
     items,

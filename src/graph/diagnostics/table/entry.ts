@@ -1,3 +1,4 @@
+import { didYouMean } from '../../suggest.js';
 /** One fault: how grave it is, what is told of it, and what to write instead. */
 export interface Entry<P> {
   readonly severity: 'error' | 'warning';
@@ -17,7 +18,7 @@ export const warning = <P = Record<never, never>>(
 
 /** ``did you mean `x`?``, or nothing where no known name is near. */
 export const nearest = (p: { suggestion?: string | undefined }): string | undefined =>
-  p.suggestion === undefined ? undefined : `did you mean \`${p.suggestion}\`?`;
+  didYouMean(p.suggestion);
 
 /** A decorator as `@Step`, a verb, whose name is in lower case, as `call`. */
 export const owner = (name: string): string => (/^[a-z]/.test(name) ? `\`${name}\`` : `@${name}`);

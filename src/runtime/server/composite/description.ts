@@ -1,6 +1,7 @@
+import { isFailFast } from '../../../graph/defaults.js';
 import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
-import { cutText } from '../../../graph/unprintable.js';
+import { clipText } from '../../../graph/unprintable.js';
 import { rollsBack } from '../../../plan/compensations.js';
 import { attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
 import { flowOf } from './flow.js';
@@ -46,21 +47,21 @@ export function describeWorkflow(graph: Graph, canWait: boolean): string {
     if (described.length <= DESCRIPTION_LIMIT) return described;
   }
   const smallest = boxOf(graph, canWait, { parameters: false, levels: 1, limit: SHORT_LIMIT });
-  return `${cut(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
+  return `${clipText(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
 }
 
 function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
   const { box } = texts;
   const { inputs } = graph;
   const lines = [
-    cut(shownFlow(graph, levels), limit),
-    cut(box.onFailure(policiesOf(graph)), limit),
+    clipText(shownFlow(graph, levels), limit),
+    clipText(box.onFailure(policiesOf(graph)), limit),
     ...(canWait ? [asks(graph) ? box.asks : box.waits] : []),
     ...(inputs.length > 0 && parameters ? [box.parameters] : []),
     ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
     ...(inputs.length > 0 && !parameters ? [box.parametersLeft(inputs.length)] : []),
   ];
-  const head = cut(box.head(graph.name), SHORT_LIMIT);
+  const head = clipText(box.head(graph.name), SHORT_LIMIT);
   return [`┌─ ${head}`, ...lines.map((line) => `│ ${line}`), '└─'].join('\n');
 }
 
@@ -118,10 +119,10 @@ function isUndone(node: Node, nodes: readonly Node[]): boolean {
   return nodes.some(({ id, kind }) => id === other && kind === 'compensate');
 }
 
-function restOf({ errorStrategy, failFast }: Graph): string {
+function restOf(graph: Graph): string {
   const { box } = texts;
-  if (errorStrategy?.kind === 'collect') return box.collect;
-  return failFast === false ? box.goesOn : box.failFast;
+  if (graph.errorStrategy?.kind === 'collect') return box.collect;
+  return isFailFast(graph) ? box.failFast : box.goesOn;
 }
 
 function notesOf({ schema, required, default: standing, secret }: Input): string[] {
@@ -131,8 +132,4 @@ function notesOf({ schema, required, default: standing, secret }: Input): string
     ...(standing === undefined || secret === true ? [] : [`default ${JSON.stringify(standing)}`]),
     ...(secret === true ? ['secret'] : []),
   ];
-}
-
-function cut(text: string, limit: number): string {
-  return text.length <= limit ? text : `${cutText(text, limit - 1).trimEnd()}…`;
 }

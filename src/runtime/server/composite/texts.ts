@@ -1,10 +1,9 @@
 import type { Json } from '../../../graph/json.js';
-import { jsonText, oneLine } from '../../catalogue/encode-text.js';
+import { clip, jsonText, oneLine } from '../../catalogue/encode-text.js';
 
 /** So many steps of a kind are named in a text. */
 const NAMED_STEPS = 10;
 
-const clip = (text: string): string => oneLine(text, 200);
 const listed = (parts: readonly string[], more: number): string =>
   `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 const first = (steps: readonly string[]): string =>

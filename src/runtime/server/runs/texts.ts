@@ -1,6 +1,5 @@
-import { jsonText, oneLine } from '../../catalogue/encode-text.js';
+import { clip, jsonText } from '../../catalogue/encode-text.js';
 
-const clip = (text: string): string => oneLine(text, 200);
 const listed = (ids: readonly string[]): string =>
   ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');
 
