@@ -208,7 +208,7 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 /** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
 function putOff(transition: Transition): void {
   const { state, at, budget, ready } = transition;
-  const ended = [...transition.first.toReversed(), ...transition.completions].map((completion) =>
+  const ended = [...[...transition.first].reverse(), ...transition.completions].map((completion) =>
     renamed(completion, keyOf, scopeRef),
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
