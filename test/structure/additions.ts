@@ -27,6 +27,7 @@ const KINDS = 'src/graph/kinds/kinds.ts';
 const VERBS = 'src/codegen/verbs.ts';
 const LINKS = 'src/codegen/link/verbs/verbs.ts';
 const BEGIN = 'src/runtime/engine/nodes/begin.ts';
+const REHEARSAL = 'src/runtime/engine/rehearsal.ts';
 const TRACE = 'src/runtime/observers/trace/kinds.ts';
 
 /** A step that writes a line for observers. */
@@ -150,6 +151,11 @@ function beginNote(transition: Transition, node: NodeRecord, { message }: NoteNo
         },
       ],
       missing: { file: BEGIN, message: /'note' is missing/ },
+    },
+    {
+      file: REHEARSAL,
+      edit: [{ before: "      case 'set':", text: "      case 'note':" }],
+      missing: { file: REHEARSAL, message: /'NoteNode' is not assignable/ },
     },
     {
       file: TRACE,
