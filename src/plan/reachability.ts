@@ -1,4 +1,5 @@
 import { kinds } from '../graph/kinds/kinds.js';
+import type { Node } from '../graph/model.js';
 import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
@@ -40,7 +41,7 @@ function endedIn({ nodes }: ScopePlan): [PlannedNode, PlannedNode][] {
 
 /** A node that is skipped ends nothing, so every way for it to be skipped must be closed. */
 function alwaysEnds({ node, needsSelection, scope }: PlannedNode): boolean {
-  if (node.when !== undefined || (node.kind !== 'return' && node.kind !== 'error')) return false;
+  if (node.when !== undefined || !endsAlone(node)) return false;
   if (needsSelection) return false;
   return node.join === 'all_done' || (node.join === 'none_failed' && scope.workflow.failFast);
 }
@@ -90,7 +91,13 @@ export function maySkipWithout(planned: PlannedNode, skippable: ReadonlySet<Plan
 function endsScope({ scope }: PlannedNode, fallback: string): boolean {
   const found = scope.workflow.byId.get(fallback);
   if (found === undefined || found.scope !== scope || found.node.when !== undefined) return false;
-  return found.node.kind === 'error' || found.node.kind === 'return';
+  return endsAlone(found.node);
+}
+
+/** Whether a node is there to end its scope. */
+function endsAlone({ kind }: Node): boolean {
+  const { exit } = kinds[kind];
+  return exit === 'failure' || exit === 'return';
 }
 
 /** A node, and those declared behind it that only run when it has succeeded. */

@@ -10,6 +10,7 @@ import type {
   ForeachNode,
   ResourceNode,
 } from '../../graph/model.js';
+import { unreachable } from '../../graph/unreachable.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
 import { issue, nextAttemptId, waitFor } from './attempt.js';
 import type { Failure } from './contract.js';
@@ -231,8 +232,12 @@ export class Rehearsal {
       case 'compensate':
         skip(transition, node, 'condition_false');
         return;
-      default:
+      case 'parallel':
+      case 'set':
         beginNode(transition, node);
+        return;
+      default:
+        unreachable(model);
     }
   }
 

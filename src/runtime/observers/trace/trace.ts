@@ -21,7 +21,7 @@ import {
   type PromptTrace,
   type TraceMeta,
 } from './messages.js';
-import { isToldSkip } from './outlook.js';
+import { isListed, isToldSkip } from './outlook.js';
 import { planLines, routersOf } from './plan-lines.js';
 import { printExpression } from './print-expression.js';
 import { RunLog } from './run-log.js';
@@ -192,9 +192,8 @@ class ConversationTrace implements TraceObserver {
 
   #skipped(key: string, reason: SkipReason): void {
     const node = this.#ledger.find(key);
-    const kind = node?.planned.node.kind;
     // A check that passed is not a step left out, and computed values are not steps of the plan.
-    if (node === undefined || kind === 'error' || kind === 'return' || kind === 'compute') return;
+    if (node === undefined || !isListed(node.planned.node)) return;
     // A run that failed has more to tell than its end.
     if (node.scope.container === undefined && reason === 'run_ended') this.#unreached.push({ node, reason });
     else if (isToldSkip(node, reason)) this.#announceSkip(node, reason);
