@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { bench, GROUPS } from './bench.js';
+import { compare, comparisonText } from './compare.js';
 import { missingFrameworks } from './peers/frameworks.js';
 import { markdown, type Row, table } from './row.js';
 import { FULL, QUICK } from './sizes.js';
+
+/** Results of a full run, written by `npm run --silent bench -- --json`. */
+const COMMITTED = new URL('../../docs/benchmarks.json', import.meta.url);
 
 /** `npm run bench`: prints what everything costs; see docs/benchmarks.md. */
 async function main(): Promise<void> {
@@ -12,6 +17,7 @@ async function main(): Promise<void> {
       json: { type: 'boolean' },
       markdown: { type: 'boolean' },
       strict: { type: 'boolean' },
+      compare: { type: 'boolean' },
       quick: { type: 'boolean' },
       only: { type: 'string', multiple: true },
     },
@@ -43,6 +49,12 @@ async function main(): Promise<void> {
   const missing = names.includes('frameworks') ? missingFrameworks() : [];
   if (missing.length > 0) {
     console.error(`\nNOT MEASURED: ${missing.join(', ')}\n  npm run bench:peers installs them`);
+  }
+  if (values.compare) {
+    const committed = JSON.parse(readFileSync(COMMITTED, 'utf8')) as { rows: Row[] };
+    const comparison = compare(committed.rows, rows);
+    console.log(`\nAgainst docs/benchmarks.json:\n${comparisonText(comparison)}`);
+    if (values.strict && comparison.changes.some(({ isWorse }) => isWorse)) process.exitCode = 1;
   }
   const missed = rows.filter(({ ok }) => ok === false);
   if (missed.length > 0) {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bench, GROUPS } from '../../scripts/bench/bench.js';
+import { compare, comparisonText } from '../../scripts/bench/compare.js';
 import {
   fan,
   line,
@@ -141,6 +142,33 @@ describe('a target', () => {
     ]).split('\n');
     expect(first).toBe('| step | 12.0 µs | 48.0 µs XState | 0.250× | ≤ 0.1×, **missed** |');
     expect(second).toBe('| rows | 400 B |  |  | ≤ 400 B, met |');
+  });
+});
+
+describe('a comparison with committed results', () => {
+  const step = (value: number, peer = 'XState') =>
+    row({ name: 'step', unit: 'µs', ours: value, peer: { name: peer, value: 10 } });
+  const bytes = (ours: number) => row({ name: 'rows', unit: 'B', ours });
+
+  test('is of ratios, and of figures where there is no peer', () => {
+    const { changes } = compare([step(5), bytes(400)], [step(6), bytes(600)]);
+    expect(changes).toEqual([
+      { name: 'step / XState', before: 0.5, after: 0.6, isWorse: false },
+      { name: 'rows (B)', before: 400, after: 600, isWorse: true },
+    ]);
+  });
+
+  test('is of the same peer', () => {
+    expect(compare([step(5, 'Mastra')], [step(6)])).toEqual({ changes: [], unmatched: ['step / XState'] });
+  });
+
+  test('names what became worse first', () => {
+    const text = comparisonText(compare([step(5), bytes(400)], [step(6), bytes(600), step(1, 'loop')]));
+    expect(text.split('\n')).toEqual([
+      'WORSE 1.50×  400 → 600  rows (B)',
+      '      1.20×  0.500 → 0.600  step / XState',
+      'NEW    step / loop',
+    ]);
   });
 });
 
