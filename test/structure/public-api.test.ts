@@ -1,11 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ENTRY_POINTS, emitDeclarations, REPORTS, writeReports } from '../../scripts/public-api.js';
 import { importsOf, ROOT, type SourceText } from './source-files.js';
 
-const ENTRIES = ['index.d.ts', 'runtime/index.d.ts', 'codegen/index.d.ts'];
 const HIDDEN = ['@modelcontextprotocol/sdk', 'ts-morph', 'ajv'];
 
 /** Packages named by the declarations that can be reached from these entry points, each with the file that does so. */
@@ -34,10 +32,7 @@ describe('the declarations of the public entry points', () => {
   let folder = '';
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'stepwright-types-'));
-    const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-    const options = ['--emitDeclarationOnly', '--declarationMap', 'false', '--outDir', folder];
-    execFileSync(process.execPath, [tsc, '-p', `${ROOT}tsconfig.build.json`, ...options], { stdio: 'pipe' });
+    folder = emitDeclarations();
   }, 300_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -47,10 +42,29 @@ describe('the declarations of the public entry points', () => {
       const path = join(folder, file);
       return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
     };
-    for (const entry of ENTRIES) expect(read(entry), entry).toBeDefined();
-    const found = packagesBehind(ENTRIES, read);
+    const entries = Object.values(ENTRY_POINTS);
+    for (const entry of entries) expect(read(entry), entry).toBeDefined();
+    const found = packagesBehind(entries, read);
     expect(found).not.toEqual([]);
     expect(hidden(found)).toEqual([]);
+  });
+
+  test('are those of the committed reports: `npm run api` writes them again', { timeout: 300_000 }, () => {
+    const reports = join(folder, 'current');
+    mkdirSync(reports);
+    writeReports(folder, reports);
+    for (const name of Object.keys(ENTRY_POINTS)) {
+      const file = `${name}.api.md`;
+      expect(readFileSync(join(reports, file), 'utf8'), file).toBe(readFileSync(join(REPORTS, file), 'utf8'));
+    }
+  });
+
+  test('are those of each entry point in package.json', () => {
+    const { exports } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+      exports: Record<string, string | { types: string }>;
+    };
+    const types = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry.types]));
+    expect(types.map((file) => file.replace('./dist/', ''))).toEqual(Object.values(ENTRY_POINTS));
   });
 });
 
