@@ -3,7 +3,7 @@ import type { Json } from '../../src/graph/json.js';
 import type { CallNode, ForeachNode, Graph, Node } from '../../src/graph/model.js';
 
 /** The one tool of the benchmark: gives one more than it was given. */
-export const TOOL = 'increment';
+const TOOL = 'increment';
 
 const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 

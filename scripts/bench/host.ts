@@ -96,7 +96,7 @@ async function incrementTool(_name: string, input: JsonObject) {
 const PORT = portOf();
 
 /** What calls are told of the request they are made for. */
-export const CONTEXT = { requestId: 'r', progress() {}, principal: { kind: 'local' } } as const;
+const CONTEXT = { requestId: 'r', progress() {}, principal: { kind: 'local' } } as const;
 
 /**
  * Carries out a whole run in the host of `prompts/get`.

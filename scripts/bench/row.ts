@@ -13,7 +13,7 @@ export interface Row {
   readonly ok?: boolean;
 }
 
-export interface Target {
+interface Target {
   readonly of: 'ours' | 'ratio';
   readonly atMost: number;
 }

@@ -118,7 +118,7 @@ function missingInputs({ entries }: DictExpr, schema: JsonSchema): string[] {
 }
 
 /** What a caller of a workflow must and may give. */
-export function inputSchemaOf({ inputs }: Graph): JsonSchema {
+function inputSchemaOf({ inputs }: Graph): JsonSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(inputs.map(({ name, schema }) => [name, schema])),

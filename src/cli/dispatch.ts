@@ -14,7 +14,7 @@ export interface Output {
  * A command: its arguments in, its exit code out. 0 is success, 1 faults in the input, 2 a wrong command line, 3 a fault
  * of our own.
  */
-export type Command = (args: readonly string[], output: Output) => Promise<number>;
+type Command = (args: readonly string[], output: Output) => Promise<number>;
 
 /** Loaded when they are called: `--help` waits for no compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {

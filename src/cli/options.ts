@@ -3,7 +3,7 @@ import { nearestName } from '../graph/suggest.js';
 import { texts } from './texts.js';
 
 /** An option that takes a value may name the values it knows. */
-export type OptionRule =
+type OptionRule =
   | { readonly type: 'boolean' }
   | { readonly type: 'string'; readonly oneOf?: readonly string[] };
 

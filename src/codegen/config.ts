@@ -14,7 +14,7 @@ import { readTsconfig, type Tsconfig } from './source-host/tsconfig.js';
 import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
-export const CONFIG_FILE = 'stepwright.config.json';
+const CONFIG_FILE = 'stepwright.config.json';
 
 /** One registry to write, with the files it is made from. */
 export interface RegistryPlan {

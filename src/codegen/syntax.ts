@@ -16,7 +16,7 @@ export interface SourceFileSyntax {
 }
 
 /** What keeps a file from being read. */
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly message: string;
   readonly place: Place;
   /** Set where it is nested too deeply: the limit. */

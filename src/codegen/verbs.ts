@@ -60,7 +60,7 @@ export type StepVerb = { [V in Verb]: Facts[V]['makes'] extends 'value' ? never 
 export const VERBS = Object.keys(FACTS) as readonly Verb[];
 
 /** What a step may do by a verb. */
-export const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
+const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
 
 const ASK_VERBS = VERBS.filter((verb): verb is AskVerb => verb.startsWith('ask.'));
 

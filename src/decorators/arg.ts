@@ -8,7 +8,7 @@ import type { FieldKey, FieldTarget, FieldType } from './signatures.js';
 declare const ARG: unique symbol;
 
 /** Who gives the value: the caller, or a default where the caller leaves it out. */
-export type Supply = 'caller' | 'default';
+type Supply = 'caller' | 'default';
 
 /** The mark of an {@link Arg}. Nothing carries it at run time; it is exported so that declaration files can name it. */
 export interface ArgMark<S extends Supply = Supply> {
@@ -93,7 +93,7 @@ type DefaultFault<V, Options> = Options extends { readonly default: infer Defaul
 type UnknownIfNever<Fault> = [Fault] extends [never] ? unknown : Fault;
 
 /** Decorates a field that is declared as `Arg<T>`. */
-export type DecoratesArg<Names, Options> = <T extends FieldTarget, const K extends FieldKey>(
+type DecoratesArg<Names, Options> = <T extends FieldTarget, const K extends FieldKey>(
   target: T,
   field: K & UnknownIfNever<ArgFault<FieldType<T, K>, Names, Options>>,
   onlyFields?: never,

@@ -9,7 +9,7 @@ import type { ToolOptions } from './tool.js';
  * metadata. Keys with `undefined` count as left out. A class, wherever one stands, is `{ $class: 'Name' }`, and so is a
  * function that gives one, among the hints of a tool; any other function is `{ $function: true }`.
  */
-export type PlainOptions = Readonly<Record<string, unknown>>;
+type PlainOptions = Readonly<Record<string, unknown>>;
 
 /** What a fingerprint covers. Further properties are ignored, so that codegen's declarations fit as they are. */
 export type FingerprintInput =
@@ -33,7 +33,7 @@ export type FingerprintInput =
     };
 
 /** A decorated field, as plain data. */
-export interface PlainField {
+interface PlainField {
   readonly name: string;
   readonly options: PlainOptions;
 }

@@ -9,7 +9,7 @@ export type ResourceContent =
   | { readonly blob: string | Uint8Array; readonly mimeType?: string };
 
 /** The content of a resource that is made when it is read. */
-export interface ReadsContent<Variables = Readonly<Record<never, never>>> {
+interface ReadsContent<Variables = Readonly<Record<never, never>>> {
   /**
    * Returns the content. What it throws is the reason the reader is given.
    *
@@ -27,7 +27,7 @@ export interface ResourceClass {
 }
 
 /** Helps to fill in the address of a resource. */
-export interface CompletesAddress<Variables> {
+interface CompletesAddress<Variables> {
   /**
    * Values of a variable of the template that go on from the text typed so far, the likeliest first. A client that
    * helps to fill in an address asks for them; more than 100 are cut.

@@ -10,7 +10,7 @@ export type DecoratesClass<Class extends abstract new (...deps: never[]) => obje
 ) => void;
 
 /** What TC39 says of a public field of the instance; other fields are no place for a decorator of ours. */
-export type FieldContext<This = unknown, Value = unknown> = ClassFieldDecoratorContext<This, Value> & {
+type FieldContext<This = unknown, Value = unknown> = ClassFieldDecoratorContext<This, Value> & {
   readonly name: string;
   readonly static: false;
   readonly private: false;

@@ -37,7 +37,7 @@ export interface Graph {
   readonly source?: Place;
 }
 
-export type Exposure = 'prompt' | 'tool' | 'resource';
+type Exposure = 'prompt' | 'tool' | 'resource';
 
 export type ErrorStrategy =
   | { readonly kind: 'failFast' }

@@ -84,6 +84,6 @@ function undoneBy(planned: MutableNode): readonly MutableNode[] {
 }
 
 /** Whether a node is what another one, a `parallel`, rolls back by. */
-export function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
+function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
   return router.node.kind === 'parallel' && router.node.compensateNode === id;
 }

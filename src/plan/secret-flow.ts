@@ -299,7 +299,7 @@ function nodeIn(frame: Frame, { node }: PlannedNode): string {
 }
 
 /** The part of a literal object or list at a path, as far as it can be followed. */
-export function partAt(expr: Expr, [key, ...rest]: Path): Expr {
+function partAt(expr: Expr, [key, ...rest]: Path): Expr {
   if (key === undefined) return expr;
   if (expr.kind === 'dict' && expr.entries.every((entry) => 'key' in entry)) {
     const value = entryOf(expr, String(key));

@@ -29,7 +29,7 @@ export interface RegistryContent {
 }
 
 /** A function that graphs name. */
-export type FunctionContent = Omit<FunctionHandle, 'place'>;
+type FunctionContent = Omit<FunctionHandle, 'place'>;
 
 /** Names the emitted module declares or imports itself. */
 const OWN_NAMES = [

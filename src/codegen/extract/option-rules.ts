@@ -69,7 +69,7 @@ export function object(expected: string, inner: OptionRules): OptionRule {
 }
 
 /** Options of a retry; see `RetryOptions`. How far the numbers may go is checked with the graph. */
-export const retryRules = {
+const retryRules = {
   attempts: { ...number, required: true },
   delayMs: number,
   backoff: oneOf('constant', 'linear', 'exponential'),

@@ -24,4 +24,4 @@ export interface ExpressionScope {
 }
 
 /** @param path where the value goes, by keys and indexes from the outermost expression. */
-export type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
+type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;

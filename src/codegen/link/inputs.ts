@@ -102,7 +102,7 @@ function schemaOfList(type: TypeSyntax): JsonSchema | undefined {
  * The JSON Schema of an argument's type: text, numbers, booleans, unions of literals, arrays and objects. Other unions
  * have none: a prompt's arguments come as text, and no rule says which member a text means.
  */
-export function schemaOf(type: TypeSyntax): JsonSchema | undefined {
+function schemaOf(type: TypeSyntax): JsonSchema | undefined {
   switch (type.kind) {
     case 'string':
     case 'number':

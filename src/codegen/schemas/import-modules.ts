@@ -26,7 +26,7 @@ export type UnreadReason =
   | { readonly kind: 'afterStops'; readonly stops: number };
 
 /** After so many modules that took all of their time, the others are left unread: they may share what hangs. */
-export const MAX_SLOW_STOPS = 5;
+const MAX_SLOW_STOPS = 5;
 
 const START_MS = 600_000;
 

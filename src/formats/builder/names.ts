@@ -7,7 +7,7 @@ import type { LiteralFault } from './literal-names.js';
 declare const NAME: unique symbol;
 
 /** The mark of a checked name. Nothing carries it at run time. */
-export interface Named<Kind extends string> {
+interface Named<Kind extends string> {
   readonly [NAME]: Kind;
 }
 

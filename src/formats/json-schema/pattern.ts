@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 
 /** A regular expression that is matched in time proportional to the text. */
-export interface Pattern {
+interface Pattern {
   /** Whether it is found in the text. */
   test(text: string): boolean;
 }

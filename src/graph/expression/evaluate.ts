@@ -33,7 +33,7 @@ import { isUnknown, type Unknown, unknownIn, unknownOf, unknownText } from './un
 import { argumentType, describeKind, isNullish, isTrue, readProperty } from './value.js';
 
 export { Budget } from './budget.js';
-export { ExpressionError, type ExpressionErrorCode } from './error.js';
+export { ExpressionError } from './error.js';
 
 /** Where references get their values. */
 export interface EvaluationScope {

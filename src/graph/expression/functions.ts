@@ -14,9 +14,6 @@ import { isNullish } from './value.js';
  * and holds its body. `.length` is a `get`, and `.slice` the kind `slice`.
  */
 
-/** Changes when a function is added or its meaning changes. */
-export const EXPRESSION_FUNCTIONS_VERSION = 2;
-
 /** What a function gives: the first of its arguments that is there, or always a value of one kind. */
 export type ResultKind = 'first argument' | 'boolean' | 'text' | 'list of texts';
 
@@ -29,7 +26,7 @@ interface FunctionBase {
 }
 
 /** Evaluates its own arguments, and only those it needs. `cost` is in budget units, beside the arguments' own. */
-export interface LazyFunction extends FunctionBase {
+interface LazyFunction extends FunctionBase {
   readonly lazy: true;
   readonly cost: (argumentCount: number) => number;
   readonly apply: (args: readonly (() => Value)[]) => Value;

@@ -115,7 +115,7 @@ export interface LogicExpr extends ExprBase {
   readonly items: readonly Expr[];
 }
 
-export interface NotExpr extends ExprBase {
+interface NotExpr extends ExprBase {
   readonly kind: 'not';
   readonly truth: Truth;
   readonly of: Expr;
@@ -138,20 +138,20 @@ export type ArithmeticOp =
  * is not finite is the error E_NUMBER, a whole number beyond 2^53 - 1 on either side E_UNSAFE_INTEGER. There is no
  * negative zero.
  */
-export interface ArithmeticExpr extends ExprBase {
+interface ArithmeticExpr extends ExprBase {
   readonly kind: 'arithmetic';
   readonly op: ArithmeticOp;
   readonly left: Expr;
   readonly right: Expr;
 }
 
-export interface NegateExpr extends ExprBase {
+interface NegateExpr extends ExprBase {
   readonly kind: 'negate';
   readonly of: Expr;
 }
 
 /** `test ? then : else`. Without `else` the other side is absent. Only the chosen side is evaluated. */
-export interface ConditionalExpr extends ExprBase {
+interface ConditionalExpr extends ExprBase {
   readonly kind: 'conditional';
   readonly truth: Truth;
   readonly test: Expr;
@@ -207,7 +207,7 @@ interface EachBase extends LinkBase {
 }
 
 /** The list of the bodies' values. */
-export interface MapExpr extends EachBase {
+interface MapExpr extends EachBase {
   readonly mode: 'map';
 }
 
@@ -224,7 +224,7 @@ export interface QuestionExpr extends EachBase {
 export type EachExpr = MapExpr | QuestionExpr;
 
 /** A name for a value, known in `body` as `local`. An inner name hides an outer one. */
-export interface LetExpr extends ExprBase {
+interface LetExpr extends ExprBase {
   readonly kind: 'let';
   readonly name: string;
   readonly value: Expr;

@@ -61,7 +61,7 @@ export function isUnknown(value: unknown): value is Unknown {
 }
 
 /** Stands for a value that is computed from others. */
-export function describeComputed(sources: readonly string[]): string {
+function describeComputed(sources: readonly string[]): string {
   return `<value computed from ${sources.join(', ')}>`;
 }
 

@@ -44,7 +44,7 @@ export interface KindDescriptor<
  * What is known of a node's value: that there is `none`, nothing (`unknown`), its schema, or that it is made of the
  * values of others (`derived`): the checker and the flow of secrets then have a rule of their own.
  */
-export type ValueRule<N extends Node> = 'none' | 'unknown' | 'derived' | ((node: N) => JsonSchema);
+type ValueRule<N extends Node> = 'none' | 'unknown' | 'derived' | ((node: N) => JsonSchema);
 
 /** The descriptors by kind. */
 export type KindTable = { readonly [K in NodeKind]: AnyDescriptor<NodesByKind[K]> };
@@ -58,7 +58,7 @@ export type OwnPart<N> = N extends Node ? Omit<N, keyof NodeBase> : never;
 type OwnKey<N> = Exclude<keyof N, keyof NodeBase | 'kind'>;
 
 /** For each property with an expression `true`, for each list whose items have one its name in the item. */
-export type ExpressionKeys<N> = {
+type ExpressionKeys<N> = {
   readonly [K in OwnKey<N> as ExpressionIn<NonNullable<N[K]>> extends never ? never : K]-?: ExpressionIn<
     NonNullable<N[K]>
   >;
@@ -78,7 +78,7 @@ type ExpressionKeyOf<T> = T extends object
   : never;
 
 /** For each property how it holds bodies: as the `scope` itself, as one `arm` with a body, or as a list of `arms`. */
-export type BodyKeys<N> = {
+type BodyKeys<N> = {
   readonly [K in OwnKey<N> as BodyIn<NonNullable<N[K]>> extends never ? never : K]-?: BodyIn<
     NonNullable<N[K]>
   >;

@@ -22,7 +22,7 @@ export type { Arm, BranchCase, BranchNode } from './branch.js';
 export type { CallNode } from './call.js';
 export type { CompensateNode } from './compensate.js';
 export type { ComputeNode, FunctionRef } from './compute.js';
-export type { DelegateNode } from './delegate.js';
+
 export type { ErrorNode } from './error.js';
 export type { ForeachNode } from './foreach.js';
 export type { GotoNode } from './goto.js';
@@ -30,7 +30,7 @@ export type { ParallelNode } from './parallel.js';
 export type { ResourceNode } from './resource.js';
 export type { ReturnNode } from './return.js';
 export type { SetNode } from './set.js';
-export type { ShellNode } from './shell.js';
+
 export type { WaitNode } from './wait.js';
 export type { WorkflowNode } from './workflow.js';
 

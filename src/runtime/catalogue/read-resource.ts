@@ -46,11 +46,7 @@ export function resourceContext(
 }
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`; nothing where `content` is neither text nor bytes. */
-export function contentValue(
-  content: unknown,
-  uri: string,
-  mimeType: string | undefined,
-): JsonObject | undefined {
+function contentValue(content: unknown, uri: string, mimeType: string | undefined): JsonObject | undefined {
   const head = (type: string | undefined) => ({ uri, ...(type === undefined ? {} : { mimeType: type }) });
   if (typeof content === 'string') return { ...head(mimeType), text: content };
   if (content instanceof Uint8Array) return { ...head(mimeType), blob: base64(content) };

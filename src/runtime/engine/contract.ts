@@ -1,5 +1,5 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
-import type { AskNode, FunctionRef, Node, NodeKind } from '../../graph/model.js';
+import type { AskNode, FunctionRef, NodeKind } from '../../graph/model.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 import type { Change, NodeFailure } from './rows.js';
 import type { RunState } from './state.js';
@@ -118,7 +118,7 @@ export type Command =
 export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
 
 /** What every event may say of itself. */
-export interface EventMeta {
+interface EventMeta {
   /** Tells an event from others: one with the id of a recent event of the run is ignored. */
   readonly id?: string;
   /** Who caused it: a principal, or `system`. The engine stores it with what it accepts and does not read it. */
@@ -408,5 +408,3 @@ export interface StartIds {
   /** How calls of the tools may be repeated, by tool. A tool that is not listed is `none`. */
   readonly tools?: Readonly<Record<string, ToolSafety>>;
 }
-
-export type { Node };

@@ -8,7 +8,7 @@ import type { Failure } from './contract.js';
 /** How a tool, resource or function answers an attempt (counted from 1) when its node gets that far. */
 export type Behaviour = (node: string, attempt: number) => Answer;
 
-export type Answer = { readonly value: Json } | 'fails' | 'refuses';
+type Answer = { readonly value: Json } | 'fails' | 'refuses';
 
 /** What every failure of a tool, resource or function says. */
 export const BROKE: Failure = { code: 'E_TOOL', message: 'broke' };

@@ -224,7 +224,7 @@ type OwedCall = Extract<OwedCommand, { kind: 'callTool' }>;
 type WithoutNode<T> = T extends unknown ? Omit<T, 'node'> : never;
 
 /** Missing value: the field was written as absent. */
-export interface FieldRow {
+interface FieldRow {
   readonly value?: Json;
 }
 
@@ -249,7 +249,7 @@ export interface UndoRow {
 }
 
 /** A compensation that has ended. */
-export interface UndoneRow {
+interface UndoneRow {
   readonly tool: string;
   /** Missing where it succeeded. */
   readonly failure?: Failure;
@@ -288,7 +288,7 @@ export interface EffectRow {
 }
 
 /** What the generation of a node is counted from. */
-export interface GenerationRow {
+interface GenerationRow {
   /** How often a `goto` started the node over. */
   readonly restarts?: number;
   /** How often its call became another one: its effect was undone, or a later attempt of a container sent another input. */
@@ -298,7 +298,7 @@ export interface GenerationRow {
 }
 
 /** A call that may have taken effect although no result came back. */
-export interface UnknownRow {
+interface UnknownRow {
   /** Its place in the order in which they became known. */
   readonly seq: number;
   /** Key of the node that made it. */
@@ -335,7 +335,7 @@ export interface SubmissionRow {
 }
 
 /** An event that had an id. */
-export interface EventIdRow {
+interface EventIdRow {
   readonly id: string;
   /** Its place in the order of the events that had one, from 0. */
   readonly place: number;

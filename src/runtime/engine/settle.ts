@@ -290,6 +290,6 @@ function stopFor(reason: SkipReason): Stop {
 }
 
 /** How facts name a node. */
-export function named({ key, planned }: NodeRecord) {
+function named({ key, planned }: NodeRecord) {
   return { node: key, nodeKind: planned.node.kind };
 }

@@ -195,7 +195,7 @@ export async function request(journal: Journal, item: InboxItem, signal?: AbortS
 }
 
 /** Waits for the response to an item that was sent. */
-export function responseTo(
+function responseTo(
   journal: Journal,
   { run, id }: Pick<InboxItem, 'run' | 'id'>,
   signal?: AbortSignal,

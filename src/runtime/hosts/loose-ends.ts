@@ -24,7 +24,7 @@ export interface LooseEnds {
   readonly failed_items_omitted?: number;
 }
 
-export interface ShownItem {
+interface ShownItem {
   readonly step: string;
   /** Counted from 0. */
   readonly index: number;
@@ -48,7 +48,7 @@ export interface NotUndone {
 export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
 
 /** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
-export const LISTED_CALLS = 50;
+const LISTED_CALLS = 50;
 
 /** A run that is over. */
 interface EndedRun {

@@ -388,7 +388,7 @@ function argumentPath(expr: Expr, { workflow: { node } }: ScopeInstance): RefExp
 }
 
 /** The item of a literal list at an index. */
-export function itemOf(expr: Expr, index: number): Expr | undefined {
+function itemOf(expr: Expr, index: number): Expr | undefined {
   if (expr.kind !== 'list' || expr.items.some((item) => item.spread)) return undefined;
   return expr.items[index]?.value;
 }

@@ -6,7 +6,7 @@ import { listArgument } from './prompt-arguments.js';
 import type { PromptListing, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
 
 /** Key of a tool's hints in its `_meta`. */
-export const HINTS_META = 'stepwright/hints';
+const HINTS_META = 'stepwright/hints';
 
 /** What a server offers, each list in the order of names, as clients see it. */
 export interface Listings {

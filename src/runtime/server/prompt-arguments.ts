@@ -12,7 +12,7 @@ import { texts, valueWords } from './texts.js';
 import type { PromptArgumentListing } from './wire.js';
 
 /** What is wrong with one argument of a request. */
-export interface ArgumentProblem {
+interface ArgumentProblem {
   readonly argument: string;
   /** One sentence. */
   readonly message: string;

@@ -11,7 +11,7 @@ import { contentWords, texts } from './texts.js';
 import type { ContentBlock, PromptResult } from './wire.js';
 
 /** Thrown when messages of a prompt cannot be sent: a handle of something unknown, or content that is none. */
-export class PromptContentError extends Error {
+class PromptContentError extends Error {
   override readonly name = 'PromptContentError';
 
   constructor(

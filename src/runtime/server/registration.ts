@@ -38,7 +38,7 @@ export interface BuiltWorkflow {
 }
 
 /** What a built workflow is checked against. */
-export interface RegisteredParts extends CheckEnvironment {
+interface RegisteredParts extends CheckEnvironment {
   readonly functions: ReadonlyMap<string, FunctionEntry>;
 }
 

@@ -5,7 +5,7 @@ import { filesOf } from './packages.js';
 import { specifiersOf } from './specifiers.js';
 
 /** Everything that files load, and what that depends on. */
-export interface Closure {
+interface Closure {
   /** Of the paths and bytes of all of it, as hex. */
   readonly hash: string;
   /** False where some of it loads what its text does not name. */

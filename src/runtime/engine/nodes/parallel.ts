@@ -110,7 +110,7 @@ function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode)
 }
 
 /** What a `parallel` that rolls back fails with. */
-export function partialFailure(node: NodeRecord, report?: CompensationReport): Failure {
+function partialFailure(node: NodeRecord, report?: CompensationReport): Failure {
   const failed = failedBranches(node);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { code, message }] as const);
   return failures.partialFailure(Object.fromEntries(faults), node.planned.parts.length, report);

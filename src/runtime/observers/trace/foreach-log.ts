@@ -15,7 +15,7 @@ import { texts } from './texts.js';
 export const ITEMS_IN_FULL = 5;
 
 /** So many items behind those are told with the call that failed, where they fail and the loop goes on. */
-export const FAILED_ITEMS = 10;
+const FAILED_ITEMS = 10;
 
 type Outcome = FactOf<'partEnded'>['outcome'];
 

@@ -17,13 +17,13 @@ export interface PromptMessage {
   readonly content: TextContent | ResourceContent;
 }
 
-export interface TextContent {
+interface TextContent {
   readonly type: 'text';
   readonly text: string;
   readonly _meta?: BlockMeta;
 }
 
-export interface ResourceContent {
+interface ResourceContent {
   readonly type: 'resource';
   /** `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
   readonly resource: JsonObject;

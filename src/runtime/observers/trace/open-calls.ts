@@ -36,7 +36,7 @@ export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readon
 export const NOTHING_OPEN: StillOpen = { calls: [], leftOut: [], goBack: [] };
 
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
-export class OpenCalls implements DryRunObserver {
+class OpenCalls implements DryRunObserver {
   readonly calls: HandOffCall[] = [];
   /** What to say of steps that are left out however the calls end. */
   readonly leftOut: string[] = [];

@@ -1,5 +1,5 @@
 import { kinds } from '../../../graph/kinds/kinds.js';
-import type { CallNode, Node, ResourceNode } from '../../../graph/model.js';
+import type { Node } from '../../../graph/model.js';
 import type { NodeInstance } from '../../../plan/instances.js';
 import type { Failure, SkipReason } from '../../engine/contract.js';
 import type { NodeRecord } from './ledger.js';
@@ -7,9 +7,6 @@ import type { StepStatus } from './messages.js';
 
 /** Failures of a call that never began for want of time: nothing has happened, so that it can be made as planned. */
 export const NOT_BEGUN: ReadonlySet<string> = new Set(['E_DEADLINE', 'E_CANCELLED']);
-
-/** A step a plan lists: it calls a tool or reads a resource. */
-export type PlannedStep = CallNode | ResourceNode;
 
 /** How a step stands when its run has stopped. */
 export interface Outlook {

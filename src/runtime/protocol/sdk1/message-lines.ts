@@ -3,7 +3,7 @@ import { type Refusal, readLine, refusal, refusalCodes } from './read-line.js';
 import { texts } from './texts.js';
 
 /** The longest message a client may send, in bytes without its newline. */
-export const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
+const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** Pieces of a line that has outgrown the limit: kept are none of them. */
 const OVERLONG = Symbol('overlong');

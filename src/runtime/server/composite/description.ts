@@ -8,7 +8,7 @@ import { flowOf } from './flow.js';
 import { texts } from './texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
-export const DESCRIPTION_LIMIT = 1_024;
+const DESCRIPTION_LIMIT = 1_024;
 
 /** A longer flow shows fewer levels, and is cut in the end. */
 const FLOW_LIMIT = 400;

@@ -14,10 +14,10 @@ import type { OutputShape } from './schemas.js';
 import { texts } from './texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
-export const RUN_META = 'stepwright/run';
+const RUN_META = 'stepwright/run';
 
 /** Key of what a caller should know beside how the run stands: a list of `{ code, message }`. */
-export const WARNINGS_META = 'stepwright/warnings';
+const WARNINGS_META = 'stepwright/warnings';
 
 /** How a run stands, as the answer of a tool that looks after runs. */
 export function envelopeResult(

@@ -29,13 +29,13 @@ export interface Envelope extends Partial<StepsUnderWay> {
 }
 
 /** What a run is at now: steps by the keys of their nodes. */
-export interface StepsUnderWay {
+interface StepsUnderWay {
   /** Steps with a call, a read or an evaluation in flight. */
   readonly running_steps: readonly string[];
   readonly waiting_steps: readonly WaitingStep[];
 }
 
-export interface WaitingStep {
+interface WaitingStep {
   readonly step_id: string;
   /** An answer, a time, or the delay before the next attempt. */
   readonly for: 'answer' | 'time' | 'retry';

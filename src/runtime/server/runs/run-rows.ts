@@ -14,7 +14,7 @@ export interface RunRows {
 }
 
 /** Whose run it is. */
-export interface RunOrigin {
+interface RunOrigin {
   readonly owner: Owner;
   /** See `RunGroup`. */
   readonly quota: string;

@@ -5,7 +5,7 @@ import type { Envelope } from './envelope.js';
 import type { RunSummary } from './run-store.js';
 
 /** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */
-export const ARGUMENT_LIMIT_BYTES = 1_024;
+const ARGUMENT_LIMIT_BYTES = 1_024;
 
 /** The arguments of a run, as a list of runs shows them. */
 export interface ShownArguments {
