@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { references, unboundLocals } from '../graph/expression/references.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import { ERROR_FIELDS } from '../graph/failure-code.js';
 import type { Node } from '../graph/model.js';
 import { expressionsOf, fallbackValue } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
@@ -10,7 +11,6 @@ import { type Reader, visibilityOf } from '../plan/visibility.js';
 import { placeOfExpr, placeOfNode, relatedPlace } from './places.js';
 
 /** What is known of a failure, as `error` in the value that stands in for it and in the node that takes over. */
-const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
 
 /**
  * SW3001 unknown bindings, items and local names, SW3002 undeclared arguments, SW3004 steps that are bound after their

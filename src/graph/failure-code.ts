@@ -17,3 +17,6 @@ export function failureCodeFault(code: string): string | undefined {
   const prefix = RESERVED_PREFIXES.find((each) => code.startsWith(each));
   return prefix === undefined ? undefined : `reserved: codes with \`${prefix}\` are the product's own`;
 }
+
+/** What an expression may read of the failure that something stands in for. */
+export const ERROR_FIELDS: readonly string[] = ['code', 'message', 'attempts', 'node'];

@@ -2,6 +2,7 @@ import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Input, Node } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
+import { bindsName } from './visibility.js';
 
 /** The names of a tool's secret inputs. */
 export type SecretInputsOf = (tool: string) => readonly string[];
@@ -114,7 +115,7 @@ export function inputName(expr: Expr | undefined, scope?: ScopePlan): string | u
 export function loopNamed({ loops }: ScopePlan, name: string): PlannedNode | undefined {
   for (let place = loops.length - 1; place >= 0; place -= 1) {
     const loop = loops[place];
-    if (loop?.node.kind === 'foreach' && loop.node.as === name) return loop;
+    if (loop !== undefined && bindsName(loop.node, 'item', name)) return loop;
   }
   return undefined;
 }

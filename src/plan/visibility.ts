@@ -1,4 +1,6 @@
-import type { PlannedNode, ScopePlan } from './plan.js';
+import type { Json } from '../graph/json.js';
+import type { Node } from '../graph/model.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
 /** Where something is read: by a node, or by the value of a scope when its nodes are done. */
 export interface Reader {
@@ -57,4 +59,28 @@ export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined
   const target = scope.workflow.byId.get(id);
   const depth = target?.scope.loops.length ?? 0;
   return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
+}
+
+/** Whether a node is the loop that a name of an item or of its index belongs to, as far as no loop inside it is. */
+export function bindsName(node: Node, root: 'item' | 'index', name: string): boolean {
+  return node.kind === 'foreach' && (root === 'item' ? node.as : node.indexAs) === name;
+}
+
+/** A workflow within a run, and the node that runs it. */
+interface NestedWorkflow {
+  readonly plan: Pick<WorkflowPlan, 'graph'>;
+  readonly node?: { readonly scope: { readonly workflow: NestedWorkflow } } | undefined;
+}
+
+/** What a field of the state reads as before it is written: as its workflow declares it, or the nearest one around. */
+export function initialOf(workflow: NestedWorkflow, name: string): Json | undefined {
+  for (
+    let each: NestedWorkflow | undefined = workflow;
+    each !== undefined;
+    each = each.node?.scope.workflow
+  ) {
+    const field = each.plan.graph.state?.find((declared) => declared.name === name);
+    if (field !== undefined) return field.initial;
+  }
+  return undefined;
 }

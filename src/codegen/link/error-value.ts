@@ -1,10 +1,8 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
+import { ERROR_FIELDS } from '../../graph/failure-code.js';
 import type { Place, Span } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
-
-/** What is known of a failure. */
-export const ERROR_FIELDS = ['code', 'message', 'attempts', 'node'];
 
 /** `error.code`: what the fallback of `attempt` is given. */
 export function lowerErrorField(

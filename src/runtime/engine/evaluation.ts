@@ -9,9 +9,10 @@ import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
+import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from './contract.js';
 import { failures } from './failures.js';
-import type { NodeRecord, ScopeRecord, WorkflowRecord } from './records.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
 import { type RunState, visibleNode } from './state.js';
 
 /** What an expression gave: its value, or the failure of the node it belongs to. */
@@ -144,7 +145,7 @@ function lookup(
       return loopValue(place, root, name);
     case 'state': {
       const row = state.fields.get(name);
-      return row === undefined ? initialOf(place, name) : row.value;
+      return row === undefined ? initialOf(place.workflow, name) : row.value;
     }
     case 'error':
       return error === undefined ? undefined : ownProperty(error, name);
@@ -166,22 +167,9 @@ function loopValue(place: ScopeRecord, root: 'item' | 'index', name: string): Va
     const { container, part } = scope;
     const { node } = container.planned;
     if (node.kind === 'workflow') return undefined;
-    if (node.kind !== 'foreach') continue;
-    if (root === 'index' && node.indexAs === name) return part < 0 ? container.container?.anyIndex : part;
-    if (root === 'item' && node.as === name) return container.container?.items?.[part];
-  }
-  return undefined;
-}
-
-/** A field that was not written reads as its workflow declares it. */
-function initialOf({ workflow }: ScopeRecord, name: string): Value {
-  for (
-    let each: WorkflowRecord | undefined = workflow;
-    each !== undefined;
-    each = each.node?.scope.workflow
-  ) {
-    const field = each.plan.graph.state?.find((declared) => declared.name === name);
-    if (field !== undefined) return field.initial;
+    if (!bindsName(node, root, name)) continue;
+    if (root === 'item') return container.container?.items?.[part];
+    return part < 0 ? container.container?.anyIndex : part;
   }
   return undefined;
 }

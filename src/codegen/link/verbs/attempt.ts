@@ -1,9 +1,9 @@
 import type { Expr } from '../../../graph/expression/tree.js';
+import { ERROR_FIELDS } from '../../../graph/failure-code.js';
 import { endsAtOnce, isOneNode, madeBy, makesSteps, optionOf, uses } from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { type CallSyntax, unwrap } from '../../verbs.js';
 import { type Arrow, readArrow } from '../arrows.js';
-import { ERROR_FIELDS } from '../error-value.js';
 import type { Local } from '../expression-scope.js';
 import { fallbackFault, withFallback } from '../fallback.js';
 import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';

@@ -5,6 +5,7 @@ import { failureCodeOf } from '../../../graph/failure-code.js';
 import { isJsonObject, ownProperty, type Value } from '../../../graph/json.js';
 import type { CallNode, Node } from '../../../graph/model.js';
 import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
+import { bindsName, initialOf } from '../../../plan/visibility.js';
 import type { Failure } from '../../engine/contract.js';
 import { fieldOf } from '../../engine/read.js';
 import { isLost, LOST, type Stood } from '../../engine/rehearsal.js';
@@ -181,14 +182,12 @@ export function knownValues(
         for (let scope = at; scope.container !== undefined; scope = scope.container.scope) {
           const { container, part } = scope;
           const { node } = container.planned;
-          if (node.kind !== 'foreach' || (root === 'item' ? node.as : node.indexAs) !== name) continue;
+          if (!bindsName(node, root, name)) continue;
           return root === 'index' ? part : (ledger.record(container)?.items?.[part] ?? LOST);
         }
         return undefined;
-      case 'state': {
-        const declared = at.workflow.plan.graph.state?.find((field) => field.name === name);
-        return (fieldOf(state, name) ?? { value: declared?.initial }).value;
-      }
+      case 'state':
+        return (fieldOf(state, name) ?? { value: initialOf(at.workflow, name) }).value;
       default:
         return undefined;
     }
