@@ -83,7 +83,7 @@ describe('a graph points at its source', () => {
         `dict: { text: \`<\${this.text}>\`, guide: read(Intro), same: this.text === 'x' }`,
         `text: \`<\${this.text}>\``,
         'ref: this.text',
-        'get: read(Intro)',
+        'ref: read(Intro)',
         "compare: this.text === 'x'",
         'ref: this.text',
         "literal: 'x'",
