@@ -53,9 +53,6 @@ export {
   type ServerTransport,
 } from './protocol/sdk1/connect.js';
 export { type RunningServer, serve } from './protocol/sdk1/serve.js';
-export { type DrainOnSignalsOptions, drainOnSignals } from './server/drain-on-signals.js';
-export { faultCodes, ProtocolFault } from './server/fault.js';
-export { type GuardOptions, guardProcess } from './server/guard-process.js';
 export {
   type HostValidationOptions,
   type HttpHeaders,
@@ -63,6 +60,12 @@ export {
   hostValidation,
 } from './server/host-validation.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
+export {
+  type DrainOnSignalsOptions,
+  drainOnSignals,
+  type GuardOptions,
+  guardProcess,
+} from './server/process.js';
 export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
 export {
   DefaultMismatchError,
@@ -77,8 +80,8 @@ export {
   ToolNameError,
   UnusableSchemaError,
 } from './server/registration-problems.js';
-export type { WorkflowArguments } from './server/registry-types.js';
 export type { Elicit, Elicited, RequestContext } from './server/request.js';
+export { faultCodes, ProtocolFault } from './server/request.js';
 export {
   type Caller,
   type OwnerRule,
@@ -88,7 +91,12 @@ export {
 } from './server/runs/owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
 export { createServer } from './server/server.js';
-export type { CompletionSubject, ServerOf, StepwrightServer } from './server/stepwright-server.js';
+export type {
+  CompletionSubject,
+  ServerOf,
+  StepwrightServer,
+  WorkflowArguments,
+} from './server/stepwright-server.js';
 export type {
   CompletionResult,
   ContentBlock,

@@ -2,11 +2,9 @@ import type { CompletionContext } from '../../decorators/context.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { TemplateInfo } from '../catalogue/resources.js';
 import { thrownText } from '../catalogue/thrown.js';
-import { choicesOf } from './coerce.js';
-import { faultCodes, ProtocolFault } from './fault.js';
-import { limited } from './limit.js';
 import type { Completer, PromptOffer } from './offers.js';
-import type { IdentifiedRequest } from './request.js';
+import { choicesOf } from './prompt-arguments.js';
+import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import { texts } from './texts.js';
 import type { CompletionResult } from './wire.js';
 

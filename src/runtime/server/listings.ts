@@ -3,6 +3,8 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Registry } from '../catalogue/registry.js';
 import type { PromptOffer } from './offers.js';
 import { listArgument } from './prompt-arguments.js';
+import { faultCodes, ProtocolFault } from './request.js';
+import { texts } from './texts.js';
 import type { PromptListing, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
 
 /** Key of a tool's hints in its `_meta`. */
@@ -77,4 +79,47 @@ function isTemplate(uri: string): boolean {
 /** By code unit, so that the order is the same in every locale. */
 function byName<T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] {
   return entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** A stretch of a list, and the cursor of the next one where there is more. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor?: string;
+}
+
+/**
+ * Cuts one page out of a list whose order never changes.
+ *
+ * @param list - names the list inside the cursor, so that a cursor of another list is refused.
+ * @param cursor - from the page before; absent for the first page.
+ * @param size - items per page, at least 1.
+ * @throws {ProtocolFault} -32602 for a cursor this list did not hand out.
+ */
+export function pageOf<T>(
+  list: string,
+  items: readonly T[],
+  cursor: string | undefined,
+  size: number,
+): Page<T> {
+  const from = cursor === undefined ? 0 : offsetIn(list, items.length, cursor);
+  const to = from + size;
+  return {
+    items: items.slice(from, to),
+    ...(to < items.length ? { nextCursor: encode(list, to) } : {}),
+  };
+}
+
+function encode(list: string, offset: number): string {
+  return Buffer.from(`${list}:${offset}`).toString('base64url');
+}
+
+function offsetIn(list: string, length: number, cursor: string): number {
+  const [, offset] =
+    /^[a-z]+:([1-9][0-9]{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  const from = Number(offset);
+  // Encoding it again refuses the many spellings that base64 decoders let pass.
+  if (offset === undefined || from >= length || encode(list, from) !== cursor) {
+    throw new ProtocolFault(faultCodes.invalidParams, texts.badCursor());
+  }
+  return from;
 }

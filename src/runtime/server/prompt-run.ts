@@ -13,10 +13,8 @@ import { createProgress } from '../observers/progress.js';
 import type { PromptTrace } from '../observers/trace/messages.js';
 import { createTrace, planText, type TraceObserver, type TraceOptions } from '../observers/trace/trace.js';
 import type { ServedWorkflow } from './composite/workflows.js';
-import { faultCodes, ProtocolFault } from './fault.js';
-import { limited } from './limit.js';
 import type { ResolvedSettings } from './options.js';
-import type { IdentifiedRequest } from './request.js';
+import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import type { Attendant, RunStore } from './runs/run-store.js';
 import { texts } from './texts.js';
 

@@ -2,26 +2,30 @@ import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import { graphErrors } from '../../formats/builder/problems.js';
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
-import { isJsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
+import { isJsonObject, type JsonSchema } from '../../graph/json.js';
+import type { Graph, Input } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import { planOf } from '../../plan/plan.js';
+import { standardSchema } from '../catalogue/catalogue.js';
+import { schemaProblems } from '../catalogue/problems.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
-import { kindOf } from './kind-of.js';
 import type { RunnableWorkflow } from './offers.js';
-import { schemaFaults } from './registered-schemas.js';
+import { kindOf } from './prompt-arguments.js';
 import {
+  DefaultMismatchError,
   MissingFunctionError,
   NameTakenError,
   NotRegistrableError,
   OtherFunctionError,
+  type RegistrationProblem,
   type StartProblem,
+  UnusableSchemaError,
 } from './registration-problems.js';
 import { texts } from './texts.js';
 
@@ -243,5 +247,57 @@ function nameProblems(
     const other = first.get(name);
     if (other === undefined) first.set(name, kind);
     return other === undefined ? [] : [new NameTakenError(name, [other, kind])];
+  });
+}
+
+/**
+ * What is wrong with the schemas a server would check values by, and with the defaults of arguments.
+ * The regular expressions of a tool with a schema of its author's own are the author's affair.
+ *
+ * @param built graphs beside those of the registry.
+ */
+function schemaFaults(
+  registry: Registry,
+  built: readonly Graph[],
+  schemas: SchemaCompiler,
+): RegistrationProblem[] {
+  const decorated = Object.values(registry.workflows).map(({ graph }) => graph);
+  return [
+    ...Object.entries(registry.tools).flatMap(([name, { class: cls, inputSchema, outputSchema }]) => {
+      const tell = (side: 'input' | 'output', schema: JsonSchema) => {
+        const patterns: Patterns = standardSchema(cls, side) === undefined ? 'all' : 'usable';
+        return schemas
+          .faults(schema, patterns)
+          .map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
+      };
+      return [
+        ...tell('input', inputSchema),
+        ...(outputSchema === undefined ? [] : tell('output', outputSchema)),
+      ];
+    }),
+    ...[...decorated, ...built].flatMap(({ name, inputs }) =>
+      argumentFaults('workflow', name, inputs, schemas),
+    ),
+    ...Object.entries(registry.prompts ?? {}).flatMap(([name, prompt]) =>
+      argumentFaults('prompt', name, prompt.arguments, schemas),
+    ),
+  ];
+}
+
+function argumentFaults(
+  kind: 'workflow' | 'prompt',
+  owner: string,
+  inputs: readonly Input[],
+  schemas: SchemaCompiler,
+): RegistrationProblem[] {
+  return inputs.flatMap(({ name, schema, default: standing }): RegistrationProblem[] => {
+    const argument = { kind, name: owner, argument: name } as const;
+    const faults = schemas.faults(schema);
+    if (faults.length > 0 || standing === undefined) {
+      return faults.map((fault) => new UnusableSchemaError(argument, fault));
+    }
+    return schemaProblems(schemas.check(schema, standing), schema).map(
+      ({ message }) => new DefaultMismatchError(argument, message),
+    );
   });
 }

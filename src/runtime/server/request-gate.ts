@@ -1,6 +1,4 @@
-import { faultCodes, ProtocolFault } from './fault.js';
-import { InFlight } from './in-flight.js';
-import type { RequestContext } from './request.js';
+import { faultCodes, ProtocolFault, type RequestContext } from './request.js';
 import { texts } from './texts.js';
 
 /** The runs that outlast a request, as far as a drain is concerned with them. */
@@ -96,4 +94,37 @@ async function within(limitMs: number, done: Promise<void>): Promise<void> {
   });
   await Promise.race([done, late]);
   clearTimeout(timer);
+}
+
+/** Counts the requests that have no answer yet. */
+export class InFlight {
+  #count = 0;
+  readonly #waiting = new Set<() => void>();
+
+  get count(): number {
+    return this.#count;
+  }
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    for (const go of this.#waiting) go();
+    this.#waiting.clear();
+  }
+
+  /** Settles when none is left, or after `limitMs` all the same. */
+  async none(limitMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#waiting.add(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
 }

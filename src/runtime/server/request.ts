@@ -1,5 +1,5 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
-import type { JsonSchema } from '../../graph/json.js';
+import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Cancellation } from '../hosts/in-process/run-in-process.js';
 
 /** What a server needs to know about one request beside its params; an adapter fills it in. */
@@ -67,3 +67,76 @@ export type Elicit = (
 export type Elicited =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' | 'cancel' };
+
+/** How limited work ended. Work that was given up on may still go on; what it does then is ignored. */
+export type Limited<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'timedOut' }
+  | { readonly kind: 'cancelled' };
+
+/**
+ * Does work under a signal that is aborted when the request is cancelled or `limitMs` have passed, and answers then,
+ * whether the work heeds its signal or not.
+ *
+ * @throws what `work` throws before that.
+ */
+export async function limited<T>(
+  limitMs: number,
+  request: Cancellation,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Limited<T>> {
+  if (request.aborted) return { kind: 'cancelled' };
+  const controller = new AbortController();
+  let give: (ending: Limited<T>) => void = () => {};
+  const givenUp = new Promise<Limited<T>>((resolve) => {
+    give = resolve;
+  });
+  const cancel = (): void => {
+    give({ kind: 'cancelled' });
+    controller.abort(request.reason);
+  };
+  const timer = setTimeout(() => {
+    give({ kind: 'timedOut' });
+    controller.abort(new DOMException(`No answer within ${limitMs} ms`, 'TimeoutError'));
+  }, limitMs);
+  request.addEventListener('abort', cancel, { once: true });
+  try {
+    const done = work(controller.signal).then((value): Limited<T> => ({ kind: 'done', value }));
+    return await Promise.race([done, givenUp]);
+  } finally {
+    clearTimeout(timer);
+    request.removeEventListener('abort', cancel);
+  }
+}
+
+/** The JSON-RPC codes this server answers with. */
+export const faultCodes = {
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  resourceNotFound: -32002,
+  /** The authenticated caller cannot be told from others; of the codes that JSON-RPC leaves to servers. */
+  unidentified: -32003,
+  /** The server ends and takes no further requests; of the codes that JSON-RPC leaves to servers. */
+  shuttingDown: -32004,
+  /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
+  exhausted: -32005,
+} as const;
+
+/**
+ * A request that is answered with a protocol error rather than a result. Thrown by the server's methods;
+ * an adapter sends `code`, `message` and `data` as they are.
+ */
+export class ProtocolFault extends Error {
+  override readonly name = 'ProtocolFault';
+
+  constructor(
+    /** A JSON-RPC error code, one of {@link faultCodes}. */
+    readonly code: number,
+    message: string,
+    /** Details for programs. */
+    readonly data?: Json,
+  ) {
+    super(message);
+  }
+}

@@ -14,10 +14,7 @@ import type { PromptTrace } from '../observers/trace/messages.js';
 import { type CompletionRequest, completeArgument, completeVariable } from './completion.js';
 import { CompositeTools } from './composite/composite-tools.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/workflows.js';
-import { faultCodes, ProtocolFault } from './fault.js';
-import { limited } from './limit.js';
-import { type Listings, listingsOf } from './listings.js';
-import { LoosePrompts } from './loose-prompt.js';
+import { type Listings, listingsOf, pageOf } from './listings.js';
 import { type PromptOffer, promptOffers, type RunnableWorkflow } from './offers.js';
 import {
   type ResolvedSettings,
@@ -25,19 +22,31 @@ import {
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
-import { pageOf } from './page.js';
 import { readArguments } from './prompt-arguments.js';
 import { runPrompt } from './prompt-run.js';
+import { LoosePrompts } from './prompts.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
-import type { IdentifiedRequest, RequestContext } from './request.js';
+import {
+  faultCodes,
+  type IdentifiedRequest,
+  limited,
+  ProtocolFault,
+  type RequestContext,
+} from './request.js';
 import { type Abort, RequestGate } from './request-gate.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
 import type { RunStore } from './runs/run-store.js';
 import type { CompletionSubject, ServerOf, StepwrightServer } from './stepwright-server.js';
 import { texts } from './texts.js';
-import { failureResult, successResult } from './tool-result.js';
-import type { CompletionResult, PromptResult, ResourceContents, ToolResult } from './wire.js';
+import {
+  type CompletionResult,
+  failureResult,
+  type PromptResult,
+  type ResourceContents,
+  successResult,
+  type ToolResult,
+} from './wire.js';
 
 /**
  * Makes a server of a generated registry.

@@ -7,9 +7,14 @@ import { oneLine } from '../../catalogue/encode-text.js';
 import { encodedLog } from '../../catalogue/log.js';
 import { thrownReport } from '../../catalogue/thrown.js';
 import { noProgress } from '../../observers/progress.js';
-import { faultCodes, ProtocolFault } from '../../server/fault.js';
-import { InFlight } from '../../server/in-flight.js';
-import { ConnectionClosed, type RequestContext, RequestSignal } from '../../server/request.js';
+import {
+  ConnectionClosed,
+  faultCodes,
+  ProtocolFault,
+  type RequestContext,
+  RequestSignal,
+} from '../../server/request.js';
+import { InFlight } from '../../server/request-gate.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { texts } from '../../server/texts.js';
 import { elicitWith } from './elicit.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { faultCodes, ProtocolFault } from '../../server/fault.js';
+import { faultCodes, ProtocolFault } from '../../server/request.js';
 import { texts } from '../../server/texts.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,

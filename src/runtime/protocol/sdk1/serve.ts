@@ -1,9 +1,8 @@
 import { FactoriesError } from '../../catalogue/factories.js';
 import type { Registry } from '../../catalogue/registry.js';
 import { StaleRegistryError } from '../../catalogue/verify-registry.js';
-import { drainOnSignals, endProcess } from '../../server/drain-on-signals.js';
-import { guardProcess } from '../../server/guard-process.js';
 import type { ServerOptions } from '../../server/options.js';
+import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer } from '../../server/server.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';

@@ -3,7 +3,7 @@ import { bundle } from '../../../graph/bundle.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import type { Registry } from '../../catalogue/registry.js';
-import { servedWorkflows } from './workflows.js';
+import { servedWorkflows, toolNames } from './workflows.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' } as const;
 const graphOf = (name: string, nodes: readonly Node[] = []): Graph => ({
@@ -45,5 +45,51 @@ describe('the hash of a served workflow', () => {
     const { workflows } = servedWorkflows(registryOf(...entries), []);
     expect(workflows.get('inner')?.hash).toBe(hashGraph(inner));
     expect(workflows.get('outer')?.hash).toBe(hashGraph(bundle(outer, () => inner)));
+  });
+});
+
+const namesOf = (workflows: Parameters<typeof toolNames>[0], taken: readonly string[] = []) => {
+  const { names, problems } = toolNames(workflows, new Set(taken));
+  return { names: [...names.values()], problems };
+};
+
+describe('the tool of a workflow is named', () => {
+  test('after the workflow', () => {
+    expect(namesOf([{ name: 'book' }, { name: 'pay', domain: 'shop' }])).toEqual({
+      names: ['w_book', 'w_pay'],
+      problems: [],
+    });
+  });
+
+  test('after its domain as well where another tool has the name', () => {
+    expect(namesOf([{ name: 'book', domain: 'air' }, { name: 'pay' }], ['w_book', 'w_pay'])).toEqual({
+      names: ['w_air_book', 'w_default_pay'],
+      problems: [],
+    });
+  });
+
+  test('after its domain where workflows share a name, both of them', () => {
+    const workflows = [
+      { name: 'book', domain: 'air' },
+      { name: 'book', domain: 'rail' },
+    ];
+    const { problems } = namesOf(workflows);
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    ['equal all the same', [{ name: 'book' }, { name: 'book' }], [], 2],
+    ['taken in both forms', [{ name: 'book' }], ['w_book', 'w_default_book'], 1],
+    ['that of another one with its domain', [{ name: 'a', domain: 'b' }, { name: 'b_a' }], ['w_a'], 2],
+    ['too long', [{ name: 'a'.repeat(63) }], [], 1],
+    ['no name clients take', [{ name: 'do:book' }], [], 1],
+  ])('not at all: %s', (_, workflows, taken, count) => {
+    const { problems } = namesOf(workflows, taken);
+    expect(problems).toHaveLength(count);
+    for (const problem of problems) expect(problem.message).toContain('E_TOOL_NAME');
+  });
+
+  test('within 64 characters', () => {
+    expect(namesOf([{ name: 'a'.repeat(62) }]).problems).toEqual([]);
   });
 });

@@ -3,13 +3,13 @@ import { bundle } from '../../../graph/bundle.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Graph } from '../../../graph/model.js';
+import { isPortableName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import { planOf } from '../../../plan/plan.js';
 import type { Registry } from '../../catalogue/registry.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { RunnableWorkflow } from '../offers.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration-problems.js';
-import { toolNames } from './names.js';
 import { inputSchemaOf, type OutputShape, outputShapeOf } from './schemas.js';
 
 /** A workflow as runs of it are started. */
@@ -112,4 +112,46 @@ function isTool({ expose = [] }: Graph): boolean {
 
 function canWait(graph: Graph): boolean {
   return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kinds[kind].waits));
+}
+
+/** The names of the tools of workflows, or everything that is wrong with them. */
+export interface ToolNames {
+  /** By workflow. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly problems: readonly ToolNameError[];
+}
+
+/**
+ * Names the tools of workflows: `w_<name>`; all that would have one name, another tool's among them, `w_<domain>_<name>`.
+ *
+ * @param taken the names of the server's other tools.
+ */
+export function toolNames(
+  workflows: readonly Pick<Graph, 'name' | 'domain'>[],
+  taken: ReadonlySet<string>,
+): ToolNames {
+  const short = count(workflows.map(({ name }) => shortName(name)));
+  const named = workflows.map(({ name, domain = 'default' }) => {
+    const plain = shortName(name);
+    const isAlone = short.get(plain) === 1 && !taken.has(plain);
+    return { workflow: name, tool: isAlone ? plain : `w_${domain}_${name}` };
+  });
+  const all = count(named.map(({ tool }) => tool));
+  const problems = named.flatMap(({ workflow, tool }) => {
+    if (!isPortableName(tool)) return [new ToolNameError({ workflow, tool, reason: 'unfit' })];
+    return all.get(tool) === 1 && !taken.has(tool)
+      ? []
+      : [new ToolNameError({ workflow, tool, reason: 'taken' })];
+  });
+  return { names: new Map(named.map(({ workflow, tool }) => [workflow, tool])), problems };
+}
+
+function shortName(workflow: string): string {
+  return `w_${workflow}`;
+}
+
+function count(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }

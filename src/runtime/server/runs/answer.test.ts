@@ -3,7 +3,7 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Action, AskMode } from '../../engine/contract.js';
 import { readAnswer } from './answer.js';
-import { formOf } from './form.js';
+import { formOf } from './interview.js';
 
 const schemas = new SchemaCompiler();
 const only = (key: string, schema: JsonSchema): JsonSchema => ({

@@ -2,9 +2,8 @@ import type { Owner } from '../../../decorators/context.js';
 import { runRef } from '../../catalogue/port.js';
 import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
-import { IdleRuns } from './idle-runs.js';
+import { type Clock, callAt } from '../../hosts/in-process/clock.js';
 import { accessKey, ownerKey } from './owner.js';
-import { runRowsIn } from './run-rows.js';
 import {
   type Attendant,
   type Cancellation,
@@ -15,6 +14,7 @@ import {
   type RunLimits,
   type RunStore,
   type RunSummary,
+  runRowsIn,
   type Submission,
 } from './run-store.js';
 import { StoredRun, type StoreParts } from './stored-run.js';
@@ -210,4 +210,55 @@ function exhausted(message: string): Failure {
 
 function unknown(id: string): RunAnswer {
   return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: texts.unknownRun(id) } };
+}
+
+/** Runs that wait and that nobody asks for, the longest first, with one timer for all of them. */
+export class IdleRuns<Run> {
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #expire: (run: Run) => void;
+  /** Since when, in ms since the epoch. All of them may be idle for as long, so that the first added is the first due. */
+  readonly #since = new Map<Run, number>();
+  #stopTimer: (() => void) | undefined;
+
+  /** @param expire told a run that has been idle for `idleMs`; it is idle no more. */
+  constructor(clock: Clock, idleMs: number, expire: (run: Run) => void) {
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#expire = expire;
+  }
+
+  /** The run is idle from now on. */
+  add(run: Run): void {
+    this.#since.delete(run);
+    this.#since.set(run, this.#clock.now());
+    if (this.#stopTimer === undefined) this.#arm();
+  }
+
+  /** The run is not idle. */
+  delete(run: Run): void {
+    if (!this.#since.delete(run) || this.#since.size > 0) return;
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  #arm(): void {
+    const [first] = this.#since.values();
+    this.#stopTimer =
+      first === undefined
+        ? undefined
+        : callAt(this.#clock, first + this.#idleMs, () => this.#look(), { keepsProcess: false });
+  }
+
+  #look(): void {
+    const eldest = this.#clock.now() - this.#idleMs;
+    const due: Run[] = [];
+    for (const [run, since] of this.#since) {
+      if (since > eldest) break;
+      due.push(run);
+    }
+    for (const run of due) this.#since.delete(run);
+    this.#arm();
+    for (const run of due) this.#expire(run);
+  }
 }

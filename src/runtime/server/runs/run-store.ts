@@ -2,13 +2,13 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
+import { jsonSize } from '../../catalogue/json-size.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
-import type { LoadedRun } from '../../hosts/journal.js';
+import type { HostRow, LoadedRun } from '../../hosts/journal.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
-import type { ShownArguments } from './summary.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started without
@@ -149,3 +149,83 @@ export const DEFAULT_LIMITS: RunLimits = {
   maxFinishedRuns: 1_000,
   finishedRunMs: 3_600_000,
 };
+
+/** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */
+const ARGUMENT_LIMIT_BYTES = 1_024;
+
+/** The arguments of a run, as a list of runs shows them. */
+export interface ShownArguments {
+  /** Secret ones are masked. */
+  readonly arguments: JsonObject;
+  /** Arguments that are too large to be shown. */
+  readonly arguments_omitted?: readonly string[];
+}
+
+/** Tells runs of one workflow apart without their secrets. */
+export function shownArguments(input: JsonObject, mask: RunMask): ShownArguments {
+  const shown: [string, Json][] = [];
+  const omitted: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    const isLarge = jsonSize(value, ARGUMENT_LIMIT_BYTES) > ARGUMENT_LIMIT_BYTES;
+    if (isLarge && !mask.hasName(name)) omitted.push(name);
+    else shown.push([name, value]);
+  }
+  return {
+    arguments: mask.arguments(Object.fromEntries(shown)),
+    ...(omitted.length === 0 ? {} : { arguments_omitted: omitted }),
+  };
+}
+
+/** A line of a list of runs. Times are in ms since the epoch. */
+export function summaryOf(
+  { workflow_id, definition, status, cancelling, actions }: Envelope,
+  shown: ShownArguments,
+  startedAt: number,
+  endedAt: number | undefined,
+): RunSummary {
+  return {
+    workflow_id,
+    name: definition.name,
+    status,
+    ...(cancelling === undefined ? {} : { cancelling }),
+    ...shown,
+    started_at: new Date(startedAt).toISOString(),
+    ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
+    open_actions: actions.map(({ action_id }) => action_id),
+  };
+}
+
+const TABLE = 'run' as const;
+
+/** What is kept of a run as a whole beside its state, by key of the table. */
+export interface RunRows {
+  readonly start?: RunOrigin;
+  /** Whether what it did was to be undone when it was given up. */
+  readonly undoes?: boolean;
+  /** When it was over, in ms since the epoch. */
+  readonly endAt?: number;
+}
+
+/** Whose run it is. */
+interface RunOrigin {
+  readonly owner: Owner;
+  /** See `RunGroup`. */
+  readonly quota: string;
+  /** Of the request that started it; see {@link recorded}. */
+  readonly auth?: AuthInfo;
+}
+
+export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
+  return { table: TABLE, key, row: row as unknown as Json };
+}
+
+export function runRowsIn(rows: readonly HostRow[]): RunRows {
+  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
+}
+
+/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
+export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
+  if (auth === undefined) return {};
+  const { extra: _, ...kept } = auth;
+  return { auth: kept };
+}

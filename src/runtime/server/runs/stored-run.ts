@@ -21,26 +21,29 @@ import {
 import { RunMask } from '../../hosts/run-mask.js';
 import { ActionLedger } from './action-ledger.js';
 import { contentOf } from './answer.js';
-import { Attendance } from './attendance.js';
-import { Attendants } from './attendants.js';
+import { Attendance, Attendants } from './attendance.js';
 import { AnswerDelivery, type Verdict } from './deliveries.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import type { Question } from './interview.js';
 import { type JudgedRun, judgeAnswer, judgeFor, notTaken, refused, shownAction } from './judge-answer.js';
 import { ownerKey } from './owner.js';
 import { type RequestedRun, Requests } from './requests.js';
-import { recorded, runRow, runRowsIn } from './run-rows.js';
-import type {
-  Attendant,
-  BegunRun,
-  Cancellation,
-  ResumedRun,
-  RunAnswer,
-  RunGroup,
-  RunSummary,
-  Submission,
+import {
+  type Attendant,
+  type BegunRun,
+  type Cancellation,
+  type ResumedRun,
+  type RunAnswer,
+  type RunGroup,
+  type RunSummary,
+  recorded,
+  runRow,
+  runRowsIn,
+  type ShownArguments,
+  type Submission,
+  shownArguments,
+  summaryOf,
 } from './run-store.js';
-import { type ShownArguments, shownArguments, summaryOf } from './summary.js';
 import { texts } from './texts.js';
 
 /** What the runs of a store share. */

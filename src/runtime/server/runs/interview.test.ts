@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../engine/contract.js';
-import { formOf } from './form.js';
+import { formOf } from './interview.js';
 
 const choice = (...options: readonly string[]): Action => ({
   type: 'ask',

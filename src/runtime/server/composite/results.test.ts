@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { remainsIn, warningsOf } from './failure-text.js';
+import { remainsIn, warningsOf } from './results.js';
 
 const call = (step: string) => ({ step, tool: 'unmake', input: { id: step } });
 const unsure = (step: string) => ({ ...call(step), outcome_unknown: true }) as const;

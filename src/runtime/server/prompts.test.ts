@@ -4,7 +4,7 @@ import { prompt } from '../../decorators/prompt-text.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import type { Registry } from '../catalogue/registry.js';
-import { convertPrompt } from './prompt-content.js';
+import { convertPrompt } from './prompts.js';
 
 @Tool({ name: 'greet', description: 'Greets' })
 class Greet {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FAILURE_META, failureResult, successResult } from './tool-result.js';
+import { FAILURE_META, failureResult, successResult } from './wire.js';
 
 const text = (value: string) => [{ type: 'text', text: value }];
 
