@@ -221,7 +221,7 @@ const fact: Addition = {
 };
 
 const OPTIONS = 'src/codegen/extract/options.ts';
-const MEANINGS = 'src/codegen/link/step-options.ts';
+const MEANINGS = 'src/codegen/link/options.ts';
 
 const stepOption: Addition = {
   what: 'an option of @Step',

@@ -2,13 +2,19 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { outcomeVerbs } from '../outcomes.js';
-import type { ClassSyntax, DecoratorSyntax, ExpressionSyntax, FieldSyntax, MemberSyntax } from '../syntax.js';
-import { allPartsOf, factsOf, verbOf } from '../verbs.js';
-import { readArg } from './args.js';
-import { ownDecorators } from './decorators.js';
-import { checkField, checkId } from './names.js';
-import { type ReadOptions, readOptions } from './read-options.js';
-import { placeOfOption, textOptions } from './texts.js';
+import type {
+  BaseSyntax,
+  ClassSyntax,
+  DecoratorSyntax,
+  ExpressionSyntax,
+  FieldSyntax,
+  MemberSyntax,
+} from '../syntax.js';
+import { withoutUndefined } from '../type-syntax.js';
+import { allPartsOf, factsOf, symbolOf, unwrap, verbOf } from '../verbs.js';
+import { ownDecorators } from './decorated-class.js';
+import { checkField, checkId, checkName } from './names.js';
+import { placeOfOption, type ReadOptions, readOptions, textOptions } from './read-options.js';
 
 type Report = (diagnostic: Diagnostic) => void;
 
@@ -147,4 +153,99 @@ function refuseSurplus(initializer: ExpressionSyntax, report: Report): void {
     if (surplus !== undefined)
       report(diagnostic('SW1031', surplus.place, { verb, max, count: part.args.length }));
   }
+}
+
+/** Reads a field under @Arg; nothing where it cannot be named. What else has a fault is reported, and left out. */
+function readArg(field: FieldSyntax, decorator: DecoratorSyntax, report: Report): ArgDeclaration | undefined {
+  const { name, place, initializer } = field;
+  const options = readOptions(decorator, 'Arg', name, report);
+  const { name: argument = name } = textOptions(options, ['name']);
+  const isNamed =
+    checkField('argument', name, place, report) &&
+    (argument === name || checkName('argument', argument, placeOfOption(options, 'name', place), report));
+  if (initializer !== undefined) {
+    const hint = "write the value as `default` of @Arg, and declare the field as `Arg<T, 'default'>`";
+    report(
+      diagnostic('SW1016', initializer.place, { decorator: 'Arg', what: 'a field with a value' }, { hint }),
+    );
+  }
+  checkComplete(options.syntax.complete, report);
+  if (!isNamed) return undefined;
+  const type = field.type ?? { kind: 'unknown' };
+  const mayBeAbsent = type.kind === 'union' && type.members.some((member) => member.kind === 'undefined');
+  return {
+    name,
+    argument,
+    place,
+    optional: field.optional || mayBeAbsent,
+    options: {
+      ...options.values,
+      ...(options.syntax.complete === undefined ? {} : { complete: { $function: true } }),
+    },
+    optionSyntax: options.syntax,
+    type: withoutUndefined(type),
+  };
+}
+
+/** Completion is code, which runs on the server: it has to be a function, and is not looked into. */
+function checkComplete(syntax: ExpressionSyntax | undefined, report: Report): void {
+  if (syntax === undefined) return;
+  const given = unwrap(syntax);
+  const isFunction = given.kind === 'arrow' || given.kind === 'unsupported' || symbolOf(given) !== undefined;
+  if (isFunction || given.kind === 'property' || given.kind === 'call') return;
+  const params = { decorator: 'Arg', option: 'complete', expected: 'a function' };
+  report(diagnostic('SW1012', given.place, params));
+}
+
+/** Reports every member of a workflow class that is neither a step nor an argument nor a result: nothing would read it. */
+export function refuseOthers(
+  { name: className }: ClassSyntax,
+  fields: readonly FieldSyntax[],
+  members: readonly MemberSyntax[],
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  for (const field of fields) {
+    const { name, place, isStatic } = field;
+    if (name === 'output' && !isStatic) {
+      report(diagnostic('SW1029', place, { className, member: name }));
+      continue;
+    }
+    const what = isStatic ? 'a static field' : 'a plain field';
+    report(diagnostic('SW1028', place, { className, what, member: name }, { hint: fieldHint(field) }));
+  }
+  for (const { name, what, place } of members) {
+    const member = what === 'a constructor' ? '' : name;
+    report(diagnostic('SW1028', place, { className, what, member }, { hint: MEMBER_HINTS[what] }));
+  }
+}
+
+function fieldHint({ name, isStatic, initializer }: FieldSyntax): string {
+  if (isStatic) return `write \`const ${name} = …\` at the top level of the module`;
+  if (initializer === undefined) return `declare it as an argument: \`@Arg({ … }) ${name}!: Arg<…>\``;
+  return initializer.kind === 'arrow'
+    ? `write \`export function ${name}(…)\` at the top level of a module, and call it in a step`
+    : `make it a step: \`@Step() ${name} = …\``;
+}
+
+const MEMBER_HINTS: Readonly<Record<MemberSyntax['what'], string>> = {
+  'a method': 'write it as an exported function at the top level of a module, and call it in a step',
+  'an accessor': 'make it a step: `@Step() name = …`',
+  'a constructor': 'remove it: a workflow class is read by the compiler, and never instantiated',
+  'a static block': 'move it to the top level of the module',
+  'an index signature': 'remove it',
+  'a parameter': 'remove it',
+};
+
+/** A workflow or a prompt that extends a class: its arguments and steps are its own. */
+export function inherits(
+  { name: className }: ClassSyntax,
+  { name: base, place, fields }: BaseSyntax,
+  kind: 'workflow' | 'prompt',
+): Diagnostic {
+  const names = fields.map(({ name }) => name);
+  const related = fields.map((field) => ({
+    message: `\`${field.name}\` is declared here`,
+    place: field.place,
+  }));
+  return diagnostic('SW1030', place, { className, kind, base, fields: names }, { related });
 }

@@ -1,35 +1,130 @@
 import type { ArgOptions } from '../../decorators/arg.js';
 import type { ValueRules } from '../../decorators/arg-rules.js';
+import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorators/control-flow.js';
+import type { NestedOptions } from '../../decorators/nested-options.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { StateOptions } from '../../decorators/state.js';
 import type { StepOptions } from '../../decorators/step.js';
-import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { CallOptions, FailOptions } from '../../decorators/verbs.js';
 import type { WorkflowOptions } from '../../decorators/workflow.js';
+import { isJsonObject } from '../../graph/json.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
-import {
-  anything,
-  count,
-  flag,
-  icons,
-  milliseconds,
-  number,
-  type OptionRule,
-  type OptionRules,
-  object,
-  oneOf,
-  pattern,
-  positive,
-  requiredText,
-  retry,
-  text,
-  texts,
-} from './option-rules.js';
 
-export type { OptionRule, OptionRules } from './option-rules.js';
+/** What an option may hold. */
+export interface OptionRule {
+  readonly required?: true;
+  /** Whether a literal fits; without it the value is not a literal and is read elsewhere. */
+  readonly accepts?: (value: unknown) => boolean;
+  /** What it must be, after "must be". */
+  readonly expected: string;
+  /** The options inside, where the value is an object of options. */
+  readonly inner?: OptionRules;
+  /** The options inside of each property, where the value is an object of such objects. */
+  readonly each?: () => OptionRules;
+}
+
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+const text: OptionRule = { accepts: (value) => typeof value === 'string', expected: 'text' };
+
+const requiredText: OptionRule = { ...text, required: true };
+
+const flag: OptionRule = {
+  accepts: (value) => typeof value === 'boolean',
+  expected: '`true` or `false`',
+};
+
+const texts: OptionRule = { accepts: isListOfTexts, expected: 'a list of texts' };
+
+const milliseconds: OptionRule = {
+  accepts: (value) => typeof value === 'number' && Number.isInteger(value) && value > 0,
+  expected: 'a whole number of milliseconds above 0',
+};
+
+const anything: OptionRule = { accepts: () => true, expected: 'a literal' };
+
+const number: OptionRule = { accepts: (value) => typeof value === 'number', expected: 'a number' };
+
+const count: OptionRule = {
+  accepts: (value) => Number.isInteger(value) && Number(value) >= 0,
+  expected: 'a whole number from 0 on',
+};
+
+const positive: OptionRule = {
+  accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  expected: 'a whole number above 0',
+};
+
+const pattern: OptionRule = {
+  accepts: (value) => typeof value === 'string' && isPattern(value),
+  expected: 'a regular expression, as of the flag `u`',
+};
+
+const icons: OptionRule = {
+  accepts: (value) => Array.isArray(value) && value.every(isIcon),
+  expected: 'a list of `{ src, mimeType, sizes, theme }`',
+};
+
+/** One of some texts. */
+function oneOf(...values: readonly string[]): OptionRule {
+  const quoted = values.map((value) => `\`'${value}'\``);
+  const expected = [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter(Boolean).join(' or ');
+  return { accepts: (value) => values.some((each) => each === value), expected };
+}
+
+/** An object whose own options have rules. */
+function object(expected: string, inner: OptionRules): OptionRule {
+  return { accepts: isJsonObject, expected, inner };
+}
+
+/** Options of a retry; see `RetryOptions`. How far the numbers may go is checked with the graph. */
+const retryRules = {
+  attempts: { ...number, required: true },
+  delayMs: number,
+  backoff: oneOf('constant', 'linear', 'exponential'),
+  capMs: number,
+  jitter: number,
+} as const satisfies OptionRules;
+
+const retry: OptionRule = object('an object of retry options', retryRules);
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isPattern(source: string): boolean {
+  try {
+    new RegExp(source, 'u');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ICON_KEYS: ReadonlySet<string> = new Set([
+  'src',
+  'mimeType',
+  'sizes',
+  'theme',
+] satisfies (keyof Icon)[]);
+
+function isIcon(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { src, mimeType = '', sizes = [], theme = 'light' } = value;
+  return (
+    typeof src === 'string' &&
+    /^(?:https?|data):/.test(src) &&
+    typeof mimeType === 'string' &&
+    isListOfTexts(sizes) &&
+    (theme === 'light' || theme === 'dark') &&
+    Object.keys(value).every((key) => ICON_KEYS.has(key))
+  );
+}
 
 /** A rule for each option of a type, so that none is missing. */
-export type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
+type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
 const schema: OptionRule = { expected: 'a schema' };
 const states: OptionRule = { expected: 'a list of state classes' };
@@ -168,3 +263,41 @@ export const DECORATOR_NAMES = Object.keys(optionRules) as readonly DecoratorNam
 export function isDecoratorName(name: string): name is DecoratorName {
   return Object.hasOwn(optionRules, name);
 }
+
+const nestedRules: Rules<NestedOptions> = { id: text, timeoutMs: milliseconds, retry };
+
+const callRules: Rules<CallOptions> = {
+  ...nestedRules,
+  compensate: { expected: 'a function' },
+  transform: { expected: 'a function' },
+};
+
+const parallelRules: Rules<ParallelOptions> = {
+  concurrency: positive,
+  onPartialFailure: oneOf('abort', 'continue', 'rollback'),
+};
+
+const forEachRules: Rules<ForEachOptions> = {
+  concurrency: positive,
+  max: positive,
+  onItemError: oneOf('fail', 'continue'),
+};
+
+const gotoRules: Rules<GotoOptions> = {
+  max: { ...positive, required: true },
+  onLimit: oneOf('fail', 'continue'),
+};
+
+const failRules: Rules<FailOptions> = { code: text };
+
+/** What the last argument of each verb takes that has options. */
+export const verbRules = {
+  call: callRules,
+  run: nestedRules,
+  parallel: parallelRules,
+  forEach: forEachRules,
+  goto: gotoRules,
+  fail: failRules,
+} as const satisfies Record<string, OptionRules>;
+
+export type VerbWithOptions = keyof typeof verbRules;

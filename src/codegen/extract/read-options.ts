@@ -1,11 +1,9 @@
-import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { ownProperty } from '../../graph/json.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Json, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
 import { type DecoratorName, type OptionRule, type OptionRules, optionRules } from './options.js';
-import { readStatic } from './static.js';
 
 /** A decorator's options, those with faults left out. */
 export interface ReadOptions {
@@ -186,4 +184,86 @@ function joinPath(option: string, path: readonly (string | number)[]): string {
 
 function placeOfLiteral(value: ExpressionSyntax): Place {
   return value.kind === 'parenthesized' ? placeOfLiteral(value.inner) : value.place;
+}
+
+export type StaticRead =
+  | { readonly ok: true; readonly value: Json | undefined }
+  /** Where the first part stands that is not a literal, and the way to it. */
+  | { readonly ok: false; readonly place: Place; readonly path: readonly (string | number)[] };
+
+/** The value of an expression that consists of literals only. Absent keys are dropped, absent items become null. */
+export function readStatic(syntax: ExpressionSyntax): StaticRead {
+  return read(syntax, []);
+}
+
+function read(syntax: ExpressionSyntax, path: readonly (string | number)[]): StaticRead {
+  switch (syntax.kind) {
+    case 'literal':
+      if (syntax.constant !== undefined) return { ok: false, place: syntax.place, path };
+      return { ok: true, value: syntax.value };
+    case 'undefined':
+      return { ok: true, value: undefined };
+    case 'parenthesized':
+      return read(syntax.inner, path);
+    case 'array': {
+      const items: Json[] = [];
+      for (const [index, item] of syntax.items.entries()) {
+        if (item.spread) return { ok: false, place: item.value.place, path: [...path, index] };
+        const value = read(item.value, [...path, index]);
+        if (!value.ok) return value;
+        items.push(value.value ?? null);
+      }
+      return { ok: true, value: items };
+    }
+    case 'object': {
+      const entries = new Map<string, Json>();
+      for (const entry of syntax.entries) {
+        if ('spread' in entry) return { ok: false, place: entry.spread.place, path: [...path, '...'] };
+        if ('unsupported' in entry) return { ok: false, place: entry.place, path };
+        // As a literal this key sets the prototype and is no key at all.
+        if (entry.key === '__proto__')
+          return { ok: false, place: entry.keyPlace, path: [...path, entry.key] };
+        const value = read(entry.value, [...path, entry.key]);
+        if (!value.ok) return value;
+        entries.delete(entry.key);
+        if (value.value !== undefined) entries.set(entry.key, value.value);
+      }
+      return { ok: true, value: Object.fromEntries(entries) };
+    }
+    default:
+      return { ok: false, place: syntax.place, path };
+  }
+}
+
+/** The named options that were given as text. */
+export function textOptions<K extends string>(
+  options: ReadOptions,
+  names: readonly K[],
+): { readonly [P in K]?: string } {
+  const found: [string, string][] = [];
+  for (const name of names) {
+    const value = ownProperty(options.values, name);
+    if (typeof value === 'string') found.push([name, value]);
+  }
+  return Object.fromEntries(found) as { readonly [P in K]?: string };
+}
+
+/** Where an option's value stands, or else the decorator. */
+export function placeOfOption(options: ReadOptions, name: string, fallback: Place): Place {
+  return ownProperty(options.syntax, name)?.place ?? fallback;
+}
+
+/** The classes an option lists, as they are written; nothing where it was not given, or is no list that is written out. */
+export function readClasses(
+  decorator: DecoratorName,
+  option: string,
+  syntax: ExpressionSyntax | undefined,
+  report: (diagnostic: Diagnostic) => void,
+): readonly ExpressionSyntax[] | undefined {
+  if (syntax === undefined) return undefined;
+  if (syntax.kind !== 'array' || syntax.items.some((item) => item.spread)) {
+    report(diagnostic('SW1003', syntax.place, { decorator, option }));
+    return undefined;
+  }
+  return syntax.items.map((item) => item.value);
 }

@@ -4,7 +4,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
 import { symbolOf, unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
-import type { ExpressionScope, Local } from './expression-scope.js';
+import type { ExpressionScope, Local } from './scope.js';
 
 type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
 

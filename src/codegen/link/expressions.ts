@@ -1,6 +1,7 @@
-import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { readKey } from '../../graph/expression/paths.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
+import { ERROR_FIELDS } from '../../graph/failure-code.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place, Span } from '../../graph/place.js';
 import { didYouMean, nearestName } from '../../graph/suggest.js';
@@ -19,15 +20,20 @@ import {
 import { lowerArrow } from './arrows.js';
 import type { Binding } from './bindings.js';
 import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
-import { lowerErrorField, lowerWholeError } from './error-value.js';
-import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
 import { callsVerb } from './functions.js';
-import { hintForMethod, type Method, methodOf } from './methods.js';
-import { ARITHMETIC, COMPARISONS, isNullLiteral, negate, TRUTH } from './operators.js';
-import { promiseFault } from './promises.js';
+import { hintForMethod, type Method, methodOf, promiseFault } from './methods.js';
+import {
+  ARITHMETIC,
+  COMPARISONS,
+  hasOptional,
+  isBoolean,
+  isNullLiteral,
+  negate,
+  TRUTH,
+} from './operators.js';
 import { lowerPromptText } from './prompt-text.js';
+import type { ExpressionScope, Local, SyntaxOf } from './scope.js';
 import { lowerField } from './states.js';
-import { hasOptional, isBoolean } from './trees.js';
 import { lowerLink } from './uris.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
@@ -424,4 +430,25 @@ class Lowering {
 /** Where an access is written, and whether it is one with `?.`. */
 function linkOf({ place, optional }: SyntaxOf<'property' | 'element'>): Pick<GetExpr, 'at' | 'optional'> {
   return optional ? { at: place.span, optional } : { at: place.span };
+}
+
+/** `error.code`: what the fallback of `attempt` is given. */
+function lowerErrorField(
+  name: string,
+  place: Place,
+  at: Span,
+  report: (diagnostic: Diagnostic) => void,
+): Expr | undefined {
+  if (ERROR_FIELDS.includes(name)) return field(name, at);
+  report(diagnostic('SW3001', place, { name: `error.${name}`, suggestion: nearestName(name, ERROR_FIELDS) }));
+  return undefined;
+}
+
+/** All of it, as an object. */
+function lowerWholeError(at: Span): Expr {
+  return { kind: 'dict', at, entries: ERROR_FIELDS.map((key) => ({ key, value: field(key, at) })) };
+}
+
+function field(name: string, at: Span): Expr {
+  return { kind: 'ref', root: 'error', path: [name], at };
 }

@@ -5,6 +5,8 @@ import type {
   ClassHandle,
   Declarations,
   FaultyClass,
+  LinkedHints,
+  Phase,
   ResourceDeclaration,
   StateDeclaration,
   ToolDeclaration,
@@ -182,4 +184,23 @@ function indexByPlace<T extends { readonly place: Place }>(
 
 function faultyKey({ kind, place }: FaultyClass): string {
   return `${kind} ${formatPlace(place)}`;
+}
+
+/** Finds the tools that the hints of tools name. Tools without hints are missing. */
+export function linkHints(declarations: Declarations): Phase<ReadonlyMap<ToolDeclaration, LinkedHints>> {
+  const diagnostics: Diagnostic[] = [];
+  const handles = handlesOf(declarations, (fault) => void diagnostics.push(fault));
+  const namesOf = (classes: readonly ExpressionSyntax[]): readonly string[] =>
+    classes.flatMap((syntax) => handles.tool(syntax, 'hints', syntax.place)?.name ?? []);
+  const value = new Map<ToolDeclaration, LinkedHints>();
+  for (const tool of declarations.tools) {
+    if (tool.hints === undefined) continue;
+    const { next, requires, ...literals } = tool.hints;
+    value.set(tool, {
+      ...literals,
+      ...(next === undefined ? {} : { next: namesOf(next) }),
+      ...(requires === undefined ? {} : { requires: namesOf(requires) }),
+    });
+  }
+  return { value, diagnostics };
 }

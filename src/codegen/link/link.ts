@@ -20,26 +20,24 @@ import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { WorkflowBindings } from './bindings.js';
 import { Functions } from './functions.js';
-import { lowerGuidance } from './guidance.js';
 import { type Handles, handlesOf } from './handles.js';
 import { linkInput } from './inputs.js';
-import { NodeIds } from './node-ids.js';
+import { NodeIds, writtenId, writtenIds } from './node-ids.js';
+import { checkStepOptions, summaryOf } from './options.js';
 import {
   boundToNode,
+  errorStrategyOf,
   finishNode,
   type NodeDetails,
   type NodeOrder,
   ownNode,
   type StepNode,
   type StepOutcome,
+  withoutIdle,
 } from './outcome.js';
-import { checkRecursion } from './recursion.js';
-import { errorStrategyOf } from './retry.js';
-import { withoutIdle } from './settle.js';
+import { lowerGuidance } from './prompt-text.js';
 import { type LinkedStates, linkStates } from './states.js';
-import { checkStepOptions, summaryOf } from './step-options.js';
 import { linkInitializer } from './steps.js';
-import { writtenId, writtenIds } from './written-ids.js';
 
 /**
  * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest, and for a
@@ -343,4 +341,58 @@ function standsAsOne({ options: { join }, initializer }: StepDeclaration): boole
 
 function textProperty<K extends string>(key: K, value: unknown): { readonly [P in K]?: string } {
   return (typeof value === 'string' ? { [key]: value } : {}) as { readonly [P in K]?: string };
+}
+
+/** A step whose type is found out from that of another workflow's result. */
+interface Inferred {
+  readonly from: LinkedWorkflow;
+  readonly step: StepDeclaration;
+  readonly to: LinkedWorkflow;
+}
+
+/**
+ * Reports workflows that run each other where none of the steps on the way round says what it gives: what a workflow
+ * gives would follow from itself.
+ */
+function checkRecursion(
+  workflows: readonly LinkedWorkflow[],
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  const byName = new Map(workflows.map((each) => [each.graph.name, each]));
+  const edges = workflows.flatMap((from) => inferredFrom(from, byName));
+  const seen = new Set<Inferred>();
+  for (const edge of edges) {
+    const way = seen.has(edge) ? undefined : wayBack(edge, edges);
+    if (way === undefined) continue;
+    for (const each of way) seen.add(each);
+    const cycle = [...way.map(({ from }) => from.graph.name), edge.from.graph.name].join(' → ');
+    const related = way.slice(1).map(({ step }) => ({ message: 'by way of this step', place: step.place }));
+    report(diagnostic('SW3015', edge.step.place, { step: edge.step.name, cycle }, { related }));
+  }
+}
+
+function inferredFrom(
+  from: LinkedWorkflow,
+  byName: ReadonlyMap<string, LinkedWorkflow>,
+): readonly Inferred[] {
+  return from.runs.flatMap(({ step, workflow }) => {
+    const to = byName.get(workflow);
+    return step.isAnnotated || to === undefined ? [] : [{ from, step, to }];
+  });
+}
+
+/** The shortest way round that begins with an edge. */
+function wayBack(edge: Inferred, edges: readonly Inferred[]): readonly Inferred[] | undefined {
+  const ways: (readonly Inferred[])[] = [[edge]];
+  const reached = new Set([edge.to]);
+  for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
+    const last = way.at(-1)?.to;
+    if (last === edge.from) return way;
+    for (const next of edges) {
+      if (next.from !== last || reached.has(next.to)) continue;
+      reached.add(next.to);
+      ways.push([...way, next]);
+    }
+  }
+  return undefined;
 }

@@ -7,7 +7,7 @@ import { schemaOfType } from '../schemas/type-schema.js';
 import { withoutUndefined } from '../type-syntax.js';
 import type { CallSyntax } from '../verbs.js';
 import type { Handles } from './handles.js';
-import { schemaFault } from './satisfies.js';
+import { schemaFault } from './inputs.js';
 
 /** What the classes under @State come to; those at fault are missing. */
 export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;

@@ -25,7 +25,6 @@ import {
   unwrap,
 } from '../verbs.js';
 import { type Arrow, localsOf } from './arrows.js';
-import type { ExpressionScope, Local, SyntaxOf } from './expression-scope.js';
 import { lowerCondition, lowerExpression } from './expressions.js';
 import { idPart } from './node-ids.js';
 import { negateOnce } from './operators.js';
@@ -37,12 +36,13 @@ import {
   inSequence,
   type NodeCore,
   propertyOf,
+  readsState,
+  retryOf,
   type StepNode,
   type StepOutcome,
+  settle,
 } from './outcome.js';
-import { retryOf } from './retry.js';
-import { readsState, settle } from './settle.js';
-import type { StepScope } from './step-scope.js';
+import type { ExpressionScope, Local, StepScope, SyntaxOf } from './scope.js';
 import { ALWAYS, linkBranch } from './verbs/branch.js';
 import { linkFunction } from './verbs/function.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';

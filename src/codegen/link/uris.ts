@@ -7,7 +7,7 @@ import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, unwrap } from '../verbs.js';
 import { describe } from './describe.js';
-import type { ExpressionScope } from './expression-scope.js';
+import type { ExpressionScope } from './scope.js';
 
 type Lower = (syntax: ExpressionSyntax) => Expr | undefined;
 

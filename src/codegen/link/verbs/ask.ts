@@ -5,9 +5,8 @@ import { readArrow } from '../arrows.js';
 import { lowerExpression } from '../expressions.js';
 import { TRUTH } from '../operators.js';
 import { boundTo, boundToNothing, boundToProperty, propertyOf, type StepOutcome } from '../outcome.js';
-import type { Linker } from './linker.js';
+import { type Linker, refuse } from './linker.js';
 import { standInFor } from './read.js';
-import { refuse } from './refuse.js';
 
 /** The property of an answer that is its value. */
 const ANSWERS = { confirm: 'confirmed', text: 'input', choice: 'selected' } as const;

@@ -1,15 +1,24 @@
+import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { ERROR_FIELDS } from '../../../graph/failure-code.js';
-import { endsAtOnce, isOneNode, madeBy, makesSteps, optionOf, uses } from '../../outcomes.js';
+import {
+  bodyOf,
+  endsAtOnce,
+  isOneNode,
+  isRequirement,
+  madeBy,
+  makesSteps,
+  neverGives,
+  optionOf,
+  uses,
+} from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
-import { type CallSyntax, unwrap } from '../../verbs.js';
+import { type CallSyntax, partsOf, stepVerbOf, unwrap } from '../../verbs.js';
 import { type Arrow, readArrow } from '../arrows.js';
-import type { Local } from '../expression-scope.js';
-import { fallbackFault, withFallback } from '../fallback.js';
 import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
+import type { Local } from '../scope.js';
 import { ALWAYS } from './branch.js';
-import type { Linker } from './linker.js';
-import { refuse } from './refuse.js';
+import { type Linker, refuse } from './linker.js';
 
 /** `attempt(step, (error) => …)`: a value, or other steps, in the place of a step that has failed for good. */
 export function linkAttempt(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
@@ -137,4 +146,43 @@ function isPlain(syntax: ExpressionSyntax): boolean {
   const makes = madeBy(inner);
   if (makes === 'end' || makes === 'effect') return true;
   return isOneNode(inner) && makes !== 'container';
+}
+
+/** The step with a value that stands in for its own when it has failed for good. */
+function withFallback({ nodes, bind, standIn }: StepOutcome, value: Expr): StepOutcome {
+  const onError = { value: standIn === undefined ? value : standIn(value) };
+  return { nodes: nodes.map((node) => (node.hoisted ? node : { ...node, onError })), bind };
+}
+
+/** Why nothing can stand in for a step; nothing where something can. */
+function fallbackFault(step: ExpressionSyntax): Diagnostic | undefined {
+  const refuse = (verb: string, hint: string) => diagnostic('SW2003', step.place, { verb }, { hint });
+  const inner = unwrap(step);
+  if (neverGives(inner) || isRequirement(inner)) {
+    const verb = stepVerbOf(inner) === 'done' ? 'done' : 'fail';
+    return refuse(verb, 'nothing stands in for the end of a run: leave `attempt` out');
+  }
+  if (isCertain(inner))
+    return refuse('attempt', 'nothing can fail in this value: write a step, or leave `attempt` out');
+  if (inner.kind !== 'call' || stepVerbOf(inner) !== 'attempt') return undefined;
+  const fallback = bodyOf(inner.args[1]);
+  if (fallback === undefined || makesSteps(fallback)) return undefined;
+  return refuse('attempt', 'one fallback is enough: nothing is left to fail');
+}
+
+/** Whether a value is written out, or has a name: an expression that computes something may fail. */
+function isCertain(syntax: ExpressionSyntax): boolean {
+  const inner = unwrap(syntax);
+  switch (inner.kind) {
+    case 'literal':
+    case 'undefined':
+      return true;
+    case 'property':
+      return unwrap(inner.object).kind === 'this';
+    case 'array':
+    case 'object':
+      return partsOf(inner).every(isCertain);
+    default:
+      return false;
+  }
 }

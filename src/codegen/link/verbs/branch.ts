@@ -3,9 +3,9 @@ import type { Arm, BranchCase } from '../../../graph/model.js';
 import { neverGives, onlySide, uses } from '../../outcomes.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { unwrap } from '../../verbs.js';
-import type { SyntaxOf } from '../expression-scope.js';
 import { lowerCondition } from '../expressions.js';
 import { boundToNode, boundToNothing, type StepOutcome } from '../outcome.js';
+import type { SyntaxOf } from '../scope.js';
 import type { Linker } from './linker.js';
 
 /** `condition ? step : step`: a case for each condition, and what is left. */

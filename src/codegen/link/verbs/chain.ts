@@ -5,8 +5,7 @@ import { readArrow } from '../arrows.js';
 import type { Binding } from '../bindings.js';
 import type { StepOutcome } from '../outcome.js';
 import { linkNamed } from './function.js';
-import type { Linker, PartOptions } from './linker.js';
-import { refuse } from './refuse.js';
+import { type Linker, type PartOptions, refuse } from './linker.js';
 
 /** `chain(step, (value) => next, …)`: one node after the other, each given the value of the one before. */
 export function linkChain(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {

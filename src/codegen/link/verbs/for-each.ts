@@ -3,11 +3,10 @@ import type { ForeachNode, Scope } from '../../../graph/model.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
 import { readArrow } from '../arrows.js';
-import { readOptionsOf } from '../call-options.js';
 import { lowerExpression } from '../expressions.js';
+import { readOptionsOf } from '../options.js';
 import type { NodeCore, StepOutcome } from '../outcome.js';
-import type { Linker } from './linker.js';
-import { refuse } from './refuse.js';
+import { type Linker, refuse } from './linker.js';
 
 const EXAMPLE = 'forEach(items, (item) => call(…))';
 

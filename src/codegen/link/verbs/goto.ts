@@ -3,11 +3,10 @@ import type { GotoNode } from '../../../graph/model.js';
 import type { Place } from '../../../graph/place.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { type CallSyntax, unwrap } from '../../verbs.js';
-import { readOptionsOf } from '../call-options.js';
 import { print } from '../describe.js';
+import { readOptionsOf } from '../options.js';
 import { boundToNothing, type StepOutcome } from '../outcome.js';
-import type { Linker } from './linker.js';
-import { refuse } from './refuse.js';
+import { type Linker, refuse } from './linker.js';
 
 /** `goto(this.step, { max })`: goes back to the first node of an earlier step of the workflow. */
 export function linkGoto(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {

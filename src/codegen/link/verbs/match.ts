@@ -5,8 +5,7 @@ import { lowerExpression } from '../expressions.js';
 import { TRUTH } from '../operators.js';
 import type { StepOutcome } from '../outcome.js';
 import { branchOf } from './branch.js';
-import type { Linker } from './linker.js';
-import { type Entry, readArms, refuse } from './refuse.js';
+import { type Entry, type Linker, readArms, refuse } from './linker.js';
 
 /** `match(value, arms)`: a case for each value there is. */
 export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {

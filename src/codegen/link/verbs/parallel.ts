@@ -1,9 +1,8 @@
 import type { ParallelNode } from '../../../graph/model.js';
 import type { CallSyntax } from '../../verbs.js';
-import { readOptionsOf } from '../call-options.js';
+import { readOptionsOf } from '../options.js';
 import type { NodeCore, StepOutcome } from '../outcome.js';
-import type { Linker } from './linker.js';
-import { readArms, refuse } from './refuse.js';
+import { type Linker, readArms, refuse } from './linker.js';
 
 const EXAMPLE = 'parallel({ first: call(…), second: call(…) })';
 

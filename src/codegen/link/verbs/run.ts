@@ -2,7 +2,7 @@ import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { DictExpr } from '../../../graph/expression/tree.js';
 import type { WorkflowDeclaration } from '../../declarations.js';
 import type { CallSyntax } from '../../verbs.js';
-import { readCallOptions } from '../call-options.js';
+import { readCallOptions } from '../options.js';
 import type { StepOutcome } from '../outcome.js';
 import { inputOf, isGivenTwice } from './call.js';
 import type { Linker } from './linker.js';

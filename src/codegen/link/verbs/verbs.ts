@@ -4,7 +4,7 @@ import { linkAsk } from './ask.js';
 import { linkAttempt } from './attempt.js';
 import { linkCall } from './call.js';
 import { linkChain } from './chain.js';
-import { linkDone, linkFail } from './ends.js';
+import { linkDone, linkFail } from './fail.js';
 import { linkForEach } from './for-each.js';
 import { linkGoto } from './goto.js';
 import type { Linker } from './linker.js';

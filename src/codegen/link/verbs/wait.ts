@@ -5,8 +5,7 @@ import { nearestName } from '../../../graph/suggest.js';
 import type { CallSyntax } from '../../verbs.js';
 import { lowerExpression } from '../expressions.js';
 import { boundToNothing, type NodeCore, type StepOutcome } from '../outcome.js';
-import type { Linker } from './linker.js';
-import { readEntries, refuse } from './refuse.js';
+import { type Linker, readEntries, refuse } from './linker.js';
 
 const EXAMPLE = 'wait({ seconds: 2 })';
 

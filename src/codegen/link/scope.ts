@@ -1,11 +1,34 @@
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Expr } from '../../graph/expression/tree.js';
 import type { Place } from '../../graph/place.js';
 import type { StepDeclaration } from '../declarations.js';
-import type { Bindings } from './bindings.js';
-import type { Local } from './expression-scope.js';
+import type { ExpressionSyntax } from '../syntax.js';
+import type { CallSyntax } from '../verbs.js';
+import type { Binding, Bindings } from './bindings.js';
 import type { Functions } from './functions.js';
 import type { Handles } from './handles.js';
 import type { NodeIds } from './node-ids.js';
+
+export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
+
+/** What a name bound by an arrow stands for. */
+export type Local = Binding | { readonly kind: 'error' };
+
+/** What an expression may use. */
+export interface ExpressionScope {
+  readonly bindings: Bindings;
+  readonly handles: Handles;
+  readonly report: (diagnostic: Diagnostic) => void;
+  /** The names that arrows around the expression bind. */
+  readonly locals?: ReadonlyMap<string, Local>;
+  /** The values of parts that were linked before. */
+  readonly given?: ReadonlyMap<ExpressionSyntax, Expr>;
+  /** Gives a `read(…)` inside an expression a node of its own; without it, reads are refused here. */
+  readonly hoist?: Hoist;
+}
+
+/** @param path where the value goes, by keys and indexes from the outermost expression. */
+type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
 
 /** What a step, or a part of one, is linked against. */
 export interface StepScope {

@@ -1,5 +1,5 @@
 import type { CallSyntax } from '../../verbs.js';
-import { readOptionsOf } from '../call-options.js';
+import { readOptionsOf } from '../options.js';
 import { boundToNothing, type StepOutcome } from '../outcome.js';
 import type { Linker } from './linker.js';
 

@@ -1,0 +1,372 @@
+import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Json } from '../../graph/json.js';
+import type { Place } from '../../graph/place.js';
+import { nearestName } from '../../graph/suggest.js';
+import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
+import { uriFault } from '../../graph/uri.js';
+import { parseUriTemplate, variableNames } from '../../graph/uri-template.js';
+import type {
+  HintsDeclaration,
+  PromptDeclaration,
+  ResourceDeclaration,
+  StateDeclaration,
+  ToolDeclaration,
+  WorkflowDeclaration,
+} from '../declarations.js';
+import type { ExpressionSyntax } from '../syntax.js';
+import { symbolOf, unwrap } from '../verbs.js';
+import { calledMethods, type DecoratedClass, hasMethod, UNNAMED, withoutMethod } from './decorated-class.js';
+import { inherits, readFields, refuseOthers } from './fields.js';
+import { checkName } from './names.js';
+import {
+  placeOfOption,
+  type ReadOptions,
+  readClasses,
+  readOptions,
+  readStatic,
+  textOptions,
+} from './read-options.js';
+
+/** Reads a class under @Tool. What has a fault is reported, and left out or stood in for. */
+export function readTool(decorated: DecoratedClass): ToolDeclaration {
+  const { syntax, handle, decorator, report } = decorated;
+  const options = readOptions(decorator, 'Tool', syntax.name, report);
+  const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('tool', name, namePlace, report);
+  const executes = calledMethods(decorated, 'execute');
+  if (!hasMethod(decorated, 'execute')) report(withoutMethod(syntax, 'execute', 'execute(input, context)'));
+  const execute = executes.at(-1);
+  const parameter = execute?.parameters[0];
+  const hints = readHints(options, report);
+  const effects = readEffects(options);
+  const contradicted = contradictedHint(effects);
+  if (contradicted !== undefined && effects.retrySafety !== undefined) {
+    const params = { tool: name ?? syntax.name, safety: effects.retrySafety, ...contradicted };
+    report(diagnostic('SW1032', placeOfOption(options, 'retrySafety', decorator.place), params));
+  }
+  const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
+  return {
+    ...handle,
+    name: isNamed ? name : UNNAMED,
+    namePlace,
+    description: description ?? '',
+    ...(title === undefined ? {} : { title }),
+    ...effects,
+    ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
+    ...(hints === undefined ? {} : { hints }),
+    ...secretsOf(options),
+    ...(needsState === undefined ? {} : { needsState }),
+    hasInputSchema: 'input' in options.syntax,
+    ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
+    ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
+    ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
+  };
+}
+
+/** What the tool says of its effects; the rules of these options admit nothing else. */
+function readEffects({ values }: ReadOptions): Pick<ToolDeclaration, 'annotations' | 'retrySafety'> {
+  return {
+    ...('annotations' in values ? { annotations: values.annotations as ToolAnnotations } : {}),
+    ...('retrySafety' in values ? { retrySafety: values.retrySafety as RetrySafety } : {}),
+  };
+}
+
+/** The names of the option `secret`, and where each of them is written. */
+function secretsOf({ values, syntax }: ReadOptions): Pick<ToolDeclaration, 'secret' | 'secretPlaces'> {
+  const list = syntax.secret && unwrap(syntax.secret);
+  if (!('secret' in values) || list?.kind !== 'array') return {};
+  // The option's rule admits texts only.
+  return {
+    secret: values.secret as readonly string[],
+    secretPlaces: list.items.map(({ value }) => value.place),
+  };
+}
+
+/** The option `hints` of a tool: literals as they are, tools as the classes that are written. */
+function readHints(
+  { values, syntax }: ReadOptions,
+  report: (diagnostic: Diagnostic) => void,
+): HintsDeclaration | undefined {
+  const hints = syntax.hints && unwrap(syntax.hints);
+  if (!('hints' in values) || hints?.kind !== 'object') return undefined;
+  const tools = (
+    option: 'next' | 'requires',
+  ): { readonly [K in typeof option]?: readonly ExpressionSyntax[] } => {
+    const entry = hints.entries.find((each) => 'key' in each && each.key === option);
+    if (entry === undefined || !('value' in entry) || entry.value.kind === 'undefined') return {};
+    return { [option]: readReferences(entry.value, `hints.${option}`, report) };
+  };
+  // The rules of the options inside admit nothing else.
+  const literals = values.hints as Pick<HintsDeclaration, 'category' | 'examples'>;
+  return { ...literals, ...tools('next'), ...tools('requires') };
+}
+
+/** `[() => SomeTool]`: functions, since classes may name each other. */
+function readReferences(
+  syntax: ExpressionSyntax,
+  option: string,
+  report: (diagnostic: Diagnostic) => void,
+): readonly ExpressionSyntax[] {
+  const refuse = (at: ExpressionSyntax): undefined => {
+    const expected = 'a list of functions that name tools: `[() => SomeTool]`';
+    report(diagnostic('SW1012', at.place, { decorator: 'Tool', option, expected }));
+    return undefined;
+  };
+  const list = unwrap(syntax);
+  if (list.kind !== 'array') {
+    refuse(list);
+    return [];
+  }
+  return list.items.flatMap(({ value, spread }) => {
+    const arrow = unwrap(value);
+    const isReference = !spread && arrow.kind === 'arrow' && arrow.parameters.length === 0;
+    return (isReference ? arrow.body : undefined) ?? refuse(arrow) ?? [];
+  });
+}
+
+/** Reads a class under @Resource; nothing without an address. What else has a fault is reported, and left out. */
+export function readResource(decorated: DecoratedClass): ResourceDeclaration | undefined {
+  const { syntax, handle, decorator, report } = decorated;
+  const options = readOptions(decorator, 'Resource', syntax.name, report);
+  const { name, title, description, mimeType, file } = textOptions(options, [
+    'name',
+    'title',
+    'description',
+    'mimeType',
+    'file',
+  ]);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('resource', name, namePlace, report);
+  const address = readAddress(decorated);
+  if (address === undefined) return undefined;
+  checkContent(decorated, options, address);
+  return {
+    ...handle,
+    name: isNamed ? name : UNNAMED,
+    namePlace,
+    ...address,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...dotSegmentsOf(options, name ?? syntax.name, address, report),
+    ...(file === undefined
+      ? {}
+      : { contentFile: file, contentFilePlace: placeOfOption(options, 'file', namePlace) }),
+  };
+}
+
+/** The variables that may climb; a name that is none of the template is reported. */
+function dotSegmentsOf(
+  { values, syntax }: ReadOptions,
+  resource: string,
+  { variables }: Address,
+  report: DecoratedClass['report'],
+): Pick<ResourceDeclaration, 'dotSegments'> {
+  const list = syntax.dotSegments && unwrap(syntax.dotSegments);
+  // That it means nothing without a template has been reported.
+  if (variables === undefined || !('dotSegments' in values) || list?.kind !== 'array') return {};
+  // The option's rule admits texts only.
+  const names = values.dotSegments as readonly string[];
+  for (const [index, variable] of names.entries()) {
+    if (variables.includes(variable)) continue;
+    const place = list.items[index]?.value.place ?? list.place;
+    const suggestion = nearestName(variable, variables);
+    report(diagnostic('SW3008', place, { resource, variable, suggestion }));
+  }
+  return { dotSegments: names };
+}
+
+/** A template has one content for each address, which only `read` can give. */
+function checkContent(decorated: DecoratedClass, options: ReadOptions, { variables }: Address): void {
+  const { syntax, report } = decorated;
+  const { file, dotSegments } = options.syntax;
+  calledMethods(decorated, 'read');
+  if (variables === undefined) {
+    if (dotSegments === undefined) return;
+    const params = { option: 'dotSegments', takes: 'a resource with a template', name: syntax.name };
+    report(diagnostic('SW1021', dotSegments.place, { decorator: 'Resource', ...params }));
+    return;
+  }
+  if (file !== undefined) {
+    const takes = 'a resource with one address';
+    const params = { decorator: 'Resource', option: 'file', takes, name: syntax.name };
+    report(diagnostic('SW1021', file.place, params));
+    return;
+  }
+  if (hasMethod(decorated, 'read')) return;
+  const signature = `read({ ${variables.join(', ')} })`;
+  report(withoutMethod(syntax, 'read', signature, 'the content of one address'));
+}
+
+type Address = Pick<ResourceDeclaration, 'uri' | 'uriPlace' | 'variables'>;
+
+/** The address is a static field, so that workflows and handlers can name it as `LogseqIntro.uri`. */
+function readAddress({ syntax, report }: DecoratedClass): Address | undefined {
+  const [uri, template] = ['uri', 'uriTemplate'].map((option) =>
+    syntax.fields.find(({ name, isStatic }) => name === option && isStatic),
+  );
+  const field = template ?? uri;
+  if (uri !== undefined && template !== undefined) {
+    const params = { what: 'the address', first: '`uri`', second: '`uriTemplate`' };
+    const related = [{ message: 'the other one is here', place: uri.place }];
+    report(diagnostic('SW1020', template.place, params, { related }));
+    return undefined;
+  }
+  if (field?.initializer === undefined) {
+    const hint = "write `static readonly uri = 'resource://…'` in the class";
+    report(
+      diagnostic('SW1005', field?.place ?? syntax.place, { name: syntax.name, option: 'uri' }, { hint }),
+    );
+    return undefined;
+  }
+  const text = readText(field.name, field.initializer, report);
+  if (text === undefined) return undefined;
+  return template === undefined
+    ? checkUri(text, field.initializer.place, report)
+    : checkTemplate(text, field.initializer.place, report);
+}
+
+function readText(
+  option: string,
+  initializer: ExpressionSyntax,
+  report: DecoratedClass['report'],
+): string | undefined {
+  const read = readStatic(initializer);
+  if (!read.ok) {
+    report(diagnostic('SW1003', read.place, { decorator: 'Resource', option }));
+    return undefined;
+  }
+  if (typeof read.value === 'string') return read.value;
+  report(diagnostic('SW1012', initializer.place, { decorator: 'Resource', option, expected: 'text' }));
+  return undefined;
+}
+
+function checkUri(uri: string, uriPlace: Place, report: DecoratedClass['report']): Address | undefined {
+  const why = uriFault(uri);
+  if (why === undefined) return { uri, uriPlace };
+  const isTemplate = !('why' in parseUriTemplate(uri));
+  const hint = isTemplate ? 'an address with variables is `static readonly uriTemplate = …`' : undefined;
+  report(diagnostic('SW4007', uriPlace, { uri, why }, { hint }));
+  return undefined;
+}
+
+function checkTemplate(
+  template: string,
+  uriPlace: Place,
+  report: DecoratedClass['report'],
+): Address | undefined {
+  const parsed = parseUriTemplate(template);
+  // With something in the place of its variables it has to be an address.
+  const why = 'why' in parsed ? parsed.why : uriFault(template.replaceAll(/\{[^{}]*\}/g, 'x'));
+  if (why === undefined && 'parts' in parsed)
+    return { uri: template, uriPlace, variables: variableNames(parsed.parts) };
+  const isFixed = !/[{}]/.test(template);
+  const hint = isFixed ? 'an address without variables is `static readonly uri = …`' : undefined;
+  report(diagnostic('SW1024', uriPlace, { template, why: why ?? '' }, { hint }));
+  return undefined;
+}
+
+/** Reads a class under @Workflow. What has a fault is reported, and left out or stood in for. */
+export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
+  const { syntax, handle, decorator, report } = decorated;
+  const options = readOptions(decorator, 'Workflow', syntax.name, report);
+  const { name } = textOptions(options, ['name']);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('workflow', name, namePlace, report);
+  if (syntax.base !== undefined) report(inherits(syntax, syntax.base, 'workflow'));
+  const instructions = readClasses('Workflow', 'instructions', options.syntax.instructions, report);
+  const needsState = readClasses('Workflow', 'needsState', options.syntax.needsState, report);
+  const { plainFields, plainMembers, ...fields } = readFields(syntax, report);
+  refuseOthers(syntax, plainFields, plainMembers, report);
+  const mayHaveSteps = fields.faultyFields.length > 0 || plainFields.length > 0 || syntax.base !== undefined;
+  if (fields.steps.length === 0 && !mayHaveSteps) {
+    report(diagnostic('SW1009', syntax.place, { workflow: name ?? syntax.name }));
+  }
+  return {
+    ...handle,
+    name: isNamed ? name : UNNAMED,
+    namePlace,
+    options: {
+      ...options.values,
+      ...(instructions === undefined ? {} : { instructions: instructions.map(classHandle) }),
+      ...(needsState === undefined ? {} : { needsState: needsState.map(classHandle) }),
+    },
+    instructions: instructions ?? [],
+    needsState: needsState ?? [],
+    ...fields,
+    // Each has been reported once; naming it is no further fault.
+    faultyFields: [
+      ...fields.faultyFields,
+      ...[...plainFields, ...plainMembers, ...(syntax.base?.fields ?? [])].map((member) => member.name),
+    ],
+  };
+}
+
+function classHandle(handle: ExpressionSyntax): { readonly $class: string } {
+  return { $class: symbolOf(handle)?.name ?? '' };
+}
+
+/** Reads a class under @Prompt. What has a fault is reported, and left out or stood in for. */
+export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
+  const { syntax, handle, decorator, report } = decorated;
+  const options = readOptions(decorator, 'Prompt', syntax.name, report);
+  const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('prompt', name, namePlace, report);
+  const { args, steps } = readFields(syntax, report);
+  for (const { place, decorated, isFaulty } of steps) {
+    const hint = 'a prompt renders messages: what is to be run is a @Workflow';
+    const params = { decorator: 'Step', what: 'a field of a prompt' };
+    if (decorated && !isFaulty) report(diagnostic('SW1016', place, params, { hint }));
+  }
+  if (syntax.base !== undefined && syntax.base.fields.length > 0)
+    report(inherits(syntax, syntax.base, 'prompt'));
+  calledMethods(decorated, 'render');
+  if (!hasMethod(decorated, 'render'))
+    report(withoutMethod(syntax, 'render', 'render(args, context)', 'the messages'));
+  return {
+    ...handle,
+    name: isNamed ? name : UNNAMED,
+    namePlace,
+    ...(title === undefined ? {} : { title }),
+    description: description ?? '',
+    options: options.values,
+    args,
+  };
+}
+
+/** Reads a class under @State; nothing when it has no `value`. What else has a fault is reported, and left out. */
+export function readState({
+  syntax,
+  handle,
+  decorator,
+  report,
+}: DecoratedClass): StateDeclaration | undefined {
+  const options = readOptions(decorator, 'State', syntax.name, report);
+  const { name } = textOptions(options, ['name']);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('state', name, namePlace, report);
+  const value = syntax.fields.find((field) => field.name === 'value' && !field.isStatic);
+  if (value === undefined) {
+    const problem = 'the class has no field `value`, whose type says what is kept';
+    const hint = 'add one: `value!: string`';
+    report(diagnostic('SW1025', syntax.place, { state: name ?? syntax.name, problem }, { hint }));
+  }
+  if (value === undefined) return undefined;
+  return {
+    ...handle,
+    name: isNamed ? name : UNNAMED,
+    namePlace,
+    // The rule of this option admits literals only.
+    ...('initial' in options.values && options.values.initial !== undefined
+      ? {
+          initial: options.values.initial as Json,
+          initialPlace: placeOfOption(options, 'initial', namePlace),
+        }
+      : {}),
+    type: value.type ?? { kind: 'unknown' },
+    typePlace: value.place,
+  };
+}
