@@ -1,6 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** Left out by `npm run test:quick`: properties, and units that start compilers. */
+const SLOW = [
+  '**/*.property.test.ts',
+  'src/codegen/source-host.test.ts',
+  'src/codegen/schemas/type-schema.test.ts',
+];
+
 export default defineConfig(({ mode }) => ({
   resolve: { conditions: ['@stepwright/source'] },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
@@ -11,7 +18,15 @@ export default defineConfig(({ mode }) => ({
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      { extends: true, mode, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      {
+        extends: true,
+        mode,
+        test: {
+          name: 'all',
+          include: mode === 'quick' ? ['src/**/*.test.ts'] : ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: mode === 'quick' ? SLOW : [],
+        },
+      },
       {
         extends: true,
         mode,
