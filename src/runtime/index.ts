@@ -24,10 +24,10 @@ export {
   REGISTRY_VERSION,
   type Registry,
   type ResourceEntry,
+  StaleRegistryError,
   type ToolEntry,
   type WorkflowEntry,
 } from './catalogue/registry.js';
-export { StaleRegistryError } from './catalogue/verify-registry.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/snapshot.js';
 export {

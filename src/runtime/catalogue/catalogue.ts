@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { ToolContext } from '../../decorators/context.js';
+import type { AuthInfo, Owner, ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
@@ -8,28 +8,33 @@ import { nearestName } from '../../graph/suggest.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
-import { type CheckedInput, checkInput } from './check-input.js';
+import { type NormalResult, normalizeResult } from './call-result.js';
+import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
 import { evaluateFunction } from './evaluate-function.js';
-import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
-import { Instances } from './instances.js';
-import { callerOf, encodedLog, type Log } from './log.js';
+import { isAbort, thrownFailure, thrownText } from './exceptions.js';
+import {
+  FactoriesError,
+  factoryProblems,
+  Instances,
+  type UntypedFactories,
+  type WithFactories,
+} from './factories.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
-import { type NormalResult, normalizeResult } from './normalize-result.js';
-import type {
-  CallContext,
-  CallPort,
-  EvaluationOutcome,
-  FunctionReference,
-  ResourceOutcome,
-  ToolOutcome,
+import {
+  type CallContext,
+  type CallPort,
+  callerOf,
+  type EvaluationOutcome,
+  encodedLog,
+  type FunctionReference,
+  type Log,
+  type ResourceOutcome,
+  type ToolOutcome,
 } from './port.js';
-import { issueProblems, schemaProblems } from './problems.js';
 import type { AnyClass, Registry, ToolEntry } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
 import { message, texts } from './texts.js';
-import { isAbort, thrownFailure, thrownText } from './thrown.js';
-import { toolContextOf } from './tool-context.js';
 
 /** What observers say about a tool. */
 export interface ToolDescription {
@@ -314,4 +319,54 @@ function failure(code: RunTimeCode, text: string): Failure {
 
 function refused(code: RunTimeCode, text: string): ToolOutcome {
   return { ok: false, attempted: false, failure: failure(code, text) };
+}
+
+/**
+ * What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it comes.
+ * Few tools look at the signal or the key, which are dear: they are made when they are read.
+ */
+export function toolContextOf(context: CallContext, maskOf: () => CallMask): ToolContext {
+  return new ToolCallContext(context, maskOf);
+}
+
+class ToolCallContext implements ToolContext {
+  declare readonly signal: AbortSignal;
+  declare readonly idempotencyKey?: string;
+  readonly requestId: string;
+  declare readonly auth?: AuthInfo;
+  declare readonly principal?: Owner;
+  readonly progress: ToolContext['progress'];
+  readonly #context: CallContext;
+
+  constructor(context: CallContext, maskOf: () => CallMask) {
+    this.#context = context;
+    Object.defineProperty(this, 'signal', ToolCallContext.#signal);
+    this.requestId = context.requestId;
+    if ('idempotencyKey' in context) {
+      Object.defineProperty(this, 'idempotencyKey', ToolCallContext.#idempotencyKey);
+    }
+    if (context.auth !== undefined) this.auth = context.auth;
+    if (context.principal !== undefined) this.principal = context.principal;
+    const progress: ToolContext['progress'] = (value, total, text) => {
+      if (text !== undefined) context.progress(value, total, maskOf().text(text));
+      else if (total !== undefined) context.progress(value, total);
+      else context.progress(value);
+    };
+    this.progress = progress;
+  }
+
+  // Members of the object itself, since tools copy contexts; one function for all of them, or each object would have a
+  // form of its own.
+  static readonly #signal: PropertyDescriptor & ThisType<ToolCallContext> = {
+    enumerable: true,
+    get() {
+      return this.#context.signal;
+    },
+  };
+  static readonly #idempotencyKey: PropertyDescriptor & ThisType<ToolCallContext> = {
+    enumerable: true,
+    get() {
+      return this.#context.idempotencyKey;
+    },
+  };
 }

@@ -2,13 +2,18 @@ import { type Json, ownProperty } from '../../graph/json.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
 import { CallMask } from './call-mask.js';
-import { callerOf, type Log } from './log.js';
+import { keptJson } from './call-result.js';
+import { thrownFailure } from './exceptions.js';
 import { maskedFailure, maskedThrown } from './mask.js';
-import { keptJson } from './normalize-result.js';
-import type { CallContext, EvaluationOutcome, FunctionReference } from './port.js';
+import {
+  type CallContext,
+  callerOf,
+  type EvaluationOutcome,
+  type FunctionReference,
+  type Log,
+} from './port.js';
 import type { FunctionEntry, Registry } from './registry.js';
 import { message, texts } from './texts.js';
-import { thrownFailure } from './thrown.js';
 
 /**
  * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown. Codes: see

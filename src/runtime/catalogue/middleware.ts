@@ -2,10 +2,10 @@ import type { ToolContext } from '../../decorators/context.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
+import { thrownFailure } from './exceptions.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
 import { message, texts } from './texts.js';
-import { thrownFailure } from './thrown.js';
 import { toJson } from './to-json.js';
 
 /** A tool call as middleware sees it, with who asked for it. */

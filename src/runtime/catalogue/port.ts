@@ -4,6 +4,8 @@ import { sha256Hex } from '../../graph/sha256.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
+import { logText } from './encode-text.js';
+import { texts } from './texts.js';
 
 /**
  * How a host reaches tools and resources: the catalogue implements it, hosts depend on it alone.
@@ -105,4 +107,23 @@ export type EvaluationOutcome =
  */
 export function runRef(id: string): string {
   return sha256Hex(id).slice(0, 12);
+}
+
+/** Takes one entry for the operator, which clients must not see. */
+export type Log = (text: string) => void;
+
+/** A log whose entries cannot pose as several, or as something else. @param log default: writes to stderr. */
+export function encodedLog(log: Log = writeToStderr): Log {
+  return (text) => log(logText(text));
+}
+
+/** Who asked for a call, as a log names it. */
+export function callerOf(origin: CallOrigin | undefined): string {
+  return origin?.source === 'workflow'
+    ? texts.calledByStep(origin.workflow, origin.run, origin.node)
+    : texts.calledByClient();
+}
+
+function writeToStderr(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

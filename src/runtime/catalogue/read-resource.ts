@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ResourceContext } from '../../decorators/context.js';
 import type { ResourceContent } from '../../decorators/resource-types.js';
 import type { JsonObject } from '../../graph/json.js';
-import { base64, isBase64 } from './base64.js';
-import { jsonSize } from './json-size.js';
-import { RESULT_LIMIT_BYTES } from './normalize-result.js';
+import { RESULT_LIMIT_BYTES } from './call-result.js';
+import { thrownText } from './exceptions.js';
 import type { CallContext, ResourceOutcome } from './port.js';
-import type { ResourceEntry } from './registry.js';
+import type { Registry, ResourceEntry } from './registry.js';
 import { message, texts } from './texts.js';
-import { thrownText } from './thrown.js';
+import { jsonSize } from './to-json.js';
 
 /**
  * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
@@ -76,4 +79,61 @@ function tooLarge(size: number): ResourceOutcome {
 
 function failed(text: string): ResourceOutcome {
   return { ok: false, failure: { code: 'E_RESOURCE_READ', message: message(text) } };
+}
+
+/**
+ * The folder that {@link ResourceEntry.file} starts from: the nearest one with a `package.json`, above the generated
+ * module or else above the working directory; the latter itself where there is none.
+ */
+export function packageRoot({ module }: Registry): string {
+  const start = module?.startsWith('file:') ? dirname(fileURLToPath(module)) : process.cwd();
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (dirname(folder) === folder) return start;
+  }
+}
+
+/** Whether a file of the package is there. */
+export function hasFile(root: string, file: string): boolean {
+  return existsSync(resolve(root, file));
+}
+
+/**
+ * The content of a file of the package: text where it is UTF-8 and its media type does not say otherwise, else bytes.
+ *
+ * @throws whatever reading a file throws.
+ */
+export async function readPackageFile(
+  root: string,
+  file: string,
+  mimeType: string | undefined,
+  signal: AbortSignal,
+): Promise<string | Uint8Array> {
+  const bytes = await readFile(resolve(root, file), { signal });
+  if (mimeType !== undefined && !isText(mimeType)) return bytes;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bytes;
+  }
+}
+
+function isText(mimeType: string): boolean {
+  const [type = ''] = mimeType.toLowerCase().split(';');
+  return (
+    type.startsWith('text/') ||
+    /[/+](?:json|xml|yaml|javascript|typescript|sql|toml)$/.test(type) ||
+    type === 'application/x-yaml'
+  );
+}
+
+/** Bytes as base64. */
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/** Whether a value is base64 as clients accept it: the standard alphabet, padded. */
+export function isBase64(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length % 4 !== 0) return false;
+  return !/[^A-Za-z0-9+/]/.test(value.replace(/={1,2}$/, ''));
 }

@@ -2,19 +2,16 @@ import type { CompletionContext } from '../../decorators/context.js';
 import { ownProperty } from '../../graph/json.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
-import { type Address, addressOf, readVariables } from './address.js';
+import { parseUriTemplate, type TemplatePart, variableNames } from '../../graph/uri-template.js';
+import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
-import { hasMethod } from './factories.js';
-import { Instances } from './instances.js';
-import { callerOf, type Log } from './log.js';
+import { isAbort } from './exceptions.js';
+import { hasMethod, Instances } from './factories.js';
 import { maskedFailure, maskedThrown } from './mask.js';
-import { hasFile, packageRoot, readPackageFile } from './package-files.js';
-import type { CallContext, ResourceOutcome } from './port.js';
-import { readContent, resourceContext } from './read-resource.js';
+import { type CallContext, callerOf, type Log, type ResourceOutcome } from './port.js';
+import { hasFile, packageRoot, readContent, readPackageFile, resourceContext } from './read-resource.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { message, texts } from './texts.js';
-import { isAbort } from './thrown.js';
-import type { Variables } from './uri-template.js';
 
 /** A template of addresses, and who knows what its variables may be. */
 export interface TemplateInfo {
@@ -149,4 +146,137 @@ function variablesIn(uri: string, address: Address): Variables | undefined {
 
 function failed(code: RunTimeCode, text: string): ResourceOutcome {
   return { ok: false, failure: { code, message: message(text) } };
+}
+
+/** Where a resource is: at one address, or at every address of a template. */
+export type Address =
+  | { readonly kind: 'fixed'; readonly uri: string }
+  | { readonly kind: 'template'; readonly template: UriTemplate };
+
+/** The variables of one address, decoded, or why the address is refused. */
+type ReadVariables =
+  | { readonly ok: true; readonly variables: Variables }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** The address of an entry, or what is wrong with its template, as a sentence. */
+function addressOf(name: string, { uri }: ResourceEntry): Address | { readonly problem: string } {
+  // An address never holds a brace.
+  if (!/[{}]/.test(uri)) return { kind: 'fixed', uri };
+  const template = UriTemplate.parse(uri);
+  return 'why' in template
+    ? { problem: texts.templateBroken(name, uri, template.why) }
+    : { kind: 'template', template };
+}
+
+/**
+ * Decodes the variables of an address. Values that would climb out of a folder are refused, whatever way the dots and
+ * slashes are written, unless the entry lets this variable: authors join such values to paths.
+ */
+function readVariables(raw: Variables, { dotSegments = [] }: ResourceEntry): ReadVariables {
+  const variables: [string, string][] = [];
+  for (const [name, encoded] of Object.entries(raw)) {
+    const value = decode(encoded);
+    if (value === undefined) return refuse(texts.badEncoding(name, encoded));
+    if (climbs(value) && !dotSegments.includes(name)) return refuse(texts.climbs(name, value));
+    variables.push([name, value]);
+  }
+  return { ok: true, variables: Object.fromEntries(variables) };
+}
+
+function decode(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Absolute paths of POSIX and Windows, segments `.` and `..`, and the end that C code sees in a NUL. */
+function climbs(value: string): boolean {
+  const segments = value.split(/[\\/]/);
+  return (
+    segments.some((segment) => segment === '.' || segment === '..') ||
+    (segments.length > 1 && (segments[0] === '' || /^[A-Za-z]:$/.test(segments[0] ?? ''))) ||
+    value.includes('\0')
+  );
+}
+
+function refuse(text: string): ReadVariables {
+  return { ok: false, failure: { code: 'E_RESOURCE_URI', message: message(text) } };
+}
+
+/** The variables of an address, still percent-encoded or decoded. */
+export type Variables = Readonly<Record<string, string>>;
+
+/** Addresses longer than this match no template, in UTF-16 code units. */
+const MAX_LENGTH = 8_192;
+
+/** A template of addresses, to be compared with addresses. */
+export class UriTemplate {
+  /** In the order of the template. */
+  readonly names: readonly string[];
+  readonly #parts: readonly TemplatePart[];
+
+  private constructor(
+    readonly text: string,
+    parts: readonly TemplatePart[],
+  ) {
+    this.#parts = parts;
+    this.names = variableNames(parts);
+  }
+
+  /** The template, or why the text is none, as the end of a sentence: ``it holds `{?q}`, …``. */
+  static parse(text: string): UriTemplate | { readonly why: string } {
+    const parsed = parseUriTemplate(text);
+    return 'why' in parsed ? parsed : new UriTemplate(text, parsed.parts);
+  }
+
+  /** The variables of an address as they stand in it, or nothing where it is not of this template. */
+  match(uri: string): Variables | undefined {
+    if (uri.length > MAX_LENGTH) return undefined;
+    const reachable = this.#reachable(uri);
+    const values: [string, string][] = [];
+    let at = 0;
+    for (const [index, part] of this.#parts.entries()) {
+      if (reachable[index]?.[at] !== true) return undefined;
+      if (typeof part === 'string') {
+        at += part.length;
+        continue;
+      }
+      const from = at;
+      // The shortest value after which the rest still fits.
+      do at++;
+      while (reachable[index + 1]?.[at] !== true);
+      values.push([part.name, uri.slice(from, at)]);
+    }
+    return Object.fromEntries(values);
+  }
+
+  /** Per part and position, whether the parts from there on can make up the rest of the address: in linear time. */
+  #reachable(uri: string): readonly (readonly boolean[])[] {
+    const end = uri.length;
+    let next: boolean[] = Array.from({ length: end + 1 }, (_, at) => at === end);
+    const table = [next];
+    for (const part of this.#parts.toReversed()) {
+      const after = next;
+      const current: boolean[] = Array.from({ length: end + 1 }, () => false);
+      for (let at = end; at >= 0; at--) {
+        current[at] =
+          typeof part === 'string'
+            ? uri.startsWith(part, at) && after[at + part.length] === true
+            : at < end &&
+              mayHold(part.reserved, uri.charAt(at)) &&
+              (after[at + 1] === true || current[at + 1] === true);
+      }
+      table.unshift(current);
+      next = current;
+    }
+    return table;
+  }
+}
+
+/** Braces are for templates: whoever asks for one has filled nothing in. */
+function mayHold(reserved: boolean, character: string): boolean {
+  if (character === '{' || character === '}') return false;
+  return reserved || (character !== '/' && character !== '?' && character !== '#');
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEPTH_LIMIT, findProtoKey, toJson } from './to-json.js';
+import type { Json } from '../../graph/json.js';
+import { copyJson, DEPTH_LIMIT, findProtoKey, isWithin, jsonSize, toJson } from './to-json.js';
 
 const jsonOf = (value: unknown): unknown => {
   const json = toJson(value);
@@ -152,4 +153,69 @@ describe('findProtoKey', () => {
     expect(findProtoKey(JSON.parse('{"__proto__": 1}'))).toBe('');
     expect(findProtoKey(JSON.parse('{"a": [{"b": {"__proto__": {}}}]}'))).toBe('/a/0/b');
   });
+});
+
+test('a value that is JSON is copied, all of it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+      const copy = copyJson(value);
+      // The one key that is left to `toJson`.
+      if (JSON.stringify(value).includes('__proto__')) return;
+      expect(copy).toEqual(JSON.parse(JSON.stringify(value)));
+      const objects = (of: unknown): unknown[] =>
+        typeof of === 'object' && of !== null ? [of, ...Object.values(of).flatMap(objects)] : [];
+      const copies = new Set(objects(copy));
+      expect(objects(value).some((each) => copies.has(each))).toBe(false);
+    }),
+  );
+});
+
+test('what it copies is what `toJson` makes of it, and what is no JSON it leaves alone', () => {
+  fc.assert(
+    fc.property(fc.anything({ withDate: true, withMap: true, withBigInt: true }), (value) => {
+      const copy = copyJson(value);
+      const json = toJson(value);
+      if (copy !== undefined) expect({ ok: true, value: copy }).toEqual(json);
+    }),
+  );
+  expect(copyJson([-0])).toEqual([0]);
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  for (const none of [
+    undefined,
+    Number.NaN,
+    () => 1,
+    1n,
+    Symbol('s'),
+    new Date(),
+    new Map(),
+    cycle,
+    [undefined],
+  ]) {
+    expect(copyJson(none)).toBeUndefined();
+  }
+});
+
+test('is the size of the JSON text', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (any) => {
+      const text = JSON.stringify(any);
+      expect(jsonSize(JSON.parse(text) as Json, Number.POSITIVE_INFINITY)).toBe(Buffer.byteLength(text));
+    }),
+  );
+});
+
+test('is above the limit exactly where the text is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.nat(60), (any, limit) => {
+      const text = JSON.stringify(any);
+      expect(jsonSize(JSON.parse(text) as Json, limit) > limit).toBe(Buffer.byteLength(text) > limit);
+      expect(isWithin(JSON.parse(text) as Json, limit)).toBe(Buffer.byteLength(text) <= limit);
+    }),
+  );
+});
+
+test('a value whose text no string can hold has a size all the same', () => {
+  const shared = 'x'.repeat(1_000_000);
+  expect(jsonSize(Array<Json>(1_000).fill(shared), 1_000)).toBeGreaterThan(1_000_000_000);
 });

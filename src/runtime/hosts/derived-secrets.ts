@@ -11,6 +11,7 @@ import { shortSecretsIn } from '../catalogue/call-mask.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { Evaluation, errorOf } from '../engine/evaluation.js';
 import { inputOf, nodeRecord, outputOf, scopeOf } from '../engine/read.js';
+import type { HostRow } from './journal.js';
 
 /** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
@@ -354,4 +355,65 @@ function* leavesOf(value: Json | undefined): Generator<Json> {
   else if (Array.isArray(value) || isJsonObject(value)) {
     for (const member of Object.values(value)) yield* leavesOf(member as Json);
   }
+}
+
+/** What a run has learned of its secrets since it was asked last, as a row has it. Plain JSON. */
+export interface Learned {
+  /** Texts of secrets, and of what derives from them. */
+  readonly texts: readonly string[];
+  /** Fields of the run's state that hold what derives from a secret. */
+  readonly fields: readonly string[];
+  /** Calls that were given a secret too short to be searched for. */
+  readonly calls: readonly { readonly command: string; readonly node: string }[];
+  /** Such secrets. */
+  readonly short: readonly string[];
+}
+
+const TABLE = 'secrets' as const;
+
+/**
+ * Gathers what a run learns of its secrets, for rows of its host. A value that derives from a secret outlasts the part of
+ * the state that it was made from, and so does the text that an argument came as: neither can be found again later.
+ */
+export class LearnedSecrets {
+  #learned: Learned[] = [];
+  #rows: number;
+
+  /** @param rows how many rows there are. */
+  constructor(rows: number) {
+    this.#rows = rows;
+  }
+
+  add(learned: Partial<Learned>): void {
+    this.#learned.push({ ...NOTHING, ...learned });
+  }
+
+  /** What was learned since it was asked last, as a row. */
+  takeRows(): HostRow[] {
+    const learned = this.#learned;
+    if (learned.length === 0) return [];
+    this.#learned = [];
+    this.#rows += 1;
+    const row = {
+      texts: learned.flatMap(({ texts }) => texts),
+      fields: learned.flatMap(({ fields }) => fields),
+      calls: learned.flatMap(({ calls }) => calls),
+      short: learned.flatMap(({ short }) => short),
+    };
+    return [{ table: TABLE, key: String(this.#rows), row: row as unknown as Json }];
+  }
+
+  /** Rows could not be written: what they say is learned again. */
+  putBack(rows: readonly HostRow[]): void {
+    const learned = learnedIn(rows);
+    this.#learned.unshift(...learned);
+    this.#rows -= learned.length;
+  }
+}
+
+const NOTHING: Learned = { texts: [], fields: [], calls: [], short: [] };
+
+/** What rows of a run's host say of its secrets. */
+export function learnedIn(rows: readonly HostRow[]): Learned[] {
+  return rows.flatMap(({ table, row }) => (table === TABLE ? [row as unknown as Learned] : []));
 }

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { planOf } from '../../plan/plan.js';
 import { start } from '../engine/engine.js';
 import { call, chain, done, graph, step } from '../engine/graph.fixture.js';
-import { GroupCommit } from './group-commit.js';
 import { journalContract } from './journal-contract.fixture.js';
-import { MemoryJournal } from './memory-journal.js';
+import { GroupCommit, MemoryJournal } from './memory-journal.js';
 
 journalContract('a journal in memory', () => new MemoryJournal());
 

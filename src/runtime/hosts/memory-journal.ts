@@ -3,7 +3,6 @@ import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/plan.js';
 import type { Change, RunState, RunStatus } from '../engine/contract.js';
 import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
-import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,
   type HostRow,
@@ -211,4 +210,66 @@ function keep(kept: Kept, change: Change): void {
 
 function notify({ watchers }: Kept): void {
   for (const watcher of [...watchers]) queueMicrotask(watcher);
+}
+
+/** Why an item of a group was refused; nothing for one that is safe. */
+export type Refusal = Error | undefined;
+
+/**
+ * Gathers what is to be written while a write is under way, and writes it together: the cost of making it safe is
+ * shared. Items are written in the order in which they came.
+ */
+export class GroupCommit<Item> {
+  readonly #commit: (items: readonly Item[]) => Promise<readonly Refusal[]>;
+  #waiting: Waiting<Item>[] = [];
+  #isCommitting = false;
+
+  /**
+   * @param commit makes a group safe, and says of each item, in order, why it was refused. Where it throws, the whole
+   *   group has failed.
+   */
+  constructor(commit: (items: readonly Item[]) => Promise<readonly Refusal[]>) {
+    this.#commit = commit;
+  }
+
+  /** Resolves when the item is safe, rejects with why it is not. */
+  add(item: Item): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (!this.#isCommitting) void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    this.#isCommitting = true;
+    // What comes in the same go of the event loop's tasks belongs to the first group.
+    await undefined;
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      await this.#write(group);
+    }
+    this.#isCommitting = false;
+  }
+
+  async #write(group: readonly Waiting<Item>[]): Promise<void> {
+    let refusals: readonly Refusal[];
+    try {
+      refusals = await this.#commit(group.map(({ item }) => item));
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const [index, { resolve, reject }] of group.entries()) {
+      const refusal = refusals[index];
+      if (refusal === undefined) resolve();
+      else reject(refusal);
+    }
+  }
+}
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }

@@ -8,9 +8,8 @@ import { CallMask, hidden, repeats, shortSecretsIn } from '../catalogue/call-mas
 import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../catalogue/mask.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
 import type { NotUndone } from '../engine/read.js';
-import { DerivedSecrets } from './derived-secrets.js';
+import { DerivedSecrets, type Learned, LearnedSecrets, learnedIn } from './derived-secrets.js';
 import type { HostRow } from './journal.js';
-import { type Learned, LearnedSecrets, learnedIn } from './learned-secrets.js';
 
 /** A command that is carried out by the catalogue. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;

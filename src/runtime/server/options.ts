@@ -1,8 +1,8 @@
 import type { SimplePrompt } from '../../decorators/simple-prompt.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { WithFactories } from '../catalogue/factories.js';
-import { encodedLog } from '../catalogue/log.js';
 import type { Middleware } from '../catalogue/middleware.js';
+import { encodedLog } from '../catalogue/port.js';
 import type { Registry } from '../catalogue/registry.js';
 import type { Journal } from '../hosts/journal.js';
 import type { BuiltWorkflow } from './registration.js';

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { encodedLog } from '../catalogue/log.js';
-import { thrownReport } from '../catalogue/thrown.js';
+import { thrownReport } from '../catalogue/exceptions.js';
+import { encodedLog } from '../catalogue/port.js';
 import type { StepwrightServer } from './stepwright-server.js';
 import { texts } from './texts.js';
 

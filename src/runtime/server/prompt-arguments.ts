@@ -2,9 +2,8 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
-import { receivedJson } from '../catalogue/check-input.js';
+import { receivedJson, schemaProblems } from '../catalogue/check-input.js';
 import { MASKED } from '../catalogue/mask.js';
-import { schemaProblems } from '../catalogue/problems.js';
 import { expectedWords, limitWords, texts, valueWords } from './texts.js';
 import type { PromptArgumentListing } from './wire.js';
 

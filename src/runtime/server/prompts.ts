@@ -4,10 +4,11 @@ import type { PromptMessages } from '../../decorators/prompt-content.js';
 import { PromptText } from '../../decorators/prompt-text.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
-import { base64, isBase64 } from '../catalogue/base64.js';
 import { isContentBlock } from '../catalogue/call-result.js';
-import { Instances } from '../catalogue/instances.js';
+import { isAbort, thrownFailure } from '../catalogue/exceptions.js';
+import { Instances } from '../catalogue/factories.js';
 import { type Masking, maskedThrown } from '../catalogue/mask.js';
+import { base64, isBase64 } from '../catalogue/read-resource.js';
 import type {
   PromptEntry,
   Registry,
@@ -15,7 +16,6 @@ import type {
   ToolEntry,
   WorkflowEntry,
 } from '../catalogue/registry.js';
-import { isAbort, thrownFailure } from '../catalogue/thrown.js';
 import { toJson } from '../catalogue/to-json.js';
 import type { PromptOffer } from './offers.js';
 import type { ResolvedSettings } from './options.js';

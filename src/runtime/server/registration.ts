@@ -13,7 +13,7 @@ import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import { planOf } from '../../plan/plan.js';
 import { standardSchema } from '../catalogue/catalogue.js';
-import { schemaProblems } from '../catalogue/problems.js';
+import { schemaProblems } from '../catalogue/check-input.js';
 import type { FunctionEntry, Registry } from '../catalogue/registry.js';
 import type { RunnableWorkflow } from './offers.js';
 import { kindOf } from './prompt-arguments.js';

@@ -3,6 +3,7 @@ import { sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
+import { thrownText } from '../../catalogue/exceptions.js';
 import type {
   CallContext,
   CallOrigin,
@@ -12,12 +13,10 @@ import type {
   ToolOutcome,
 } from '../../catalogue/port.js';
 import { message as sentence, texts } from '../../catalogue/texts.js';
-import { thrownText } from '../../catalogue/thrown.js';
-import { toJson } from '../../catalogue/to-json.js';
+import { copyJson, toJson } from '../../catalogue/to-json.js';
 import type { Command, Event, Failure } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { Clock } from './clock.js';
-import { copyJson } from './copy-json.js';
 
 /** A command that is carried out through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;

@@ -1,14 +1,13 @@
 import type { Json } from '../../../graph/json.js';
 import type { CallMask } from '../../catalogue/call-mask.js';
 import { runRef } from '../../catalogue/port.js';
+import { copyJson } from '../../catalogue/to-json.js';
 import type { Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { HostRow } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
-import { type Clock, processClock } from './clock.js';
-import { copyJson } from './copy-json.js';
-import { InboxReader } from './inbox-reader.js';
-import { type Delivery, Incoming } from './incoming.js';
+import { type Clock, processClock, type Turns } from './clock.js';
+import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
 import {
   begin,
@@ -22,10 +21,17 @@ import {
   type Transition,
 } from './machine.js';
 import { type Asks, OpenCommands } from './open-commands.js';
-import type { CancelOptions, RunHost, RunKeeper, RunResumption, RunStart, Standing } from './run-options.js';
+import {
+  type CancelOptions,
+  noteTransition,
+  type RunHost,
+  type RunKeeper,
+  type RunResumption,
+  type RunStart,
+  type Standing,
+  tellFacts,
+} from './run-host.js';
 import type { TimedRun } from './run-timer.js';
-import { noteTransition, tellFacts } from './tell-keeper.js';
-import type { Turns } from './turns.js';
 
 /** What is told and carried out once it is safe. */
 interface Pending {

@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { body, foreach } from '../../engine/constructs.fixture.js';
 import { call, chain, compute, graph, lit } from '../../engine/graph.fixture.js';
 import { FaultyJournal } from '../faulty-journal.fixture.js';
+import { Turns } from './clock.js';
 import { ok, Setup, type Tool } from './setup.fixture.js';
-import { Turns } from './turns.js';
 
 const items = lit(Array.from({ length: 300 }, (_, index) => index));
 const inner = foreach('inner', items, body([compute('one', lit(1))]));

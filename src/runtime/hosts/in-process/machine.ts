@@ -3,13 +3,13 @@ import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/plan.js';
+import { copyJson } from '../../catalogue/to-json.js';
 import type { Advance, Command, Event, Outstanding, RunState, StartIds } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import type { Row } from '../journal.js';
-import { copyJson } from './copy-json.js';
-import type { RunHost, RunStart } from './run-options.js';
+import type { RunHost, RunStart } from './run-host.js';
 
 /** What a transition of the engine yields. */
 export type Transition = Advance;

@@ -2,7 +2,7 @@ import { unreachable } from '../../../graph/unreachable.js';
 import type { Command } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { Call } from './calls-in-flight.js';
-import { Queue } from './queue.js';
+import { Queue } from './inbox.js';
 import { RunTimer, type TimedRun } from './run-timer.js';
 
 /** A command that asks somebody outside. */

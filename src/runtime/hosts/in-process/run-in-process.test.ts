@@ -17,9 +17,9 @@ import {
 } from '../../engine/graph.fixture.js';
 import { snapshot } from '../../engine/snapshot.js';
 import { tablesOf } from '../../engine/tables.fixture.js';
+import { TURN_MS, Turns } from './clock.js';
 import type { InProcessRun } from './run-in-process.js';
 import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
-import { TURN_MS, Turns } from './turns.js';
 
 describe('a run', () => {
   test('goes from step to step and ends with its result', async () => {

@@ -1,9 +1,9 @@
 import type { Json } from '../../../graph/json.js';
-import { thrownText } from '../../catalogue/thrown.js';
+import { thrownText } from '../../catalogue/exceptions.js';
 import type { Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
 import { JournalConflictError } from '../journal.js';
 import { LiveRun } from './live-run.js';
-import type { RunHost, RunKeeper, RunStart } from './run-options.js';
+import type { RunHost, RunKeeper, RunStart } from './run-host.js';
 
 /** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
 export interface Cancellation {

@@ -5,7 +5,7 @@ import { again, call, chain, graph } from '../../engine/graph.fixture.js';
 import { remainsOf } from '../../engine/read.js';
 import { MemoryJournal } from '../memory-journal.js';
 import { LiveRun } from './live-run.js';
-import type { RunHost } from './run-options.js';
+import type { RunHost } from './run-host.js';
 import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
 
 const of = graph(chain(call('a', {}, { retry: again(1) }), call('b')));

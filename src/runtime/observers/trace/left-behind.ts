@@ -1,7 +1,7 @@
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { NotUndone, Remains } from '../../engine/read.js';
-import { type LooseEnds, looseEndsOf } from '../../hosts/loose-ends.js';
 import type { RunMask } from '../../hosts/run-mask.js';
+import { type LooseEnds, looseEndsOf } from '../../hosts/side-effects.js';
 import { callText } from './call-entry.js';
 import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { Ledger } from './ledger.js';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { AskMode, RunStatus } from '../../engine/contract.js';
-import type { LooseEnds } from '../../hosts/loose-ends.js';
+import type { LooseEnds } from '../../hosts/side-effects.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;

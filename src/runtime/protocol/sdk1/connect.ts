@@ -4,8 +4,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
 import { oneLine } from '../../catalogue/encode-text.js';
-import { encodedLog } from '../../catalogue/log.js';
-import { thrownReport } from '../../catalogue/thrown.js';
+import { thrownReport } from '../../catalogue/exceptions.js';
+import { encodedLog } from '../../catalogue/port.js';
 import { noProgress } from '../../observers/progress.js';
 import {
   ConnectionClosed,
@@ -17,8 +17,7 @@ import {
 import { InFlight } from '../../server/request-gate.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { texts } from '../../server/texts.js';
-import { elicitWith } from './elicit.js';
-import { isMethod, parseParams } from './requests.js';
+import { elicitWith, isMethod, parseParams } from './requests.js';
 import { texts as adapterTexts } from './texts.js';
 
 /**

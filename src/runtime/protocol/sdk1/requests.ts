@@ -1,5 +1,12 @@
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  type ElicitRequestFormParams,
+  ElicitResultSchema,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { faultCodes, ProtocolFault } from '../../server/request.js';
+import { type Elicit, faultCodes, ProtocolFault } from '../../server/request.js';
 import { texts } from '../../server/texts.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
@@ -56,4 +63,22 @@ export function parseParams<M extends Method>(method: M, params: unknown): z.out
     throw new ProtocolFault(faultCodes.invalidParams, texts.badParams(method, problems));
   }
   return parsed.data as z.output<(typeof paramsOf)[M]>;
+}
+
+/** The SDK gives up on its own otherwise: how long a question stands is the server's decision. */
+const NO_LIMIT_MS = 0x7fffffff;
+
+/** Puts questions to the user of the client that sent a request, as a part of that request. */
+export function elicitWith({
+  sendRequest,
+}: Pick<RequestHandlerExtra<ServerRequest, ServerNotification>, 'sendRequest'>): Elicit {
+  return async ({ message, schema }, signal) => {
+    const requestedSchema = schema as unknown as ElicitRequestFormParams['requestedSchema'];
+    const { action, content } = await sendRequest(
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+      ElicitResultSchema,
+      { signal, timeout: NO_LIMIT_MS },
+    );
+    return action === 'accept' ? { action, content: content ?? {} } : { action };
+  };
 }

@@ -2,7 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { bodyText, jsonText } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
-import type { LooseEnds, NotUndone } from '../../hosts/loose-ends.js';
+import type { LooseEnds, NotUndone } from '../../hosts/side-effects.js';
 import { constructTexts } from '../../observers/trace/construct-texts.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, EnvelopeError, PendingAction } from '../runs/envelope.js';

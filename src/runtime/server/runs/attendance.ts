@@ -1,5 +1,5 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import { thrownText } from '../../catalogue/thrown.js';
+import { thrownText } from '../../catalogue/exceptions.js';
 import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';

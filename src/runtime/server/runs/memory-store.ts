@@ -1,6 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
+import { thrownText } from '../../catalogue/exceptions.js';
 import { runRef } from '../../catalogue/port.js';
-import { thrownText } from '../../catalogue/thrown.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Clock, callAt } from '../../hosts/in-process/clock.js';
 import { accessKey, ownerKey } from './owner.js';

@@ -3,7 +3,7 @@ import type { Owner } from '../../../decorators/context.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import { toJson } from '../../catalogue/to-json.js';
-import type { Delivery } from '../../hosts/in-process/incoming.js';
+import type { Delivery } from '../../hosts/in-process/inbox.js';
 import { type InboxItem, type Journal, sendSafely } from '../../hosts/journal.js';
 import {
   type Addressed,

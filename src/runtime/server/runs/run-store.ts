@@ -2,7 +2,7 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import { jsonSize } from '../../catalogue/json-size.js';
+import { jsonSize } from '../../catalogue/to-json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { HostRow, LoadedRun } from '../../hosts/journal.js';

@@ -2,16 +2,16 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/plan.js';
+import { thrownText } from '../../catalogue/exceptions.js';
 import { maskedThrown } from '../../catalogue/mask.js';
 import { runRef } from '../../catalogue/port.js';
-import { thrownText } from '../../catalogue/thrown.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { remainsOf } from '../../engine/read.js';
 import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
 import type { Clock } from '../../hosts/in-process/clock.js';
-import type { Delivery } from '../../hosts/in-process/incoming.js';
+import type { Delivery } from '../../hosts/in-process/inbox.js';
 import { LiveRun } from '../../hosts/in-process/live-run.js';
-import type { RunHost, RunKeeper } from '../../hosts/in-process/run-options.js';
+import type { RunHost, RunKeeper } from '../../hosts/in-process/run-host.js';
 import {
   type HostRow,
   type InboxItem,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { thrownFailure, thrownReport } from './thrown.js';
+import { thrownFailure, thrownReport } from './exceptions.js';
 
 const failure = (thrown: unknown) => thrownFailure(thrown, 'E_TOOL_ERROR');
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
-import { jsonSize } from '../catalogue/json-size.js';
 import { maskedFailure } from '../catalogue/mask.js';
+import { jsonSize } from '../catalogue/to-json.js';
 import type { Remains, UnknownCall } from '../engine/read.js';
 import type { RunMask } from './run-mask.js';
 

@@ -6,8 +6,14 @@ import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Graph } from '../../graph/model.js';
-import { type AnyClass, REGISTRY_VERSION, type Registry, registryChecksum } from './registry.js';
-import { StaleRegistryError, verifyRegistry } from './verify-registry.js';
+import {
+  type AnyClass,
+  REGISTRY_VERSION,
+  type Registry,
+  registryChecksum,
+  StaleRegistryError,
+  verifyRegistry,
+} from './registry.js';
 
 @Tool({ name: 'go', description: 'Go' })
 class Go {

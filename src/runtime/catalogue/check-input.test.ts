@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonSchema } from '../../graph/json.js';
-import { issueProblems, schemaProblems } from './problems.js';
+import { issueProblems, schemaProblems } from './check-input.js';
 
 const messages = (schema: JsonSchema, value: unknown): string[] =>
   schemaProblems(new SchemaCompiler().check(schema, value), schema).map((problem) => problem.message);

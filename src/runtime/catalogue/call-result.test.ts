@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { normalizeResult } from './normalize-result.js';
+import { normalizeResult } from './call-result.js';
 
 const text = (value: string) => ({ type: 'text', text: value });
 const image = { type: 'image', data: 'AQID', mimeType: 'image/png' };
