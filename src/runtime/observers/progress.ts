@@ -3,7 +3,7 @@ import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
 import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../../plan/plan.js';
 import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
-import { isListed } from './trace/outlook.js';
+import { isListed } from './trace/step-status.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */
 export type ReportProgress = (progress: number, total: number, message?: string) => void;

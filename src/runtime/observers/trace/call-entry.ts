@@ -5,9 +5,8 @@ import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import { answerSchema } from '../../engine/nodes/wait.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { RESULT_LIMIT } from './block.js';
 import { bodyName, handOffTexts } from './hand-off-texts.js';
-import type { HandOffCall } from './messages.js';
+import { type HandOffCall, RESULT_LIMIT } from './messages.js';
 import { nameOf } from './open-nodes.js';
 import { texts } from './texts.js';
 

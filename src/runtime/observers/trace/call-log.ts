@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { bodyText, jsonText } from '../../catalogue/encode-text.js';
 import type { Failure } from '../../engine/contract.js';
-import { limited, sized, type Told } from './block.js';
-import { NOT_BEGUN } from './outlook.js';
+import { limited, sized, type Told } from './messages.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
+import { NOT_BEGUN } from './step-status.js';
 import { texts } from './texts.js';
 
 /** What a call or a read has to say: the call, the attempts that failed, the result. */

@@ -3,11 +3,9 @@ import type { ScopeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { RunState } from '../../engine/contract.js';
 import { itemsOf } from '../../engine/read.js';
-import { limited, sized } from './block.js';
 import { constructTexts, shortJson } from './construct-texts.js';
-import { ContainerLog } from './container-log.js';
-import type { BlockMeta, PromptMessage } from './messages.js';
-import { PartLog } from './part-log.js';
+import { ContainerLog, PartLog } from './container-log.js';
+import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import type { FactOf, StepFact } from './step-log.js';
 import { texts } from './texts.js';
 

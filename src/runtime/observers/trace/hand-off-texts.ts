@@ -5,7 +5,7 @@ import { soleBody } from '../../../print/shapes.js';
 import { jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
 import { nameOf } from './open-nodes.js';
-import { names, oneOf, stop } from './sentences.js';
+import { names, oneOf, stop } from './texts.js';
 
 /** How the call went that a hand-off asks for once more. */
 export interface Tried {

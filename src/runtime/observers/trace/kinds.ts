@@ -2,15 +2,14 @@ import type { BranchNode, Node, NodeKind } from '../../../graph/model.js';
 import type { NodeInstance } from '../../../plan/instances.js';
 import { attemptOf, soleBody } from '../../../print/shapes.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { BranchLog } from './branch-log.js';
 import { CallLog } from './call-log.js';
+import { planTexts } from './construct-texts.js';
+import { BranchLog, WorkflowLog } from './container-log.js';
 import { ForeachLog } from './foreach-log.js';
 import { ParallelLog } from './parallel-log.js';
 import { AskLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './plain-log.js';
-import { planTexts } from './plan-texts.js';
-import { printExpression } from './print-expression.js';
 import type { StepLog } from './step-log.js';
-import { WorkflowLog } from './workflow-log.js';
+import { printExpression } from './texts.js';
 
 /** Description of a tool by its name. */
 export type Describe = (tool: string) => string | undefined;

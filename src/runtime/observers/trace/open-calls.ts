@@ -21,14 +21,13 @@ import { givenTo } from '../../engine/rehearsal.js';
 import { entryOf } from './call-entry.js';
 import { shortJson } from './construct-texts.js';
 import { DryRun, type DryRunObserver } from './dry-run.js';
-import type { HandOffContext } from './hand-off.js';
 import { handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
+import type { HandOffContext } from './open-nodes.js';
 import { isRolledBack, nameOf } from './open-nodes.js';
-import { isListed, NOT_BEGUN } from './outlook.js';
-import { printExpression } from './print-expression.js';
+import { isListed, NOT_BEGUN } from './step-status.js';
 import type { FailedStep } from './stop-reason.js';
-import { texts } from './texts.js';
+import { printExpression, texts } from './texts.js';
 
 /** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
 export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };

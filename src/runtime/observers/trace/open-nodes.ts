@@ -3,16 +3,28 @@ import { Unknown } from '../../../graph/expression/unknown.js';
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { valueExpressions } from '../../../graph/node-expressions.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { rollsBack } from '../../../plan/compensations.js';
 import type { NodeInstance } from '../../../plan/instances.js';
 import { ANY_ITEM } from '../../../plan/node-key.js';
 import type { RunState } from '../../engine/contract.js';
+import type { Remains } from '../../engine/read.js';
 import { LOST, type Stood } from '../../engine/rehearsal.js';
 import type { RunMask } from '../../hosts/run-mask.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
 import type { Ledger, NodeRecord } from './ledger.js';
-import { outlookOf } from './outlook.js';
+import { stepStateOf } from './step-status.js';
 import { texts } from './texts.js';
+
+/** What the hand-off of a run is written from. */
+export interface HandOffContext {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly safety: (tool: string) => ToolSafety;
+  readonly ledger: Ledger;
+  readonly secrets: RunMask;
+  readonly remains: Remains;
+}
 
 export interface StoppedRun {
   readonly graph: Graph;
@@ -60,7 +72,7 @@ export class OpenNodes {
     if (record === undefined) return { kind: 'pending' };
     const { node: model } = node.planned;
     const isOpen = record.parts.size > 0;
-    const { status } = outlookOf(record);
+    const { status } = stepStateOf(record);
     switch (status) {
       case 'completed': {
         // Nothing starts behind a result that was reached.

@@ -1,8 +1,7 @@
 import type { ScopeInstance } from '../../../plan/instances.js';
 import { constructTexts } from './construct-texts.js';
-import { ContainerLog } from './container-log.js';
+import { ContainerLog, PartLog } from './container-log.js';
 import type { BlockMeta, PromptMessage } from './messages.js';
-import { PartLog } from './part-log.js';
 import type { FactOf, StepFact } from './step-log.js';
 import { UndoLog } from './undo-log.js';
 

@@ -1,10 +1,10 @@
 import type { BranchNode, Graph, Node } from '../../../graph/model.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../../print/shapes.js';
+import { planTexts } from './construct-texts.js';
 import { type Describe, tracedKindOf } from './kinds.js';
-import { isListed } from './outlook.js';
-import { planTexts } from './plan-texts.js';
-import { printExpression } from './print-expression.js';
+import { isListed } from './step-status.js';
+import { printExpression } from './texts.js';
 
 /** One step of a plan: `2`, and inside of it `2a`, `2a1`. */
 export interface PlanLine {

@@ -6,10 +6,9 @@ import { attemptOf } from '../../../print/shapes.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { limited, sized, type Told, textBlock } from './block.js';
 import { constructTexts } from './construct-texts.js';
-import type { BlockMeta, PromptMessage } from './messages.js';
-import { isListed } from './outlook.js';
+import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
+import { isListed } from './step-status.js';
 import { texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;

@@ -1,9 +1,11 @@
+import type { Expr } from '../../../graph/expression/tree.js';
 import type { Json } from '../../../graph/json.js';
+import { escapeUnprintable } from '../../../graph/unprintable.js';
+import { printExpr } from '../../../print/expression.js';
 import { framedText, jsonText, oneLine } from '../../catalogue/encode-text.js';
 import { MASKED } from '../../catalogue/mask.js';
 import type { SkipReason } from '../../engine/contract.js';
-import { limited } from './block.js';
-import { cutNote, names, oneOf, stop } from './sentences.js';
+import { limited } from './messages.js';
 
 /** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
 export const texts = {
@@ -116,3 +118,38 @@ const skipReasons: Readonly<Record<SkipReason, string>> = {
   nothing_to_undo: 'there is nothing to undo',
   run_ended: 'the workflow had ended before it',
 };
+
+/** Ends a sentence, unless it has an end already. */
+export function stop(sentence: string): string {
+  return /[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** `'a' and 'b'`, `'a', 'b' and 'c'`. */
+export function names(steps: readonly string[]): string {
+  return listOf(steps.map((step) => `'${step}'`));
+}
+
+/** `'a'`, `one of 'a' and 'b'`. */
+export function oneOf(steps: readonly string[]): string {
+  return steps.length === 1 ? names(steps) : `one of ${names(steps)}`;
+}
+
+/** `a, b and c`. */
+export function listOf(parts: readonly string[]): string {
+  const last = parts.at(-1) ?? '';
+  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** Ends a text that was cut; nothing where it was not. `size` is in UTF-16 code units. */
+export function cutNote(what: string, size: number | undefined): string {
+  return size === undefined ? '' : `\n… (cut; the full ${what} has ${size} characters)`;
+}
+
+/** Longer expressions are no help to a reader. UTF-16 code units. */
+const LIMIT = 200;
+
+/** An expression as a reader of a trace may check it, where a step goes by its id. Nothing for one that is too long. */
+export function printExpression(expr: Expr): string | undefined {
+  const text = escapeUnprintable(printExpr(expr));
+  return text.length > LIMIT ? undefined : text;
+}

@@ -9,24 +9,25 @@ import { jsonSize } from '../../catalogue/to-json.js';
 import type { Fact, RunState, SkipReason } from '../../engine/contract.js';
 import { type Remains, remainsOf } from '../../engine/read.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { maskedBlock, textBlock } from './block.js';
-import { handOff } from './hand-off.js';
+import { ContainerLog, PartLog } from './container-log.js';
+import { handOff, leftBehind } from './hand-off.js';
 import { handOffTexts } from './hand-off-texts.js';
+import { tracedKindOf } from './kinds.js';
 import { Ledger } from './ledger.js';
-import { leftBehind } from './left-behind.js';
 import {
   type BlockMeta,
   META_RESULT_LIMIT_BYTES,
+  maskedBlock,
   type PromptMessage,
   type PromptTrace,
   type TraceMeta,
+  textBlock,
 } from './messages.js';
-import { isListed, isToldSkip } from './outlook.js';
 import { planLines, routersOf } from './plan-lines.js';
-import { printExpression } from './print-expression.js';
-import { RunLog } from './run-log.js';
-import { stepsMeta } from './steps-meta.js';
-import { texts } from './texts.js';
+import type { StepFact } from './step-log.js';
+import { isListed, isToldSkip, stepsMeta } from './step-status.js';
+import { printExpression, texts } from './texts.js';
+import { UndoLog } from './undo-log.js';
 import { type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
@@ -235,4 +236,73 @@ class ConversationTrace implements TraceObserver {
 function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
   const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
   return size > META_RESULT_LIMIT_BYTES ? { result_size: size } : { result };
+}
+
+/** What a run has to say: each step at its place, what stands inside of a step with it. */
+class RunLog {
+  readonly root = new PartLog();
+  readonly #ledger: Ledger;
+  readonly #secrets: RunMask;
+  /** A cancelled run is being undone. */
+  #undo: UndoLog | undefined;
+
+  constructor(ledger: Ledger, secrets: RunMask) {
+    this.#ledger = ledger;
+    this.#secrets = secrets;
+  }
+
+  get all(): readonly PromptMessage[] {
+    return this.root.all;
+  }
+
+  /** Takes the facts of steps, each once and in order. The ledger has taken them before. */
+  observe(fact: StepFact, state: RunState): void {
+    if (this.#undoes(fact)) return;
+    const node = fact.node === undefined ? undefined : this.#ledger.find(fact.node);
+    if (node === undefined) return;
+    const { id } = node.planned.node;
+    const { log: Log } = tracedKindOf(node.planned.node);
+    const part = this.partOf(node.scope);
+    part?.step(id, () => new Log(node, this.#secrets)).observe(fact, state);
+    switch (fact.kind) {
+      case 'nodeSucceeded':
+      case 'nodeFailed':
+      case 'nodeCancelled':
+      case 'jumped':
+        part?.close(id, rolledBackBy(node));
+        return;
+      case 'handled':
+        // Where a value stands in, the node's success follows.
+        if (fact.fallbackNode !== undefined) part?.close(id);
+        return;
+      default:
+    }
+  }
+
+  /** Where the steps of a scope tell what they have to say; nowhere where the scope has not begun. */
+  partOf(scope: ScopeInstance): PartLog | undefined {
+    const { container } = scope;
+    if (container === undefined) return this.root;
+    const step = this.partOf(container.scope)?.open(container.planned.node.id);
+    return step instanceof ContainerLog ? step.part(scope) : undefined;
+  }
+
+  /** Whether a fact is about the undoing of the run as a whole, which is told at the end. */
+  #undoes(fact: Fact): boolean {
+    if (fact.kind === 'compensating' && fact.node === undefined) {
+      this.#undo = new UndoLog(this.#secrets, (role, part, text, meta = {}) =>
+        this.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta })),
+      );
+    }
+    const isOfRun = fact.kind !== 'finished' && fact.node === undefined;
+    if (this.#undo === undefined || !(isOfRun || this.#ledger.isCompensation(fact))) return false;
+    this.#undo.observe(fact as StepFact);
+    return true;
+  }
+}
+
+/** The `parallel` that a node undoes for: it ends after that. */
+function rolledBackBy({ planned }: NodeInstance): string | undefined {
+  const { id } = planned.node;
+  return planned.routers.find(({ node }) => node.kind === 'parallel' && node.compensateNode === id)?.node.id;
 }

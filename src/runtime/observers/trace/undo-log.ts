@@ -3,9 +3,8 @@ import type { NodeInstance } from '../../../plan/instances.js';
 import { jsonText } from '../../catalogue/encode-text.js';
 import type { CompensationReport } from '../../engine/contract.js';
 import type { RunMask } from '../../hosts/run-mask.js';
-import { limited, sized } from './block.js';
 import { constructTexts } from './construct-texts.js';
-import type { BlockMeta, PromptMessage } from './messages.js';
+import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import type { FactOf, StepFact } from './step-log.js';
 import { texts } from './texts.js';
 

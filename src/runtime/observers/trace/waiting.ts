@@ -1,10 +1,12 @@
-import type { Json } from '../../../graph/json.js';
-import type { Action } from '../../engine/contract.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import { jsonText } from '../../catalogue/encode-text.js';
+import type { Action, AskMode } from '../../engine/contract.js';
 import { commandsOf } from '../../engine/read.js';
-import type { HandOff, HandOffContext } from './hand-off.js';
+import { constructTexts } from './construct-texts.js';
+import type { HandOff } from './hand-off.js';
 import type { OpenAction } from './messages.js';
+import type { HandOffContext } from './open-nodes.js';
 import { isoTime } from './plain-log.js';
-import { waitingTexts } from './waiting-texts.js';
 
 /** A run that outlasts the conversation about it. */
 export interface KeptRun {
@@ -98,3 +100,41 @@ function answerFor(mode: Action['mode']): Json {
       return mode satisfies never;
   }
 }
+
+/** What a trace says at the end of a run that is not over. */
+const waitingTexts = {
+  waits: (workflow: string, open: number) =>
+    `Workflow '${workflow}' is not over: it waits for ${open === 1 ? 'this' : `these ${open} things, in any order`}:`,
+  goesOn: (workflow: string) => `Workflow '${workflow}' is not over: it goes on by itself.`,
+  question: ({
+    step,
+    mode,
+    message,
+    options,
+    schema,
+    until,
+  }: {
+    readonly step: string;
+    readonly mode: AskMode;
+    readonly message: string;
+    readonly options: readonly string[];
+    readonly schema: JsonSchema;
+    readonly until: string | undefined;
+  }) =>
+    [
+      constructTexts.question(step, mode, jsonText(message), options),
+      `The answer is JSON that fits this schema: ${jsonText(schema)}`,
+      ...(until === undefined ? [] : [`It must come before ${until}.`]),
+    ].join('\n'),
+  answer: (input: Json, mode: AskMode) =>
+    `To answer, call tool 'submit_result' with ${jsonText(input)}${mode === 'confirm' ? ', or with false' : ''}`,
+  wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then goes on by itself.`,
+  look: (input: Json) => `To see how it stands, call tool 'get_workflow_status' with ${jsonText(input)}`,
+  nobody: () => 'The run ends here: nothing keeps it until an answer comes.',
+  numbered: (place: number, text: string) => `${place}. ${text.replaceAll('\n', '\n   ')}`,
+  placeholder: {
+    text: '<the text>',
+    choice: '<one of the options>',
+    yield: '<what fits the schema>',
+  },
+} as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limited, maskedBlock, RESULT_LIMIT, textBlock } from './block.js';
+import { limited, maskedBlock, RESULT_LIMIT, textBlock } from './messages.js';
 
 describe('limited', () => {
   test('cuts what is too long and names the full size', () => {
