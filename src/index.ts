@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 
+export type { JsonTypeName, ValueRules } from './decorators/arg.js';
 export { Arg, type ArgMark, type ArgOptions } from './decorators/arg.js';
-export type { JsonTypeName, ValueRules } from './decorators/arg-rules.js';
 export { type Ask, ask } from './decorators/ask.js';
 export type {
   AuthInfo,
@@ -12,7 +12,6 @@ export type {
   ResourceContext,
   ToolContext,
 } from './decorators/context.js';
-export * from './decorators/control-flow.js';
 export type {
   Duration,
   FailedBranch,
@@ -20,10 +19,19 @@ export type {
   Moment,
   PartialFailure,
   Span,
-} from './decorators/control-flow-types.js';
+} from './decorators/control-flow.js';
+export * from './decorators/control-flow.js';
 export { WorkflowNotRunnableError } from './decorators/faults.js';
-export type { NestedOptions } from './decorators/nested-options.js';
-export { Prompt, type PromptClass, type PromptOptions } from './decorators/prompt.js';
+export {
+  Prompt,
+  type PromptClass,
+  type PromptOptions,
+  type SimplePrompt,
+  type SimplePromptArgument,
+  type SimplePromptArguments,
+  type SimplePromptHandler,
+  simplePrompt,
+} from './decorators/prompt.js';
 export {
   type AudioContent,
   assistant,
@@ -35,25 +43,24 @@ export {
   type PromptContent,
   type PromptMessage,
   type PromptMessages,
+  type PromptPart,
   type PromptRole,
+  PromptText,
+  prompt,
   type ResourceLink,
   system,
   type TextContent,
   user,
 } from './decorators/prompt-content.js';
-export { type PromptPart, PromptText, prompt } from './decorators/prompt-text.js';
+export type {
+  ResourceClass,
+  ResourceContent,
+  ResourceTemplateClass,
+  VariablesOf,
+} from './decorators/resource.js';
 export { Resource, type ResourceOptions } from './decorators/resource.js';
-export type { ResourceClass, ResourceContent, ResourceTemplateClass } from './decorators/resource-types.js';
-export type { RetryOptions } from './decorators/retry.js';
-export { run } from './decorators/run.js';
-export {
-  type SimplePrompt,
-  type SimplePromptArgument,
-  type SimplePromptArguments,
-  type SimplePromptHandler,
-  simplePrompt,
-} from './decorators/simple-prompt.js';
 export { get, State, type StateClass, type StateOptions, set } from './decorators/state.js';
+export type { RetryOptions } from './decorators/step.js';
 export { Step, type StepOptions } from './decorators/step.js';
 export {
   type Icon,
@@ -63,8 +70,7 @@ export {
   type ToolHints,
   type ToolOptions,
 } from './decorators/tool.js';
-export type { ToolInput } from './decorators/tool-input.js';
-export type { VariablesOf } from './decorators/uri-template.js';
+export type { NestedOptions, ToolInput } from './decorators/verbs.js';
 export {
   attempt,
   type CallOptions,
@@ -75,6 +81,7 @@ export {
   fail,
   link,
   read,
+  run,
   type StepError,
 } from './decorators/verbs.js';
 export {

@@ -7,10 +7,15 @@ import { applySeverity, type SeverityOverride } from '../graph/diagnostics/sever
 import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
-import { compareText } from './emit/order.js';
+import { compareText } from './emit/literal.js';
 import type { ModuleLimits } from './schemas/module-limits.js';
-import { type JsonDocument, jsonPointer, parseJsonDocument } from './source-host/json.js';
-import { readTsconfig, type Tsconfig } from './source-host/tsconfig.js';
+import {
+  type JsonDocument,
+  jsonPointer,
+  parseJsonDocument,
+  readTsconfig,
+  type Tsconfig,
+} from './source-host/files.js';
 import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */

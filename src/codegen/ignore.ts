@@ -2,7 +2,6 @@ import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/dia
 import { diagnosticTable } from '../graph/diagnostics/table.js';
 import { nearestName } from '../graph/suggest.js';
 import type { IgnoreSyntax } from './syntax.js';
-import { texts } from './texts.js';
 
 /**
  * Leaves out the warnings that comments silence, `// stepwright-ignore SW3010: why`, and adds what is wrong with the
@@ -60,3 +59,10 @@ function covers({ code, syntax }: Ignore, { code: reported, severity, place }: D
   const [line] = place.span;
   return line >= syntax.lines[0] && line <= syntax.lines[1];
 }
+
+/** What is wrong with a comment that silences a diagnostic: what follows its name in SW9012. */
+const texts = {
+  ignoreWithoutCode: 'names no code',
+  ignoreWithoutReason: 'gives no reason',
+  ignoreMalformed: 'is written as a code, a colon and a reason',
+} as const;

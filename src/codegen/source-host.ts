@@ -4,10 +4,9 @@ import { workingOn } from './internal-error.js';
 import { readClasses } from './source-host/classes.js';
 import { type HostContext, placeBetween, relativeFile } from './source-host/context.js';
 import { type FileText, readFileText } from './source-host/files.js';
-import { readIgnores } from './source-host/ignores.js';
 import { importCycles } from './source-host/modules.js';
 import { readNamedHandles } from './source-host/named-handles.js';
-import { findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './source-host/nesting.js';
+import { eachNode, findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './source-host/nesting.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from './syntax.js';
 
 export interface SourceHostOptions {
@@ -177,4 +176,61 @@ function unreadable(
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
   return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+}
+
+const MARK = 'stepwright-ignore';
+
+/** The comments of a file that silence diagnostics, in written order. */
+function readIgnores(context: HostContext, source: ts.SourceFile): IgnoreSyntax[] {
+  const { text } = source;
+  if (!text.includes(MARK)) return [];
+  const found = new Map<number, IgnoreSyntax>();
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
+  const add = ({ pos, end }: ts.CommentRange, lines: IgnoreSyntax['lines']): void => {
+    const rest = textAfterMark(text.slice(pos, end));
+    if (rest === undefined || found.has(pos)) return;
+    found.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
+  };
+  eachNode(source, (node) => {
+    const children = node.getChildren(source);
+    // Comments hang on tokens; what stands in texts and templates is none.
+    if (children.length === 0 && node.kind !== ts.SyntaxKind.JsxText) {
+      const own = lineOf(node.getStart(source));
+      for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) {
+        const line = lineOf(range.pos);
+        add(range, [line, opensNextLine(text, range.pos) ? line + 1 : line]);
+      }
+      for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
+        const line = lineOf(range.pos);
+        add(range, line === own ? [own, own] : [own, Math.max(own, lineOf(nameStart(node, source)))]);
+      }
+    }
+    return children;
+  });
+  return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
+}
+
+/** Formatters put the comment above an arm of a condition behind its `?` or `:`. */
+function opensNextLine(text: string, comment: number): boolean {
+  const line = text.slice(text.lastIndexOf('\n', comment) + 1, comment).trim();
+  return line === '?' || line === ':';
+}
+
+/** What follows the mark in a comment that begins with it. */
+function textAfterMark(comment: string): string | undefined {
+  const inner = comment.replace(/^\/[/*]|\*\/$/g, '').trim();
+  if (!inner.startsWith(MARK) || /^[\w-]/.test(inner.slice(MARK.length))) return undefined;
+  return inner.slice(MARK.length).trim();
+}
+
+/** A comment above the decorators of a class or member is about it down to the line of its name. */
+function nameStart(token: ts.Node, source: ts.SourceFile): number {
+  const start = token.getStart(source);
+  let name = start;
+  for (let node = token.parent; node !== undefined && node.getStart(source) === start; node = node.parent) {
+    if ((ts.isClassElement(node) || ts.isClassLike(node)) && node.name !== undefined) {
+      name = node.name.getStart(source);
+    }
+  }
+  return name;
 }

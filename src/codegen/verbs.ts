@@ -1,7 +1,7 @@
 import type { Ask } from '../decorators/ask.js';
 import type * as controlFlow from '../decorators/control-flow.js';
-import type * as runs from '../decorators/run.js';
 import type * as states from '../decorators/state.js';
+import type * as runs from '../decorators/verbs.js';
 import type * as verbs from '../decorators/verbs.js';
 import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js';
 

@@ -1,8 +1,7 @@
 import type { Json } from '../graph/json.js';
 import { WorkflowNotRunnableError } from './faults.js';
-import type { Frozen, Given } from './given.js';
 import { decorateClass, optionsOf } from './record.js';
-import type { DecoratesClass } from './signatures.js';
+import type { DecoratesClass, Frozen, Given } from './signatures.js';
 
 /** Options of {@link State}. */
 export interface StateOptions {

@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Json } from '../graph/json.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ToolContext } from './context.js';
-import type { Received } from './given.js';
 import { decorateClass, optionsOf } from './record.js';
+import type { Received } from './signatures.js';
 import type { StateClass } from './state.js';
 
 /** What a tool says about its effects, as MCP defines it. Hints, never guarantees. */

@@ -3,10 +3,9 @@ import { ask } from './ask.js';
 import { forEach, goto, match, parallel, wait } from './control-flow.js';
 import { WorkflowNotRunnableError } from './faults.js';
 import { Resource } from './resource.js';
-import { run } from './run.js';
 import { get, State, set } from './state.js';
 import { Tool } from './tool.js';
-import { attempt, call, chain, done, fail, link, read } from './verbs.js';
+import { attempt, call, chain, done, fail, link, read, run } from './verbs.js';
 
 @Tool({ name: 'ping', description: 'Answers' })
 class Ping {

@@ -1,11 +1,12 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Arg, SupplyOf, Unmark } from './arg.js';
 import { WorkflowNotRunnableError } from './faults.js';
-import type { Given } from './given.js';
-import type { NestedOptions } from './nested-options.js';
 import type { ResourceLink } from './prompt-content.js';
-import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource-types.js';
+import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource.js';
+import type { Given } from './signatures.js';
+import type { RetryOptions } from './step.js';
 import type { NoInput, ToolClass } from './tool.js';
-import type { Supplied } from './tool-input.js';
-import type { Returned } from './workflow-types.js';
+import type { ArgsOf, ResultOf, Returned } from './workflow-types.js';
 
 /** Options of a {@link call}; for a call that is a step of its own, those of a nested step may stand in `@Step(...)`. */
 export interface CallOptions<Output = unknown, Result = unknown> extends NestedOptions {
@@ -172,3 +173,110 @@ export function fail(_message: string, _options?: FailOptions): never {
 export function done<T>(_value: T): Returned<T> {
   throw new WorkflowNotRunnableError('done(...)');
 }
+
+type AnyClass = new (...deps: never[]) => object;
+
+type InstanceOf<C> = C extends new (...deps: never[]) => infer Instance ? Instance : never;
+
+type Method = (...args: never[]) => unknown;
+
+/** Why a class is no workflow, or `unknown`. The texts reach authors. */
+export type RunFault<C> = C extends { readonly uri: string } | { readonly uriTemplate: string }
+  ? ['this class is a resource: use read(...)']
+  : InstanceOf<C> extends { execute: Method }
+    ? ['this class is a tool: use call(...)']
+    : InstanceOf<C> extends { render: Method }
+      ? ['this class is a prompt, which nothing runs: its messages are for a model']
+      : unknown;
+
+/** The arguments of {@link run} after the workflow: its own may be left out where it wants none. */
+export type RunArguments<W> =
+  Record<never, never> extends ArgsOf<W>
+    ? [args?: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions]
+    : [args: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions];
+
+/**
+ * Runs another workflow, with arguments and steps of its own; state is shared. The value is its result.
+ *
+ * A workflow that runs itself says what it gives: the field has a type annotation. Five workflows may be inside each
+ * other.
+ *
+ * @example
+ * ```ts
+ * @Step() sub = run(AddLine, { line: this.task });
+ * @Step() rest: number = this.left > 0 ? run(CountDown, { left: this.left - 1 }) : 0;
+ * ```
+ * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ */
+export function run<C extends AnyClass>(
+  _workflow: C & RunFault<C>,
+  ..._rest: RunArguments<InstanceOf<C>>
+): ResultOf<InstanceOf<C>> {
+  throw new WorkflowNotRunnableError('run(...)');
+}
+
+/** Settings of a step that stands inside another one: what `@Step(...)` says of a step that is a field of its own. */
+export interface NestedOptions {
+  /** Id of the step's node. Default: derived from the step it stands in, such as `routed.bug`. */
+  readonly id?: string;
+  /** Limit of one attempt, in milliseconds. Default: 60 000 for a call, none for a workflow. */
+  readonly timeoutMs?: number;
+  /** Default: by the error strategy of the workflow. */
+  readonly retry?: RetryOptions;
+}
+
+/** The keys of an input that are declared as `Arg<T, 'default'>`. */
+type DefaultedKeys<Input> = {
+  [K in keyof Input]-?: [SupplyOf<Input[K]>] extends [never]
+    ? never
+    : SupplyOf<Input[K]> extends 'default'
+      ? K
+      : never;
+}[keyof Input];
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+// Both are homomorphic over `Input`, so that rename and go-to-definition reach the declaration.
+type FromCaller<Input, K extends keyof Input> = { [P in K]: Input[P] };
+type WithDefault<Input, K extends keyof Input> = { [P in K]?: Unmark<Input[P]> };
+
+/** What a caller gives a tool with this input: keys declared as `Arg<T, 'default'>` may be left out. */
+type Supplied<Input> = unknown extends Input
+  ? Input
+  : Input extends object
+    ? [DefaultedKeys<Input>] extends [never]
+      ? Input
+      : Flat<
+          FromCaller<Input, Exclude<keyof Input, DefaultedKeys<Input>>> &
+            WithDefault<Input, DefaultedKeys<Input>>
+        >
+    : Input;
+
+type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
+
+/** The keys that a schema lets a caller leave out and gives in any case. */
+type KeysWithDefault<In, Out> = Exclude<OptionalKeys<In> & keyof Out, OptionalKeys<Out>>;
+
+type MarkedIn<In, Out> = {
+  [K in keyof Out]: K extends KeysWithDefault<In, Out> ? Arg<Out[K], 'default'> : Out[K];
+};
+
+/**
+ * What `execute` receives of input that fits a schema: keys with a default are always there, and callers may leave them
+ * out. The default is written once, in the schema.
+ *
+ * @example
+ * ```ts
+ * const input = z.object({ text: z.string(), limit: z.number().default(10) });
+ *
+ * @Tool({ name: 'search-pages', description: 'Finds pages', input })
+ * export class SearchPages {
+ *   execute({ text, limit }: ToolInput<typeof input>): { hits: string[] } { … }
+ * }
+ * // in a workflow: call(SearchPages, { text: this.text })
+ * ```
+ */
+export type ToolInput<Schema extends StandardSchemaV1> = MarkedIn<
+  StandardSchemaV1.InferInput<Schema>,
+  StandardSchemaV1.InferOutput<Schema>
+>;

@@ -1,5 +1,5 @@
 import type { SupplyOf, Unmark } from './arg.js';
-import type { PromptText } from './prompt-text.js';
+import type { PromptText } from './prompt-content.js';
 
 declare const RETURNS: unique symbol;
 

@@ -1,9 +1,9 @@
 import { WorkflowNotRunnableError } from './faults.js';
 import { decorateClass, type FieldRecords, optionsOf } from './record.js';
-import type { ResourceClass } from './resource-types.js';
-import type { RetryOptions } from './retry.js';
+import type { ResourceClass } from './resource.js';
 import type { DecoratesClass } from './signatures.js';
 import type { StateClass } from './state.js';
+import type { RetryOptions } from './step.js';
 
 /** Options of {@link Workflow}. */
 export interface WorkflowOptions {

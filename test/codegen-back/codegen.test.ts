@@ -79,7 +79,7 @@ describe('codegen', { timeout: 240_000 }, () => {
     await project.write({
       'src/use.ts': `import { fingerprint, fromMetadata } from '../../../../src/decorators/fingerprint.js';
 import { readMetadata } from '../../../../src/decorators/metadata.js';
-import { registryChecksum } from '../../../../src/decorators/registry-format.js';
+import { registryChecksum } from '../../../../src/decorators/fingerprint.js';
 import { registry, type ResourceName, type ToolName, type WorkflowArgs, type WorkflowName, type WorkflowResult } from '../generated/registry.js';
 
 export const names: readonly [ToolName, ToolName, ResourceName, WorkflowName] = ['add-line', 'find-page', 'intro', 'add-task'];

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { runCodegen } from '../../src/codegen/codegen.js';
-import { takeTemporaryName } from '../../src/codegen/temporary-files.js';
+import { takeTemporaryName } from '../../src/codegen/writer.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let project: Project;

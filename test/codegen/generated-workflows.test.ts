@@ -8,7 +8,7 @@ import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source-host.js';
-import { registryChecksum } from '../../src/decorators/registry-format.js';
+import { registryChecksum } from '../../src/decorators/fingerprint.js';
 import { bundle } from '../../src/graph/bundle.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';

@@ -82,3 +82,9 @@ function membersOf(object: LiteralObject): readonly (readonly [string, Literal])
 function isList(value: readonly Literal[] | LiteralObject): value is readonly Literal[] {
   return Array.isArray(value);
 }
+
+/** Compares by UTF-16 code units: the same on every machine, whatever its locale. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

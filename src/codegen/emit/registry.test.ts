@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { registryChecksum } from '../../decorators/registry-format.js';
+import { registryChecksum } from '../../decorators/fingerprint.js';
 import type { Graph } from '../../graph/model.js';
 import type { ClassHandle } from '../declarations.js';
-import { emitRegistry, REGISTRY_HEADER, type RegistryContent } from './registry.js';
+import { emitRegistry, importExports, REGISTRY_HEADER, type RegistryContent } from './registry.js';
 
 const handle = (file: string, className: string, exportName = className): ClassHandle => ({
   file,
@@ -183,5 +183,79 @@ describe('emitRegistry', () => {
     const [intro] = content.resources;
     const file = { ...intro!, data: { uri: 'resource://x/intro', file: 'src/intro.png', fingerprint: 'f3' } };
     expect(emitRegistry({ ...content, resources: [file] }, 'r.ts')).toContain('  module: import.meta.url,\n');
+  });
+});
+
+const exportHandle = (file: string, className: string, exportName = className): ClassHandle => ({
+  file,
+  className,
+  exportName,
+  place: { file, span: [1, 1, 1, 1] },
+});
+
+describe('importExports', () => {
+  test('sorts by specifier, one statement per file, relative to the folder of the registry', () => {
+    const { statements } = importExports(
+      [
+        exportHandle('src/z.ts', 'Z'),
+        exportHandle('src/a.mts', 'B'),
+        exportHandle('src/a.mts', 'A'),
+        exportHandle('gen/own.ts', 'Own'),
+      ],
+      'gen/registry.ts',
+      [],
+    );
+    expect(statements).toEqual([
+      "import { A, B } from '../src/a.mjs';",
+      "import { Z } from '../src/z.js';",
+      "import { Own } from './own.js';",
+    ]);
+  });
+
+  test('gives an alias to the second class of one name, and to the names of the registry', () => {
+    const [first, second, own] = [
+      exportHandle('a.ts', 'Add'),
+      exportHandle('b.ts', 'Add'),
+      exportHandle('c.ts', 'registry'),
+    ];
+    const imports = importExports([second, own, first], 'registry.ts', ['registry']);
+    expect(imports.statements).toEqual([
+      "import { Add } from './a.js';",
+      "import { Add as Add2 } from './b.js';",
+      "import { registry as registry2 } from './c.js';",
+    ]);
+    expect([first, second, own].map(imports.nameOf)).toEqual(['Add', 'Add2', 'registry2']);
+  });
+
+  test('never takes an alias that is a name of its own', () => {
+    const imports = importExports(
+      [exportHandle('a.ts', 'Add'), exportHandle('b.ts', 'Add2'), exportHandle('c.ts', 'Add')],
+      'r.ts',
+      [],
+    );
+    const names = imports.statements.map((line) => /(\w+) \}/.exec(line)?.[1]);
+    expect(new Set(names).size).toBe(3);
+  });
+
+  test('imports default exports and exports under another name', () => {
+    const { statements } = importExports(
+      [
+        exportHandle('a.tsx', 'Page', 'default'),
+        exportHandle('b.ts', '', 'default'),
+        exportHandle('c.ts', 'Kept', 'kept name'),
+      ],
+      'registry.ts',
+      [],
+    );
+    expect(statements).toEqual([
+      "import { default as Page } from './a.js';",
+      "import { default as Anonymous } from './b.js';",
+      "import { 'kept name' as Kept } from './c.js';",
+    ]);
+  });
+
+  test('imports a class once that was given twice', () => {
+    const add = exportHandle('a.ts', 'Add');
+    expect(importExports([add, { ...add }], 'r.ts', []).statements).toHaveLength(1);
   });
 });

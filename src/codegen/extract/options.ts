@@ -1,13 +1,11 @@
-import type { ArgOptions } from '../../decorators/arg.js';
-import type { ValueRules } from '../../decorators/arg-rules.js';
+import type { ArgOptions, ValueRules } from '../../decorators/arg.js';
 import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorators/control-flow.js';
-import type { NestedOptions } from '../../decorators/nested-options.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { StateOptions } from '../../decorators/state.js';
 import type { StepOptions } from '../../decorators/step.js';
 import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
-import type { CallOptions, FailOptions } from '../../decorators/verbs.js';
+import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';

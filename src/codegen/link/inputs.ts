@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { JsonTypeName, ValueRules } from '../../decorators/arg-rules.js';
+import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';

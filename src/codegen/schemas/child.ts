@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { observeReads } from './cache/observe.js';
-import type { Reads } from './cache/reads.js';
-import { readClass } from './class-reading.js';
+import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
+import { readMetadata } from '../../decorators/metadata.js';
+import { observeReads, type Reads } from './cache/reads.js';
 import { isCommonJs, requireModule } from './commonjs.js';
-import type { ChildMessage, ClassReading, ModuleRequest, ReadRequest } from './protocol.js';
-import { importFailure } from './reason.js';
-import { findSyntaxFault } from './syntax-fault.js';
-import { startWatchdog } from './watchdog.js';
+import { findSyntaxFault, importFailure } from './import-failure.js';
+import { readJsonSchema } from './json-schema.js';
+import { startWatchdog } from './module-limits.js';
+import type { ChildMessage, ClassReading, ClassRequest, ModuleRequest, ReadRequest } from './protocol.js';
+import { texts } from './texts.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
 
@@ -81,4 +82,44 @@ function send(message: ChildMessage): Promise<void> {
     if (process.send === undefined) done();
     else process.send(message, undefined, undefined, () => done());
   });
+}
+
+/**
+ * Reads what the decorators of one exported class recorded.
+ *
+ * @param exports - the namespace of its module.
+ * @param file - absolute path of the module.
+ */
+function readClass(
+  exports: Readonly<Record<string, unknown>>,
+  { kind, exportName }: ClassRequest,
+  file: string,
+): ClassReading {
+  const missing = (reason: string): ClassReading => ({ kind: 'missing', exportName, reason });
+  const value = exports[exportName];
+  if (typeof value !== 'function') return missing(texts.noClass(exportName));
+  try {
+    const metadata = readMetadata(value as abstract new (...deps: never[]) => object);
+    if (metadata === undefined) return missing(texts.noMetadata);
+    if (metadata.kind !== kind) return missing(texts.otherKind(metadata.kind, kind));
+    const recorded = fingerprint(fromMetadata(metadata));
+    switch (metadata.kind) {
+      case 'tool': {
+        const { input, output } = metadata.options;
+        return {
+          kind: 'tool',
+          exportName,
+          fingerprint: recorded,
+          ...(input === undefined ? {} : { input: readJsonSchema(input, 'input', file) }),
+          ...(output === undefined ? {} : { output: readJsonSchema(output, 'output', file) }),
+        };
+      }
+      case 'resource':
+        return { kind: 'resource', exportName, fingerprint: recorded };
+      default:
+        return metadata satisfies never;
+    }
+  } catch (error) {
+    return missing(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -1,10 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { heapLimitMb, type LaunchOptions, launchChild } from './launch.js';
-import type { ModuleLimits, StopReason } from './module-limits.js';
+import { type ModuleLimits, type StopReason, VERDICT_FD } from './module-limits.js';
 import type { ChildMessage, ModuleRequest, ReadRequest } from './protocol.js';
 import { texts } from './texts.js';
-import { VERDICT_FD } from './watchdog.js';
 
 export type ImportOptions = LaunchOptions & {
   readonly limits: ModuleLimits;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, parse } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundledCompiler } from './compiler.js';
+import { bundledCompiler } from './cache/closure.js';
 
 /** What decides how the child compiles the author's modules. */
 export interface LaunchOptions {

@@ -1,4 +1,4 @@
-import type { ValueRules } from '../../decorators/arg-rules.js';
+import type { ValueRules } from '../../decorators/arg.js';
 import { readPattern } from '../../formats/json-schema/pattern.js';
 import { patternFaults } from '../../formats/json-schema/pattern-faults.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';

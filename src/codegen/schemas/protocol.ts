@@ -1,7 +1,7 @@
 import type { Reads } from './cache/reads.js';
+import type { ImportFailure } from './import-failure.js';
 import type { SchemaReading } from './json-schema.js';
 import type { ModuleLimits } from './module-limits.js';
-import type { ImportFailure } from './reason.js';
 
 /** What the parent asks for, once per child. */
 export interface ReadRequest {

@@ -7,9 +7,9 @@ import type {
   ResourceDeclaration,
   ToolDeclaration,
 } from '../declarations.js';
-import { compareText } from '../emit/order.js';
+import { compareText } from '../emit/literal.js';
 import { workingOn } from '../internal-error.js';
-import { importCached } from './cache/cached-import.js';
+import { importCached } from './cache/schema-cache.js';
 import { readContent } from './content.js';
 import type { UnreadReason } from './import-modules.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-limits.js';

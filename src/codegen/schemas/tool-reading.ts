@@ -1,10 +1,9 @@
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import type { JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
-import { unresolvedType, whyUnresolved } from '../type-syntax.js';
-import { defaultFaults } from './defaults.js';
+import { unresolvedType, whyUnresolved, withoutUndefined } from '../type-syntax.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
 import { schemaPatternDiagnostics } from './patterns.js';
 import type { ClassReading } from './protocol.js';
@@ -205,4 +204,28 @@ function speaksProtocol(type: TypeSyntax): boolean {
 function isBlock(type: TypeSyntax): boolean {
   if (type.kind === 'union') return type.members.every(isBlock);
   return type.kind === 'object' && type.properties.some(({ name }) => name === 'type');
+}
+
+/**
+ * Compares the defaults of a declared input schema with the type of `execute`'s parameter, which is what callers see:
+ * SW6020 for a field with a default that callers have to give all the same, SW6021 for one they may leave out without
+ * a default.
+ *
+ * @param declared nothing where the schema is derived from that type, which says nothing of defaults.
+ */
+function defaultFaults(tool: ToolDeclaration, declared: JsonSchema | undefined): readonly Diagnostic[] {
+  const type = tool.inputType && withoutUndefined(tool.inputType);
+  if (type?.kind !== 'object') return [];
+  return type.properties.flatMap(({ name, optional, hasDefault, place = tool.inputPlace ?? tool.place }) => {
+    const params = { tool: tool.name, property: name };
+    const isGiven = defaultOf(declared, name) !== undefined;
+    if (hasDefault) return isGiven ? [] : [diagnostic('SW6021', place, params)];
+    return isGiven && !optional ? [diagnostic('SW6020', place, params)] : [];
+  });
+}
+
+function defaultOf(schema: JsonSchema | undefined, name: string): unknown {
+  const properties = schema?.properties;
+  const own = isJsonObject(properties) ? ownProperty(properties, name) : undefined;
+  return isJsonObject(own) ? own.default : undefined;
 }

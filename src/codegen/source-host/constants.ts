@@ -1,7 +1,7 @@
 import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
-import { followAliases } from './aliases.js';
 import { type HostContext, isOfProject } from './context.js';
+import { followAliases } from './imports.js';
 
 /** What an expression is before anything runs. */
 export type Constant =

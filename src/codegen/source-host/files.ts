@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Span } from '../../graph/place.js';
+import path from 'node:path';
+import { ts } from 'ts-morph';
+import type { Json } from '../../graph/json.js';
+import type { Place, Span } from '../../graph/place.js';
 
 /** What a file holds, or why it cannot be read. */
 export type FileText =
@@ -47,3 +50,153 @@ function spanAfter(text: string): Span {
   const column = (lines.at(-1)?.length ?? 0) + 1;
   return [lines.length, column, lines.length, column + 1];
 }
+
+/** A JSON document, with the place of everything in it. */
+export interface JsonDocument {
+  /** Undefined for an empty document. */
+  readonly value: Json | undefined;
+  readonly faults: readonly { readonly message: string; readonly place: Place }[];
+  /** True when a value stands at this JSON pointer. */
+  has(pointer: string): boolean;
+  /** Where the value of a JSON pointer stands; where there is none, the nearest value around it. */
+  placeOf(pointer: string): Place;
+  /** Where the key of a JSON pointer's last segment stands, or else {@link placeOf}. */
+  keyPlaceOf(pointer: string): Place;
+}
+
+/**
+ * Reads JSON as TypeScript reads its configuration files: comments and trailing commas are no faults.
+ *
+ * @param file - path for the places, relative to the project's root.
+ */
+export function parseJsonDocument(file: string, text: string): JsonDocument {
+  const source = ts.parseJsonText(file, text) as ts.JsonSourceFile & {
+    readonly parseDiagnostics: readonly ts.DiagnosticWithLocation[];
+  };
+  const values = new Map<string, Place>();
+  const keys = new Map<string, Place>();
+  const faults: { message: string; place: Place }[] = source.parseDiagnostics.map(
+    ({ messageText, start, length }) => ({
+      message: ts.flattenDiagnosticMessageText(messageText, ' '),
+      place: between(start, start + length),
+    }),
+  );
+
+  function between(start: number, end: number): Place {
+    const from = source.getLineAndCharacterOfPosition(start);
+    const to = source.getLineAndCharacterOfPosition(end);
+    return { file, span: [from.line + 1, from.character + 1, to.line + 1, to.character + 1] };
+  }
+  const placeOfNode = (node: ts.Node): Place => between(node.getStart(source), node.getEnd());
+
+  function read(node: ts.Expression, pointer: string): Json {
+    values.set(pointer, placeOfNode(node));
+    if (ts.isStringLiteralLike(node)) return node.text;
+    if (ts.isNumericLiteral(node)) return Number(node.text);
+    if (node.kind === ts.SyntaxKind.TrueKeyword) return true;
+    if (node.kind === ts.SyntaxKind.FalseKeyword) return false;
+    if (node.kind === ts.SyntaxKind.NullKeyword) return null;
+    if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
+      if (ts.isNumericLiteral(node.operand)) return -Number(node.operand.text);
+    }
+    if (ts.isArrayLiteralExpression(node)) {
+      return node.elements.map((element, i) => read(element, `${pointer}/${i}`));
+    }
+    if (ts.isObjectLiteralExpression(node)) {
+      return Object.fromEntries(node.properties.flatMap((property) => readMember(property, pointer)));
+    }
+    faults.push({ message: 'JSON value expected', place: placeOfNode(node) });
+    return null;
+  }
+
+  function readMember(property: ts.ObjectLiteralElementLike, pointer: string): [string, Json][] {
+    if (ts.isPropertyAssignment(property) && ts.isStringLiteral(property.name)) {
+      const key = property.name.text;
+      const inner = `${pointer}/${escapeSegment(key)}`;
+      keys.set(inner, placeOfNode(property.name));
+      return [[key, read(property.initializer, inner)]];
+    }
+    faults.push({ message: 'property name in double quotes expected', place: placeOfNode(property) });
+    return [];
+  }
+
+  const root = source.statements[0]?.expression;
+  const value = root === undefined ? undefined : read(root, '');
+  const placeOf = (pointer: string): Place => {
+    for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
+      const place = values.get(at);
+      if (place !== undefined) return withPointer(place, pointer);
+      if (at === '') return withPointer(between(0, 0), pointer);
+    }
+  };
+  return {
+    value,
+    faults,
+    has: (pointer) => values.has(pointer),
+    placeOf,
+    keyPlaceOf: (pointer) => {
+      const place = keys.get(pointer);
+      return place === undefined ? placeOf(pointer) : withPointer(place, pointer);
+    },
+  };
+}
+
+/** A JSON pointer (RFC 6901) from its segments. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((segment) => `/${escapeSegment(String(segment))}`).join('');
+}
+
+function escapeSegment(segment: string): string {
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function withPointer(place: Place, pointer: string): Place {
+  return { ...place, pointer };
+}
+
+/** What codegen wants to know of a project's tsconfig. */
+export interface Tsconfig {
+  /** The files it names, relative to the project's root and sorted. */
+  readonly files: readonly string[];
+  /** Legacy decorators where true, TC39 ones otherwise. */
+  readonly experimentalDecorators: boolean;
+  /** Faults of the configuration, one sentence each, and where they are written. */
+  readonly faults: readonly { readonly message: string; readonly place?: Place }[];
+}
+
+/**
+ * Reads a tsconfig with all it extends.
+ *
+ * @param root - absolute path of the project.
+ * @param file - relative to the root; undefined when there is none.
+ */
+export function readTsconfig(root: string, file: string): Tsconfig | undefined {
+  const location = path.resolve(root, file);
+  if (!ts.sys.fileExists(location)) return undefined;
+  const relative = (name: string): string => path.relative(root, name).split(path.sep).join('/');
+  const faultOf = ({ messageText, file: source, start = 0, length = 0 }: ts.Diagnostic) => {
+    const message = ts.flattenDiagnosticMessageText(messageText, ' ');
+    if (source === undefined) return { message };
+    const from = source.getLineAndCharacterOfPosition(start);
+    const to = source.getLineAndCharacterOfPosition(start + length);
+    const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
+    return { message, place: { file: relative(source.fileName), span } };
+  };
+  // Read as a document, so that faults know their places.
+  const source = ts.readJsonConfigFile(location, ts.sys.readFile) as ParsedJson;
+  const [syntax] = source.parseDiagnostics;
+  // What follows a syntax error is mostly its echo.
+  if (syntax !== undefined) return { files: [], experimentalDecorators: false, faults: [faultOf(syntax)] };
+  const folder = path.dirname(location);
+  const parsed = ts.parseJsonSourceFileConfigFileContent(source, ts.sys, folder, undefined, location);
+  return {
+    files: parsed.fileNames.map(relative).sort(),
+    experimentalDecorators: parsed.options.experimentalDecorators === true,
+    faults: parsed.errors.filter(({ code }) => code !== NO_INPUTS).map(faultOf),
+  };
+}
+
+type ParsedJson = ts.TsConfigSourceFile & { readonly parseDiagnostics: readonly ts.Diagnostic[] };
+
+/** "No inputs were found": no fault where the configuration of codegen names the files. */
+const NO_INPUTS = 18003;

@@ -1,9 +1,8 @@
 import { ts } from 'ts-morph';
-import type { SymbolSyntax } from '../syntax.js';
-import { followAliases, isOurs, isPackageNamespace } from './aliases.js';
+import type { FunctionSymbol, SymbolSyntax, VerbCall } from '../syntax.js';
+import { VERBS } from '../verbs.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
-import { functionSymbol } from './functions.js';
-import { importedInVain, missingMember } from './missing-exports.js';
+import { followAliases, importedInVain, isOurs, isPackageNamespace, missingMember } from './imports.js';
 
 /** What an identifier means, followed through imports, aliases, namespaces and re-exports. */
 export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {
@@ -69,4 +68,268 @@ export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration):
   if (node.name !== undefined) return placeOf(context, node.name);
   const keyword = node.getChildren().find((child) => child.kind === ts.SyntaxKind.ClassKeyword);
   return placeOf(context, keyword ?? node);
+}
+
+type Written = ts.FunctionDeclaration | ts.FunctionExpression | ts.ArrowFunction;
+
+/** What a declaration means where it is a function, or a constant that can be called; nothing for any other. */
+function functionSymbol(
+  context: HostContext,
+  declarations: readonly ts.Declaration[],
+  name: string,
+): SymbolSyntax | undefined {
+  const [first] = declarations;
+  if (first === undefined || context.program.isSourceFileDefaultLibrary(first.getSourceFile()))
+    return undefined;
+  // Of overloads, the declaration with the body is the function.
+  const declaration =
+    declarations.find((each) => ts.isFunctionDeclaration(each) && each.body !== undefined) ?? first;
+  const written = writtenFunction(declaration);
+  if (written === undefined && !isCallable(context, declaration)) return undefined;
+  const nameNode = ts.getNameOfDeclaration(declaration);
+  const ownName = nameNode !== undefined && ts.isIdentifier(nameNode) ? nameNode.text : undefined;
+  const exportName = exportNames(context, declaration.getSourceFile()).get(declaration);
+  const why = whyNot(context, declaration, written, exportName, ownName);
+  const isOwn = isOfProject(context, declaration.getSourceFile());
+  const verb = written === undefined || !isOwn ? undefined : verbCalledIn(context, written);
+  const symbol: FunctionSymbol = {
+    kind: 'function',
+    name: ownName ?? name,
+    file: relativeFile(context, declaration.getSourceFile().fileName),
+    place: placeOf(context, nameNode ?? declaration),
+    ...(exportName === undefined ? {} : { exportName }),
+    source: (written ?? declaration).getText().replaceAll('\r\n', '\n'),
+    ...(why === undefined ? {} : { why }),
+    ...(verb === undefined ? {} : { verb }),
+  };
+  return symbol;
+}
+
+/** The function a declaration writes out. */
+function writtenFunction(declaration: ts.Declaration): Written | undefined {
+  if (ts.isFunctionDeclaration(declaration)) return declaration;
+  if (ts.isVariableDeclaration(declaration) && declaration.initializer !== undefined)
+    return asFunction(declaration.initializer);
+  return ts.isExportAssignment(declaration) ? asFunction(declaration.expression) : undefined;
+}
+
+function asFunction(node: ts.Expression): ts.FunctionExpression | ts.ArrowFunction | undefined {
+  if (ts.isArrowFunction(node) || ts.isFunctionExpression(node)) return node;
+  const isWrapped =
+    ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node);
+  return isWrapped ? asFunction(node.expression) : undefined;
+}
+
+function isCallable({ checker }: HostContext, declaration: ts.Declaration): boolean {
+  if (!ts.isVariableDeclaration(declaration) && !ts.isExportAssignment(declaration)) return false;
+  return checker.getTypeAtLocation(declaration).getCallSignatures().length > 0;
+}
+
+/** Why a registry cannot import the function, or a workflow cannot call it, as the end of a sentence. */
+function whyNot(
+  context: HostContext,
+  declaration: ts.Declaration,
+  written: Written | undefined,
+  exportName: string | undefined,
+  ownName: string | undefined,
+): string | undefined {
+  if (!isOfProject(context, declaration.getSourceFile())) return 'its source is not part of the project';
+  if (!isTopLevel(declaration)) return 'it does not stand at the top level of its module';
+  if (exportName === undefined) return 'its module does not export it';
+  if (exportName === 'default' && ownName === undefined) return 'it has no name';
+  if (written === undefined || written.body === undefined) return 'it is not written out as a function';
+  if (ts.isVariableDeclaration(declaration) && !(ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const))
+    return 'it is not declared with `const`';
+  if (written.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword)) return 'it is asynchronous';
+  if (written.asteriskToken !== undefined) return 'it is a generator';
+  return returnsPromise(context, written) ? 'it returns a promise' : undefined;
+}
+
+function returnsPromise({ checker }: HostContext, written: Written): boolean {
+  const signature = checker.getSignatureFromDeclaration(written);
+  if (signature === undefined) return false;
+  const type = checker.getReturnTypeOfSignature(signature);
+  return (type.isUnion() ? type.types : [type]).some((part) => {
+    const then = checker.getPropertyOfType(part, 'then');
+    return (
+      then !== undefined && checker.getTypeOfSymbolAtLocation(then, written).getCallSignatures().length > 0
+    );
+  });
+}
+
+function isTopLevel(declaration: ts.Declaration): boolean {
+  const statement = ts.findAncestor(declaration, ts.isStatement) ?? declaration;
+  return ts.isSourceFile(statement.parent);
+}
+
+/**
+ * The first verb that a function calls, in its own body or in a function of the project that it calls. A verb throws
+ * wherever it runs, so such a function cannot be run.
+ */
+function verbCalledIn(context: HostContext, start: ts.Node): VerbCall | undefined {
+  const visited = new Set<ts.Node>([start]);
+  // The set grows while it is walked.
+  for (const written of visited) {
+    const { verb, functions } = callsIn(context, written);
+    if (verb !== undefined) return verb;
+    for (const each of functions) visited.add(each);
+  }
+  return undefined;
+}
+
+interface Calls {
+  readonly verb?: VerbCall;
+  /** The declarations of what else is called, as far as they are functions of the project. */
+  readonly functions: readonly ts.Node[];
+}
+
+const callsByNode = new WeakMap<ts.Node, Calls>();
+
+function callsIn(context: HostContext, written: ts.Node): Calls {
+  const before = callsByNode.get(written);
+  if (before !== undefined) return before;
+  const found = readCalls(context, written);
+  callsByNode.set(written, found);
+  return found;
+}
+
+function readCalls(context: HostContext, written: ts.Node): Calls {
+  const functions: ts.Node[] = [];
+  const open: ts.Node[] = [written];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    // The initializers of a class that the function makes are not read by codegen either, and do not run here.
+    if (ts.isClassLike(node)) continue;
+    if (ts.isCallExpression(node)) {
+      const called = calledBy(context, node.expression);
+      if (typeof called === 'string') {
+        return { verb: { name: called, place: placeOf(context, node.expression) }, functions };
+      }
+      if (called !== undefined) functions.push(called);
+    }
+    const children: ts.Node[] = [];
+    ts.forEachChild(node, (child) => void children.push(child));
+    open.push(...children.reverse());
+  }
+  return { functions };
+}
+
+/** The name of a verb, or the declaration of a function of the project. */
+function calledBy(context: HostContext, callee: ts.Expression): string | ts.Node | undefined {
+  return meantBy(context, callee, new Set());
+}
+
+/** Follows constants that stand for something else: `const invoke = sw.call`, `const { call } = sw`. */
+function meantBy(context: HostContext, callee: ts.Node, seen: Set<ts.Node>): string | ts.Node | undefined {
+  if (seen.has(callee)) return undefined;
+  seen.add(callee);
+  const member = accessOf(callee);
+  const owner = member && memberOf(context, member.object);
+  if (member !== undefined && owner !== undefined) {
+    return verbNamed(`${owner}.${member.name.text}`) ?? verbNamed(member.name.text);
+  }
+  const name = member?.name ?? (ts.isIdentifier(callee) ? callee : undefined);
+  const end = name && endOf(context, name);
+  if (end === undefined) return undefined;
+  const verb = verbNamed(end.ours);
+  if (verb !== undefined) return verb;
+  const written = end.symbol.valueDeclaration;
+  if (written !== undefined && ts.isBindingElement(written)) return meantBy(context, written, seen);
+  const stands = written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
+  const verbBehind = stands && meantBy(context, stands, seen);
+  return typeof verbBehind === 'string' ? verbBehind : writtenBy(context, end.symbol);
+}
+
+interface Access {
+  readonly object: ts.Expression;
+  readonly name: ts.Identifier | ts.PrivateIdentifier | ts.StringLiteralLike;
+}
+
+/** What is taken from which object, where it is written out: `sw.call`, `sw['call']`, `const { call } = sw`. */
+function accessOf(node: ts.Node): Access | undefined {
+  if (ts.isPropertyAccessExpression(node)) return { object: node.expression, name: node.name };
+  if (ts.isElementAccessExpression(node)) {
+    const key = node.argumentExpression;
+    return ts.isStringLiteralLike(key) ? { object: node.expression, name: key } : undefined;
+  }
+  if (!ts.isBindingElement(node)) return undefined;
+  const name = node.propertyName ?? node.name;
+  const taken = node.parent.parent;
+  const object = ts.isVariableDeclaration(taken) ? taken.initializer : undefined;
+  return object !== undefined && ts.isIdentifier(name) ? { object, name } : undefined;
+}
+
+/** What this package calls the object of an access: `ask`, or nothing but its namespace. */
+function memberOf(context: HostContext, object: ts.Expression): string | undefined {
+  const member = accessOf(object);
+  if (member !== undefined && memberOf(context, member.object) === '') return member.name.text;
+  const name = member?.name ?? (ts.isIdentifier(object) ? object : undefined);
+  const symbol = name && context.checker.getSymbolAtLocation(name);
+  if (name === undefined || symbol === undefined) return undefined;
+  return isNamespaceOfPackage(context, symbol) ? '' : endOf(context, name)?.ours;
+}
+
+/** Also where a module of the project hands the namespace on: `export * as sw from 'stepwright'`. */
+function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = new Set<ts.Symbol>()): boolean {
+  if (isPackageNamespace(symbol)) return true;
+  if (seen.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
+  const next = context.checker.getImmediateAliasedSymbol(symbol);
+  return next !== undefined && isNamespaceOfPackage(context, next, seen.add(symbol));
+}
+
+function endOf(
+  context: HostContext,
+  name: ts.Identifier | ts.MemberName | ts.StringLiteralLike,
+): { readonly symbol: ts.Symbol; readonly ours?: string } | undefined {
+  const start = context.checker.getSymbolAtLocation(name);
+  const end = start && followAliases(context, start);
+  if (end === undefined || 'lost' in end) return undefined;
+  const { symbol, stepwrightName } = end;
+  const written = symbol.valueDeclaration;
+  const isMember = written !== undefined && (ts.isClassElement(written) || ts.isTypeElement(written));
+  const isOwn = written !== undefined && !isMember && isOurs(written.getSourceFile().fileName);
+  const ours = stepwrightName ?? (isOwn ? symbol.name : undefined);
+  return { symbol, ...(ours === undefined ? {} : { ours }) };
+}
+
+function verbNamed(name: string | undefined): string | undefined {
+  return VERBS.find((verb) => verb === name);
+}
+
+function writtenBy(context: HostContext, { valueDeclaration }: ts.Symbol): ts.Node | undefined {
+  if (valueDeclaration === undefined || !isOfProject(context, valueDeclaration.getSourceFile()))
+    return undefined;
+  const isFunction = ts.isFunctionLike(valueDeclaration) || ts.isVariableDeclaration(valueDeclaration);
+  return isFunction && !ts.isParameter(valueDeclaration) ? valueDeclaration : undefined;
+}
+
+const exportsByChecker = new WeakMap<ts.TypeChecker, Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>>();
+
+/** By declaration, the name a module exports it by; its own name where there are several. */
+export function exportNames(context: HostContext, source: ts.SourceFile): ReadonlyMap<ts.Node, string> {
+  const files =
+    exportsByChecker.get(context.checker) ?? new Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>();
+  exportsByChecker.set(context.checker, files);
+  const names = files.get(source) ?? readExportNames(context, source);
+  files.set(source, names);
+  return names;
+}
+
+function readExportNames({ checker }: HostContext, source: ts.SourceFile): ReadonlyMap<ts.Node, string> {
+  const names = new Map<ts.Node, string>();
+  const module = checker.getSymbolAtLocation(source);
+  if (module === undefined) return names;
+  for (const entry of checker.getExportsOfModule(module)) {
+    if (entry.name === 'export=' || entry.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration))
+      continue;
+    const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
+    for (const declaration of target.declarations ?? []) {
+      const own = ts.getNameOfDeclaration(declaration);
+      const ownName = own !== undefined && ts.isIdentifier(own) ? own.text : undefined;
+      const earlier = names.get(declaration);
+      if (earlier === undefined || entry.name === ownName || (earlier === 'default' && earlier !== ownName)) {
+        names.set(declaration, entry.name);
+      }
+    }
+  }
+  return names;
 }

@@ -1,9 +1,9 @@
 import { ts } from 'ts-morph';
 import type { TypeNotes, TypeTag } from '../syntax.js';
 import { withNotes } from '../type-syntax.js';
-import { isOurs } from './aliases.js';
 import { type HostContext, placeBetween } from './context.js';
-import { declarationsOf } from './type-order.js';
+import { isOurs } from './imports.js';
+import { declarationsOf } from './type-union.js';
 
 /** What the JSDoc of a property says. */
 export function notesOfSymbol(context: HostContext, property: ts.Symbol): TypeNotes | undefined {

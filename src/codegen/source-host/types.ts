@@ -1,12 +1,11 @@
 import { ts } from 'ts-morph';
-import { compareText } from '../emit/order.js';
+import { compareText } from '../emit/literal.js';
 import type { PropertySyntax, TypeSyntax } from '../syntax.js';
 import { withNotes, withoutUndefined } from '../type-syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
+import { unresolvedIn } from './imports.js';
 import { notesOfNode, notesOfSymbol, notesOfType } from './type-notes.js';
-import { rankIn, type WrittenOrder, writtenOrder } from './type-order.js';
-import { joinUnion } from './type-union.js';
-import { unresolvedIn } from './unresolved-types.js';
+import { joinUnion, rankIn, type WrittenOrder, writtenOrder } from './type-union.js';
 
 /** Nested deeper than this, a type counts as `other`: generic types can grow without end. */
 const MAX_DEPTH = 24;

@@ -1,4 +1,4 @@
-import type { ResourceClass } from '../../decorators/resource-types.js';
+import type { ResourceClass } from '../../decorators/resource.js';
 import type { ToolClass } from '../../decorators/tool.js';
 import type { LiteralFault } from './literal-names.js';
 import { type ToolName, toolName, type Uri, uri } from './names.js';

@@ -1,4 +1,4 @@
-import type { VariableNames } from '../../decorators/uri-template.js';
+import type { VariableNames } from '../../decorators/resource.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { constantExpr } from './constants.js';

@@ -1,4 +1,4 @@
-import type { RetryOptions } from '../../decorators/retry.js';
+import type { RetryOptions } from '../../decorators/step.js';
 import type { NoInput, ToolClass } from '../../decorators/tool.js';
 import type { ToolHandle, ToolLike } from './handles.js';
 import type { Naming } from './names.js';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ResourceContext } from '../../decorators/context.js';
-import type { ResourceContent } from '../../decorators/resource-types.js';
+import type { ResourceContent } from '../../decorators/resource.js';
 import type { JsonObject } from '../../graph/json.js';
 import { RESULT_LIMIT_BYTES } from './call-result.js';
 import { thrownText } from './exceptions.js';

@@ -1,6 +1,10 @@
-import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
+import {
+  fingerprint,
+  fromMetadata,
+  REGISTRY_VERSION,
+  registryChecksum,
+} from '../../decorators/fingerprint.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import { REGISTRY_VERSION, registryChecksum } from '../../decorators/registry-format.js';
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';

@@ -1,6 +1,6 @@
 import type { ArgOptions } from '../../decorators/arg.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';

@@ -1,4 +1,4 @@
-import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { WithFactories } from '../catalogue/factories.js';
 import type { Middleware } from '../catalogue/middleware.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assistant, user } from '../../decorators/prompt-content.js';
-import { prompt } from '../../decorators/prompt-text.js';
+import { assistant, prompt, user } from '../../decorators/prompt-content.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import type { Registry } from '../catalogue/registry.js';

@@ -1,7 +1,6 @@
 import type { RequestContext as PromptContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import type { PromptMessages } from '../../decorators/prompt-content.js';
-import { PromptText } from '../../decorators/prompt-text.js';
+import { type PromptMessages, PromptText } from '../../decorators/prompt-content.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { isContentBlock } from '../catalogue/call-result.js';

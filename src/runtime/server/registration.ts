@@ -1,5 +1,5 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
-import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import { graphErrors } from '../../formats/builder/problems.js';
 import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';

@@ -1,4 +1,4 @@
-import type { SimplePrompt } from '../../decorators/simple-prompt.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';

@@ -1,4 +1,4 @@
-import type { Duration } from '../../../decorators/control-flow-types.js';
+import type { Duration } from '../../../decorators/control-flow.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { nearestName } from '../../../graph/suggest.js';

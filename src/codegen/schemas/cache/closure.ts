@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
-import type { Disk } from './disk.js';
-import { filesOf } from './packages.js';
-import { specifiersOf } from './specifiers.js';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, extname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isJsonObject, type Json } from '../../../graph/json.js';
 
 /** Everything that files load, and what that depends on. */
 interface Closure {
@@ -57,4 +58,246 @@ export function openClosures(disk: Disk): Closures {
       return closure;
     },
   };
+}
+
+/** What the text of a module says about what it loads. */
+export interface Specifiers {
+  /** What stands in `import`, `export … from` and `require`, as it is written, and every path that stands in quotes. */
+  readonly named: readonly string[];
+  /** False where it loads what its text does not name: such a module has to be run each time. */
+  readonly isComplete: boolean;
+}
+
+/** Statements that are erased; they begin a line, so that no comment can make one of a statement that is kept. */
+const ERASED =
+  /^[ \t]*(?:import|export)\s+type\s+(?:\{[^{}]*\}|\*\s*as\s+[\w$]+|\*|[\w$]+)\s+from\s*(?:'[^'\n]*'|"[^"\n]*")/gm;
+
+const LOADED =
+  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire(?:\.resolve)?\s*\(\s*)(?:'([^'\n]*)'|"([^"\n]*)"|`([^`\n]*)`)/g;
+
+/** A path between two quotes, whichever they are: the quotes of a comment need not come in pairs. */
+const QUOTED_PATH = /(?<=['"`])\.{1,2}\/[^'"`\r\n]*(?=['"`])/g;
+
+/** `import(path)`, `require(path)`, and ways to a `require` of another name. */
+const COMPUTED =
+  /\b(?:import|require(?:\.resolve)?)\s*\(\s*(?!['"`\s])|\bcreateRequire\b|\bimport\.meta\.(?:resolve|glob)\b/;
+
+/**
+ * Reads what a module loads off its text. It is not parsed: too much may be found, in comments and in strings, which
+ * costs a needless run; too little may not.
+ */
+export function specifiersOf(text: string): Specifiers {
+  const kept = text.replace(ERASED, '');
+  const loaded = [...kept.matchAll(LOADED)].map(
+    ([, single, double, template]) => single ?? double ?? template ?? '',
+  );
+  // What is escaped or put together is not what is loaded.
+  const isPlain = loaded.every((specifier) => !/\\|\$\{/.test(specifier));
+  const paths = kept.match(QUOTED_PATH) ?? [];
+  return {
+    named: [...new Set([...loaded, ...paths])],
+    isComplete: isPlain && !COMPUTED.test(kept),
+  };
+}
+
+/**
+ * Every file that a specifier may lead to, whichever conditions and extensions count: one that is not loaded costs a
+ * needless run when it changes. Of a package that is installed it is the `package.json` alone, whose version stands
+ * for what is in it; a package that is linked (a workspace, a checkout) is followed like the project itself.
+ *
+ * @param from - absolute path of the module.
+ */
+export function filesOf(disk: Disk, specifier: string, from: string): readonly string[] {
+  if (specifier.startsWith('file:'))
+    return candidates(disk, fileURLToPath(new URL(specifier.replace(/[?#].*$/, ''))));
+  if (/^\.{0,2}\//.test(specifier) || specifier === '.' || specifier === '..') {
+    const path = resolve(dirname(from), specifier);
+    return [...candidates(disk, path), ...candidates(disk, path.replace(/[?#].*$/, ''))];
+  }
+  if (/^\w{2,}:/.test(specifier) || isBuiltin(specifier)) return [];
+  const own = disk.ancestors(dirname(from)).find((folder) => disk.isFile(join(folder, 'package.json')));
+  const manifest = own === undefined ? {} : manifestOf(disk, own);
+  if (specifier.startsWith('#')) {
+    return own === undefined ? [] : targetFiles(disk, own, leaves(manifest.imports, specifier), from);
+  }
+  const [, name, rest] = /^(@[^/]+\/[^/]+|[^/]+)(\/.*)?$/.exec(specifier) ?? [];
+  if (name === undefined) return [];
+  const inside = `.${rest ?? ''}`;
+  const ownFiles = own !== undefined && manifest.name === name ? packageFiles(disk, own, inside) : [];
+  return [...ownFiles, ...installedFiles(disk, name, inside, from)];
+}
+
+function installedFiles(disk: Disk, name: string, inside: string, from: string): readonly string[] {
+  const found = disk
+    .ancestors(dirname(from))
+    .map((folder) => join(folder, 'node_modules', name))
+    .find((folder) => disk.isFolder(folder));
+  if (found === undefined) return [];
+  const real = realpathSync(found);
+  if (real.split(sep).includes('node_modules')) return [join(real, 'package.json')];
+  return packageFiles(disk, real, inside);
+}
+
+/** The files of a package that `name` (`.`) or `name/inside` (`./inside`) may lead to. */
+function packageFiles(disk: Disk, folder: string, inside: string): readonly string[] {
+  const manifest = manifestOf(disk, folder);
+  const own = join(folder, 'package.json');
+  if (manifest.exports !== undefined) {
+    return [own, ...targetFiles(disk, folder, leaves(manifest.exports, inside), own)];
+  }
+  const entries = [manifest.main, manifest.module].filter((entry) => typeof entry === 'string');
+  const paths = inside === '.' ? ['.', ...entries] : [inside];
+  return [own, ...paths.flatMap((path) => candidates(disk, join(folder, path)))];
+}
+
+function targetFiles(
+  disk: Disk,
+  folder: string,
+  targets: readonly string[],
+  from: string,
+): readonly string[] {
+  return targets.flatMap((target) =>
+    target.startsWith('.') ? candidates(disk, join(folder, target)) : filesOf(disk, target, from),
+  );
+}
+
+/** What an `exports` or `imports` map has for a key, under all conditions. */
+function leaves(map: unknown, key: string): readonly string[] {
+  const isTable = isJsonObject(map as Json) && Object.keys(map as object).some((each) => /^[.#]/.test(each));
+  if (!isTable) return key === '.' ? textsIn(map) : [];
+  return Object.entries(map as object).flatMap(([pattern, target]) => {
+    if (pattern === key) return textsIn(target);
+    const [head = '', tail] = pattern.split('*');
+    const isMatch = tail !== undefined && key.startsWith(head) && key.endsWith(tail);
+    if (!isMatch || key.length < head.length + tail.length) return [];
+    const matched = key.slice(head.length, key.length - tail.length);
+    return textsIn(target).map((text) => text.replaceAll('*', matched));
+  });
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+function manifestOf(disk: Disk, folder: string): Manifest {
+  try {
+    const value = JSON.parse(disk.text(join(folder, 'package.json')) ?? '') as Json;
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** `./x.js` is written for `./x.ts`. */
+const WRITTEN_FOR: Readonly<Record<string, readonly string[]>> = {
+  '.js': ['.ts', '.tsx', '.jsx'],
+  '.jsx': ['.tsx', '.ts'],
+  '.mjs': ['.mts'],
+  '.cjs': ['.cts'],
+};
+
+/** CommonJS leaves extensions and `index` out. */
+const EXTENSIONS = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json', '.node'];
+
+/** All files that a path may mean, as they are: which of them are there is part of what is remembered. */
+function candidates(disk: Disk, path: string): readonly string[] {
+  const extension = extname(path);
+  const stem = path.slice(0, path.length - extension.length);
+  const names = [path, ...(WRITTEN_FOR[extension] ?? []).map((each) => stem + each)];
+  if (!/^\.[cm]?[jt]sx?$/.test(extension)) {
+    for (const each of EXTENSIONS) names.push(path + each, join(path, `index${each}`));
+  }
+  return names.filter((name) => disk.isFile(name));
+}
+
+/** Path of the compiler inside ts-morph: always there and always of a version with a JavaScript API. */
+export function bundledCompiler(): string {
+  const fromHere = createRequire(import.meta.url);
+  return createRequire(fromHere.resolve('ts-morph')).resolve('@ts-morph/common/dist/typescript.js');
+}
+
+/** The file system as it was when it was first asked. A later look takes a new one. */
+export interface Disk {
+  isFile(path: string): boolean;
+  isFolder(path: string): boolean;
+  /** Nothing for a file that cannot be read. */
+  text(path: string): string | undefined;
+  /** Of the bytes, as hex; empty for a file that cannot be read. */
+  hash(path: string): string;
+  /** The folder and all above it. */
+  ancestors(folder: string): readonly string[];
+  /** What decides in a folder which packages there are. */
+  manifests(folder: string): readonly string[];
+}
+
+/** The description of a package, what a lockfile asks for, and what a package manager has noted about its work. */
+const MANIFESTS = [
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bun.lock',
+  'bun.lockb',
+  '.pnp.cjs',
+  'node_modules/.package-lock.json',
+  'node_modules/.yarn-integrity',
+  'node_modules/.yarn-state.yml',
+  'node_modules/.modules.yaml',
+];
+
+export function openDisk(): Disk {
+  const kinds = new Map<string, 'file' | 'folder' | 'nothing'>();
+  const contents = new Map<string, Buffer | undefined>();
+  const hashes = new Map<string, string>();
+  const manifests = new Map<string, readonly string[]>();
+  const kindOf = (path: string) => remembered(kinds, path, () => look(path));
+  const bytes = (path: string) => remembered(contents, path, () => read(path));
+  const disk: Disk = {
+    isFile: (path) => kindOf(path) === 'file',
+    isFolder: (path) => kindOf(path) === 'folder',
+    text: (path) => bytes(path)?.toString('utf8'),
+    hash: (path) => remembered(hashes, path, () => hashOf(bytes(path))),
+    ancestors,
+    manifests: (folder) =>
+      remembered(manifests, folder, () =>
+        MANIFESTS.map((name) => join(folder, name)).filter((path) => disk.isFile(path)),
+      ),
+  };
+  return disk;
+}
+
+function remembered<T>(known: Map<string, T>, key: string, find: () => T): T {
+  if (!known.has(key)) known.set(key, find());
+  return known.get(key) as T;
+}
+
+function look(path: string): 'file' | 'folder' | 'nothing' {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile()) return 'file';
+    return stats?.isDirectory() ? 'folder' : 'nothing';
+  } catch {
+    return 'nothing';
+  }
+}
+
+function read(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(bytes: Buffer | undefined): string {
+  return bytes === undefined ? '' : createHash('sha256').update(bytes).digest('hex');
+}
+
+function ancestors(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...ancestors(above)];
 }

@@ -1,10 +1,12 @@
-import { join, sep } from 'node:path';
-import { ownEntries } from '../launch.js';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { removeStaleFiles, takeTemporaryName } from '../../writer.js';
+import { type ImportOptions, importModules, type ModuleOutcome } from '../import-modules.js';
+import { childConditions, ownEntries } from '../launch.js';
 import type { ClassReading, ModuleRequest } from '../protocol.js';
-import { type Closures, openClosures } from './closure.js';
-import { openDisk } from './disk.js';
-import { cacheFolder, readEntry, sha256, writeEntry } from './entry-file.js';
-import { areCurrent, environmentHash, type Reads } from './reads.js';
+import { type Closures, openClosures, openDisk } from './closure.js';
+import { areCurrent, environmentHash, mergeReads, NO_READS, type Reads } from './reads.js';
 
 /** What decides, beside the files, what an import gives. */
 export interface CacheConditions {
@@ -102,4 +104,102 @@ function isSound(reading: ClassReading): boolean {
     default:
       return reading satisfies never;
   }
+}
+
+/** {@link importModules} for those modules that the cache knows nothing of; without any, no process is started. */
+export async function importCached(
+  modules: readonly ModuleRequest[],
+  options: ImportOptions & { readonly cache: boolean },
+): Promise<ReadonlyMap<string, ModuleOutcome>> {
+  const cache =
+    options.cache && modules.length > 0
+      ? openSchemaCache({ ...options, ...childConditions(options) })
+      : undefined;
+  if (cache === undefined) return importModules(modules, options);
+  const outcomes = new Map<string, ModuleOutcome>();
+  for (const module of modules) {
+    const classes = cache.recall(module);
+    if (classes === undefined) continue;
+    outcomes.set(module.file, { kind: 'imported', file: module.file, classes, reads: NO_READS });
+  }
+  const unknown = modules.filter(({ file }) => !outcomes.has(file));
+  const imported = await importModules(unknown, options);
+  // Which module a shared one was first read for is chance: what one has looked at counts for all.
+  const reads = mergeReads(
+    [...imported.values()].map((outcome) => ('reads' in outcome && outcome.reads) || NO_READS),
+  );
+  for (const module of unknown) {
+    const outcome = imported.get(module.file);
+    if (outcome === undefined) continue;
+    outcomes.set(module.file, outcome);
+    if (outcome.kind === 'imported') cache.keep(module, outcome.classes, reads);
+  }
+  return outcomes;
+}
+
+/** What is kept of one module. */
+interface CacheEntry {
+  /** What the readings were made from. */
+  readonly key: string;
+  readonly reads: Reads;
+  /** Of the variables among the reads. */
+  readonly environment: string;
+  readonly classes: readonly ClassReading[];
+}
+
+/**
+ * The folder of a project's cache, made if need be, without what runs that were killed have left in it. Nothing where there is none to be had: without a `package.json`
+ * the folder is no project; without the right to write, or where `node_modules` is a link into another project, it is
+ * not ours to fill.
+ */
+function cacheFolder(root: string): string | undefined {
+  const folder = join(root, 'node_modules', '.cache', 'stepwright');
+  try {
+    readFileSync(join(root, 'package.json'));
+    mkdirSync(join(root, 'node_modules'), { recursive: true });
+    for (const made of [dirname(dirname(folder)), dirname(folder), folder]) {
+      mkdirSync(made, { recursive: true });
+      if (!realpathSync(made).startsWith(realpathSync(root) + sep)) return undefined;
+    }
+    removeStaleFiles(folder, (name) => /^[0-9a-f]{32}\.json$/.test(name));
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads an entry. One that is missing, cut off or changed by whomever is none. */
+function readEntry(folder: string, module: string): CacheEntry | undefined {
+  try {
+    const text = readFileSync(entryPath(folder, module), 'utf8');
+    const end = text.indexOf('\n');
+    const body = text.slice(end + 1);
+    return text.slice(0, end) === sha256(body) ? (JSON.parse(body) as CacheEntry) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes an entry in one step. Where the file system refuses, there is none. */
+function writeEntry(folder: string, module: string, entry: CacheEntry): void {
+  const target = entryPath(folder, module);
+  const { temporary, release } = takeTemporaryName(target);
+  const body = JSON.stringify(entry);
+  try {
+    writeFileSync(temporary, `${sha256(body)}\n${body}`);
+    renameSync(temporary, target);
+  } catch {
+    rmSync(temporary, { force: true, recursive: true });
+  } finally {
+    release();
+  }
+}
+
+/** One file for each module, whatever becomes of it: the cache does not grow with every change. */
+function entryPath(folder: string, module: string): string {
+  return join(folder, `${sha256(module).slice(0, 32)}.json`);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

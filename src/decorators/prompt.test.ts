@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type SimplePromptHandler, simplePrompt } from './prompt.js';
 import { user } from './prompt-content.js';
-import { type SimplePromptHandler, simplePrompt } from './simple-prompt.js';
 
 const handler: SimplePromptHandler = ({ code = '' }) => [user(`Please review this code:\n\n${code}`)];
 

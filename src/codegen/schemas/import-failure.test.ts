@@ -1,6 +1,9 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, test } from 'vitest';
-import { importFailure } from './reason.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findSyntaxFault, importFailure } from './import-failure.js';
 
 const root = '/home/me/project';
 
@@ -71,4 +74,38 @@ describe('importFailure', () => {
   ])('says something of %j', (error, text) => {
     expect(importFailure(error, root).reason).toContain(text);
   });
+});
+
+let project: string;
+beforeEach(() => {
+  project = realpathSync(mkdtempSync(path.join(tmpdir(), 'syntax-')));
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+function find(files: Readonly<Record<string, string>>) {
+  for (const [file, text] of Object.entries(files)) writeFileSync(path.join(project, file), text);
+  return findSyntaxFault(path.join(project, 'a.ts'), project);
+}
+
+const waits = 'interface Gone {\n  a: string;\n}\nexport function f(): void {\n  await g();\n}\n';
+
+test('a fault that the compiler lets through is found where it is written', () => {
+  expect(find({ 'a.ts': waits })).toEqual({ file: 'a.ts', position: '5:3' });
+});
+
+test('it is found in what the module imports', () => {
+  expect(find({ 'a.ts': "import './b.js';\nexport const a = 1;", 'b.ts': waits })).toEqual({
+    file: 'b.ts',
+    position: '5:3',
+  });
+});
+
+test('what only a module may hold is none', () => {
+  const module = `import { b } from './b.js';
+export default class A { @dec() b = b; }
+export const here = import.meta.url;
+await Promise.resolve();
+function dec() { return (): void => {}; }
+`;
+  expect(find({ 'a.ts': module, 'b.ts': 'export const b = 1;' })).toBeUndefined();
 });
