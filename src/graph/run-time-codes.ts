@@ -45,7 +45,7 @@ const tools = {
   ),
   E_RESULT_NOT_JSON: entry(
     'The result is not JSON.',
-    'The result holds a function, a promise, a cycle, a `bigint`, a number that is not finite, or the like; `details.pointer` says where.',
+    'The result holds a function, a promise, a cycle, a `bigint`, a number that is not finite, or the like, or is nested more than 512 levels; `details.pointer` says where.',
     'Return plain JSON. A tool that failed so did run. Asynchronous work of a function belongs in a tool.',
   ),
   E_RESULT_TOO_LARGE: entry(

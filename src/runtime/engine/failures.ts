@@ -208,9 +208,11 @@ function partOf(values: readonly (readonly [index: number, value: Json])[]): Jso
   const partial: [string, Json][] = [];
   let size = 0;
   for (const [index, value] of values) {
-    size += JSON.stringify(value).length;
+    const key = String(index);
+    // With quotes, colon and comma, or the braces.
+    size += key.length + JSON.stringify(value).length + 4;
     if (size > PARTIAL_LIMIT) break;
-    partial.push([String(index), value]);
+    partial.push([key, value]);
   }
   const omitted = values.length - partial.length;
   return {

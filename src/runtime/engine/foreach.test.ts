@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../graph/json.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import { ask, body, foreach, isMore, item, place, undo } from './constructs.fixture.js';
 import {
   again,
@@ -161,6 +161,18 @@ describe('an item that fails', () => {
       .returns('line[2]', 'z')
       .fails('line[3]');
     expect(run.state.run.failure?.details).toEqual({ index: 3, partial: { 0: 'x' }, partial_omitted: 2 });
+  });
+
+  test('counts the indices of the values it leaves', () => {
+    const items = Array.from({ length: 1_000 }, (_, index) => index);
+    const run = new Run(result(), { items });
+    for (const index of items.slice(0, -1)) run.returns(`line[${index}]`, 'x'.repeat(20));
+    run.fails('line[999]');
+    const details = run.state.run.failure?.details as JsonObject;
+    const size = JSON.stringify(details.partial).length;
+    expect(size).toBeLessThanOrEqual(16_384);
+    expect(size).toBeGreaterThan(16_300);
+    expect(Object.keys(details.partial as JsonObject).length + Number(details.partial_omitted)).toBe(999);
   });
 
   test('with `continue` leaves null in its place', () => {
