@@ -195,7 +195,7 @@ function unionOf(entries: readonly EntryContent[]): string {
   return line.length <= 80 ? line : names.map((name) => `\n  | ${name}`).join('');
 }
 
-/** An export of a source file: a class, or a function, whose name then stands for the class's. */
+/** An export of a source file: a class, or a function, whose name then replaces the class's. */
 type ExportHandle = Pick<ClassHandle, 'file' | 'className' | 'exportName'>;
 
 /** The import statements of a registry, and the name each export goes by in it. */

@@ -12,7 +12,7 @@ export interface DecoratedClass {
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
-/** The name of a class that has none, or none that may be used; every such class gets one that stands in for it. */
+/** The name of a class that has none, or none that may be used; every such class gets a replacement. */
 export const UNNAMED = '';
 
 /** Declarations while they are being collected. */

@@ -160,7 +160,7 @@ function refuseFieldsWithoutWorkflow(syntax: ClassSyntax, report: (fault: Diagno
 
 /**
  * Reports what a decorator names at once although its module may not have run yet: the other module imports this one
- * as well, and it depends on the first import of all which of them runs first. What stands in a function is named later.
+ * as well, and it depends on the first import of all which of them runs first. Names inside functions are read later.
  */
 function refuseCycles(
   { decorators, fields }: ClassSyntax,

@@ -43,7 +43,7 @@ export function checkId(id: string, place: Place, report: Report): boolean {
 
 /**
  * Reports declarations that share a name or an address, with both places. Each keeps a name of its own, or gets one
- * that stands in for it: what uses the second of two is checked against the second.
+ * that replaces it: what uses the second of two is checked against the second.
  */
 export function refuseDuplicates(declarations: MutableDeclarations, report: Report): void {
   const { resources } = declarations;

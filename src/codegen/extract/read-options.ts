@@ -188,7 +188,7 @@ function placeOfLiteral(value: ExpressionSyntax): Place {
 
 export type StaticRead =
   | { readonly ok: true; readonly value: Json | undefined }
-  /** Where the first part stands that is not a literal, and the way to it. */
+  /** The location of the first part that is not a literal, and the path to it. */
   | { readonly ok: false; readonly place: Place; readonly path: readonly (string | number)[] };
 
 /** The value of an expression that consists of literals only. Absent keys are dropped, absent items become null. */
@@ -248,7 +248,7 @@ export function textOptions<K extends string>(
   return Object.fromEntries(found) as { readonly [P in K]?: string };
 }
 
-/** Where an option's value stands, or else the decorator. */
+/** The location of an option's value, or else of the decorator. */
 export function placeOfOption(options: ReadOptions, name: string, fallback: Place): Place {
   return ownProperty(options.syntax, name)?.place ?? fallback;
 }

@@ -146,7 +146,7 @@ function enumOf(values: readonly (string | number | boolean)[]): JsonSchema | un
   return only !== undefined && types.length === 1 ? { type: only, enum: values } : undefined;
 }
 
-/** Makes the arguments of every prompt what a caller is told of them. Those at fault are left out, and reported. */
+/** Describes the arguments of every prompt for callers. Faulty arguments are left out and reported. */
 export function linkPrompts({ prompts }: Pick<Declarations, 'prompts'>): Phase<readonly LinkedPrompt[]> {
   const diagnostics: Diagnostic[] = [];
   const value = prompts.map(
