@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { importFault, undeclaredPackage } from './rooms.js';
+import { cycles, importFault, undeclaredPackage } from './rooms.js';
 import { type Import, importsOf, isTest, ROOT, sourceFiles } from './source-files.js';
 
 describe('the product', () => {
@@ -29,6 +29,10 @@ describe('the product', () => {
   test('imports only rooms above, and packages where they belong', () => {
     expect(imports.map(importFault).filter((fault) => fault !== undefined)).toEqual([]);
   });
+
+  test('has no cycle of imports when it runs', () => {
+    expect(cycles(imports)).toEqual([]);
+  });
 });
 
 test('examples use the product by its name alone, as its users do', () => {
@@ -36,6 +40,14 @@ test('examples use the product by its name alone, as its users do', () => {
     .flatMap(importsOf)
     .filter((link) => link.to.startsWith('src/'));
   expect(inside).toEqual([]);
+});
+
+test('a cycle is found behind what leads to it, and through more than two files', () => {
+  const links = (how: Import['how'], ...pairs: string[]): Import[] =>
+    pairs.map((pair) => ({ from: pair.charAt(0), to: pair.charAt(1), how }));
+  expect(cycles(links('value', 'ab', 'bc', 'cd', 'db', 'de'))).toEqual(['b', 'c', 'd']);
+  expect(cycles(links('value', 'ab', 'bc'))).toEqual([]);
+  expect(cycles([...links('value', 'ab'), ...links('type', 'ba')])).toEqual([]);
 });
 
 describe('the rule', () => {

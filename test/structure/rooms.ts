@@ -103,3 +103,15 @@ export function undeclaredPackage(link: Import, dependencies: readonly string[])
 function isOf(name: string, specifier: string): boolean {
   return specifier === name || specifier.startsWith(`${name}/`);
 }
+
+/** The files that import each other in a circle when the program runs, and those between two circles. */
+export function cycles(imports: readonly Import[]): string[] {
+  let left = imports.filter(({ how }) => how === 'value');
+  for (;;) {
+    const from = new Set(left.map((link) => link.from));
+    const to = new Set(left.map((link) => link.to));
+    const kept = left.filter((link) => from.has(link.to) && to.has(link.from));
+    if (kept.length === left.length) return [...from].sort();
+    left = kept;
+  }
+}

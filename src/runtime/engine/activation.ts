@@ -6,13 +6,14 @@ import { unreachable } from '../../graph/unreachable.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { completeNext } from './completion.js';
 import type { NodeStatus, SkipReason } from './contract.js';
+import { failForGood } from './fail.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { enterQueue, hasFreeSlot, nextInQueue } from './queues.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { Completion, OwedWork, ScopeRef } from './rows.js';
 import { forgetFailedItems, wipeParts } from './scopes.js';
-import { failForGood, skip } from './settle.js';
+import { skip } from './settle.js';
 import { ADVANCE_BUDGET, readerOf, type Transition } from './transition.js';
 import { goOnUndoing } from './undo.js';
 

@@ -3,11 +3,11 @@ import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { Retry } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { Command, Failure, OwedCommand } from './contract.js';
+import { fail, mayGoOn } from './fail.js';
 import { failures } from './failures.js';
 import { attemptId, delayId } from './identity.js';
 import { changeSlots, enterQueue } from './queues.js';
 import type { NodeRecord } from './records.js';
-import { fail, mayGoOn } from './settle.js';
 import type { Transition } from './transition.js';
 
 /** Failures no further attempt can change: the run is over, or its time is. */

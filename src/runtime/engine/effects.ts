@@ -9,8 +9,8 @@ import { failures } from './failures.js';
 import { countReissue, isPerhapsUndone } from './identity.js';
 import { type Effect, effectKey } from './indexed-tables.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
+import { isInRollback, rollbacksAround } from './records.js';
 import type { EffectRow } from './rows.js';
-import { isInRollback, rollbacksAround } from './state.js';
 import { readerIn, type Transition } from './transition.js';
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
 import { runOn, takeUp } from './activation.js';
-import { answered, failed, lateRefusal, lateSuccess, refused, submitted, timerFired } from './answers.js';
+import { answered, failed, refused, submitted, timerFired } from './answers.js';
 import { cancelRun, endWithFault } from './completion.js';
 import type { Advance, Event, Failure, StartIds } from './contract.js';
 import type { StartRow } from './rows.js';
@@ -10,6 +10,7 @@ import { openScope } from './scopes.js';
 import { checkGraph, ENGINE_VERSION, nodeOf, RunState } from './state.js';
 import type { Draft } from './tables.js';
 import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
+import { lateRefusal, lateSuccess } from './unknown.js';
 
 /**
  * Begins a run and takes it as far as it gets without an answer from outside.

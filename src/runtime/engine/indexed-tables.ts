@@ -1,8 +1,9 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
+import { rollbacksAround } from './records.js';
 import type { EffectRow, FailedItemRow } from './rows.js';
-import { type RunState, rollbacksAround } from './state.js';
+import type { RunState } from './state.js';
 import { KeyIndex, RowTable } from './tables.js';
 
 /** An undo record and its key. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
+import { rollsBack } from '../../plan/compensations.js';
 import type { ScopeAddress, WorkflowInstance } from '../../plan/instances.js';
 import { nodeKey } from '../../plan/node-key.js';
 import type { PlannedNode, ScopePlan } from '../../plan/plan.js';
@@ -320,4 +321,19 @@ export class ContainerRecord implements Tracked<'containers'> {
     if (this.undoing) row.undoing = true;
     return row;
   }
+}
+
+/** The `parallel` nodes around a node that undo what their branches did when one of them fails, the innermost first. */
+export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
+  const around: NodeRecord[] = [];
+  for (let each = scope.container; each !== undefined; each = each.scope.container) {
+    if (rollsBack(each.planned.node)) around.push(each);
+  }
+  return around;
+}
+
+/** Whether a `parallel` around a node undoes what its branches did when one of them fails. */
+export function isInRollback({ planned, scope }: NodeRecord): boolean {
+  const { node } = scope.workflow;
+  return planned.rolledBackBy.length > 0 || (node !== undefined && isInRollback(node));
 }

@@ -14,6 +14,7 @@ import { unreachable } from '../../graph/unreachable.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
 import { issue, nextAttemptId, waitFor } from './attempt.js';
 import type { Failure } from './contract.js';
+import { fail } from './fail.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
@@ -26,7 +27,7 @@ import {
   openContainer,
   succeededWith,
 } from './scopes.js';
-import { fail, select, settle, skip, succeed } from './settle.js';
+import { select, settle, skip, succeed } from './settle.js';
 import { containerOf, type RunState } from './state.js';
 import { readerOf, type Transition } from './transition.js';
 

@@ -1,5 +1,4 @@
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
-import { rollsBack } from '../../plan/compensations.js';
 import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
@@ -237,21 +236,6 @@ function visibleScope(from: ScopeRecord, plan: ScopePlan): ScopeRecord | undefin
 /** The scope around, in the same workflow. */
 function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefined {
   return container === workflow.node ? undefined : container?.scope;
-}
-
-/** The `parallel` nodes around a node that undo what their branches did when one of them fails, the innermost first. */
-export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
-  const around: NodeRecord[] = [];
-  for (let each = scope.container; each !== undefined; each = each.scope.container) {
-    if (rollsBack(each.planned.node)) around.push(each);
-  }
-  return around;
-}
-
-/** Whether a `parallel` around a node undoes what its branches did when one of them fails. */
-export function isInRollback({ planned, scope }: NodeRecord): boolean {
-  const { node } = scope.workflow;
-  return planned.rolledBackBy.length > 0 || (node !== undefined && isInRollback(node));
 }
 
 /** What a container keeps of its parts. @throws Error where it does not run: the state is not of this run. */

@@ -1,10 +1,10 @@
-import { abandon, noteUnknown } from './answers.js';
 import type { Failure, OwedCommand, SkipReason } from './contract.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import { cancel, neighbour, skip } from './settle.js';
 import { nodeOf } from './state.js';
 import type { Transition } from './transition.js';
 import { compensationReturned, forgetUndone } from './undo.js';
+import { abandon, noteUnknown } from './unknown.js';
 
 /** How a scope is kept from going on. */
 export interface Stop {

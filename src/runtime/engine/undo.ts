@@ -1,6 +1,5 @@
 import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { ToolCall } from './answers.js';
 import type { CompensationReport, Failure, OwedCommand } from './contract.js';
 import {
   hasSomethingToUndo,
@@ -20,6 +19,7 @@ import type { NodeRecord } from './records.js';
 import type { EffectRow, GoOn, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
 import { readerIn, type Transition } from './transition.js';
+import type { ToolCall } from './unknown.js';
 
 /** Who undoes: a `compensate` node, a `parallel` that rolls back, or, where it is none, the cancelled run. */
 type Owner = NodeRecord | undefined;

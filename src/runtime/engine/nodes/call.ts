@@ -1,8 +1,9 @@
 import type { CallNode, ComputeNode, ResourceNode } from '../../../graph/model.js';
 import { hasTime, issue, limitOf, nextAttemptId } from '../attempt.js';
+import { fail } from '../fail.js';
 import { callKeyText, generationFor } from '../identity.js';
 import type { NodeRecord } from '../records.js';
-import { fail, succeed } from '../settle.js';
+import { succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same. */

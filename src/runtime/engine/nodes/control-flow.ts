@@ -3,11 +3,12 @@ import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
 import type { Arm, BranchNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
 import type { Failure } from '../contract.js';
 import type { Evaluated } from '../evaluation.js';
+import { fail, forgetFailures } from '../fail.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
 import { type NodeRecord, recount } from '../records.js';
 import { beginParts, forgetFailedItems, openContainer, wipeParts } from '../scopes.js';
-import { fail, forgetFailures, select, succeed } from '../settle.js';
+import { select, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
 /** Takes the first case that holds: runs its body, or selects the node it names. [G6, G8] */

@@ -3,6 +3,7 @@ import type { Json } from '../../../graph/json.js';
 import { MAX_LOOP_CONCURRENCY } from '../../../graph/limits.js';
 import type { ForeachNode } from '../../../graph/model.js';
 import type { Evaluated } from '../evaluation.js';
+import { fail } from '../fail.js';
 import { failures } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
@@ -15,7 +16,6 @@ import {
   openContainer,
   succeededWith,
 } from '../scopes.js';
-import { fail } from '../settle.js';
 import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
 import type { CompensationReport, Failure } from '../contract.js';
 import { closeRollback, want } from '../effects.js';
+import { fail, failForGood } from '../fail.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
@@ -14,7 +15,7 @@ import {
   openContainer,
   succeededWith,
 } from '../scopes.js';
-import { fail, failForGood, neighbour, select, succeed } from '../settle.js';
+import { neighbour, select, succeed } from '../settle.js';
 import { containerOf } from '../state.js';
 import type { Transition } from '../transition.js';
 import { beginCompensating, beginRollback } from '../undo.js';

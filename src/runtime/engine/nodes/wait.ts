@@ -7,9 +7,10 @@ import { unreachable } from '../../../graph/unreachable.js';
 import { hasTime, nextAttemptId, waitFor, waitLimitOf } from '../attempt.js';
 import type { Action, Failure } from '../contract.js';
 import type { Evaluated, Evaluation } from '../evaluation.js';
+import { fail } from '../fail.js';
 import { failures } from '../failures.js';
 import type { NodeRecord } from '../records.js';
-import { fail, succeed } from '../settle.js';
+import { succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
 /** Asks for an action and waits for the answer. [N7] */
