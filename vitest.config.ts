@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** Left out by `npm run test:quick`: properties, and units that start compilers. */
 const SLOW = [
   '**/*.property.test.ts',
-  'src/codegen/source-host.test.ts',
+  'src/codegen/source/source-host.test.ts',
   'src/codegen/schemas/type-schema.test.ts',
 ];
 

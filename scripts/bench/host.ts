@@ -2,14 +2,14 @@ import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/plan.js';
-import type { CallPort } from '../../src/runtime/catalogue/port.js';
 import type { Advance, Change, Command, Event, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
-import { processClock } from '../../src/runtime/hosts/in-process/clock.js';
-import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
-import { MemoryJournal } from '../../src/runtime/hosts/memory-journal.js';
+import { processClock } from '../../src/runtime/host/in-process/clock.js';
+import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
+import { MemoryJournal } from '../../src/runtime/host/memory-journal.js';
 import { MemoryRunStore } from '../../src/runtime/server/runs/memory-store.js';
 import type { RunAnswer, RunStore } from '../../src/runtime/server/runs/run-store.js';
+import type { CallPort } from '../../src/runtime/tools/port.js';
 
 // The one place of the benchmark that knows how the engine and its host are called.
 

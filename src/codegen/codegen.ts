@@ -20,7 +20,7 @@ import { packageRootOf } from './schemas/content.js';
 import type { ModuleLimits } from './schemas/module-limits.js';
 import { type ReadSchemasOptions, readSchemas, type ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
-import { openSourceHost } from './source-host.js';
+import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 

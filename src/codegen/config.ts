@@ -15,7 +15,7 @@ import {
   parseJsonDocument,
   readTsconfig,
   type Tsconfig,
-} from './source-host/files.js';
+} from './source/files.js';
 import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */

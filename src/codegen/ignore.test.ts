@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Place } from '../graph/place.js';
 import { applyIgnores } from './ignore.js';
-import { openSourceHost } from './source-host.js';
+import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 
 const at = (line: number, file = 'a.ts'): Place => ({ file, span: [line, 5, line, 9] });

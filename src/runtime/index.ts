@@ -2,32 +2,6 @@ import 'reflect-metadata';
 
 export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/context.js';
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
-export {
-  type Factories,
-  FactoriesError,
-  type PromptFactories,
-  type ResourceFactories,
-  type ToolFactories,
-} from './catalogue/factories.js';
-export type {
-  ChangedRequest,
-  Middleware,
-  MiddlewareCall,
-  MiddlewareResponse,
-} from './catalogue/middleware.js';
-export { type CallOrigin, runRef } from './catalogue/port.js';
-export {
-  type AnyClass,
-  defineRegistry,
-  type FunctionEntry,
-  type PromptEntry,
-  REGISTRY_VERSION,
-  type Registry,
-  type ResourceEntry,
-  StaleRegistryError,
-  type ToolEntry,
-  type WorkflowEntry,
-} from './catalogue/registry.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/snapshot.js';
 export {
@@ -43,9 +17,8 @@ export {
   type OpenRun,
   type Row,
   UnknownRunError,
-} from './hosts/journal.js';
-export { type JournaledRun, MemoryJournal } from './hosts/memory-journal.js';
-export type { PromptMessage, PromptTrace, TraceMeta } from './observers/trace/messages.js';
+} from './host/journal.js';
+export { type JournaledRun, MemoryJournal } from './host/memory-journal.js';
 export {
   type Connection,
   type ConnectOptions,
@@ -109,3 +82,30 @@ export type {
   ToolListing,
   ToolResult,
 } from './server/wire.js';
+export {
+  type Factories,
+  FactoriesError,
+  type PromptFactories,
+  type ResourceFactories,
+  type ToolFactories,
+} from './tools/factories.js';
+export type {
+  ChangedRequest,
+  Middleware,
+  MiddlewareCall,
+  MiddlewareResponse,
+} from './tools/middleware.js';
+export { type CallOrigin, runRef } from './tools/port.js';
+export {
+  type AnyClass,
+  defineRegistry,
+  type FunctionEntry,
+  type PromptEntry,
+  REGISTRY_VERSION,
+  type Registry,
+  type ResourceEntry,
+  StaleRegistryError,
+  type ToolEntry,
+  type WorkflowEntry,
+} from './tools/registry.js';
+export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';

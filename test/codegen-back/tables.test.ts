@@ -58,7 +58,7 @@ export class Find {
 `,
 };
 
-const use = `import { verifyRegistry } from '../../../../src/runtime/catalogue/registry.js';
+const use = `import { verifyRegistry } from '../../../../src/runtime/tools/registry.js';
 import { type PromptName, registry } from '../generated/registry.js';
 
 export const name: PromptName = 'review';

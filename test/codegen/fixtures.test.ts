@@ -7,7 +7,7 @@ import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/handles.js';
 import { linkPrompts } from '../../src/codegen/link/inputs.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';

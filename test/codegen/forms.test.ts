@@ -5,7 +5,7 @@ import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { schemaOfType } from '../../src/codegen/schemas/type-schema.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILE = 'test/codegen/forms/workflows.ts';

@@ -7,7 +7,7 @@ import { assemble } from '../../src/codegen/assemble.js';
 import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import { registryChecksum } from '../../src/decorators/fingerprint.js';
 import { bundle } from '../../src/graph/bundle.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
@@ -15,9 +15,9 @@ import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { Json, JsonObject, JsonSchema } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { parseGraph } from '../../src/graph/schema.js';
-import type { CallPort } from '../../src/runtime/catalogue/port.js';
-import { defineRegistry, type Registry } from '../../src/runtime/catalogue/registry.js';
-import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
+import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
+import type { CallPort } from '../../src/runtime/tools/port.js';
+import { defineRegistry, type Registry } from '../../src/runtime/tools/registry.js';
 import { FIXTURES } from './fixture.js';
 import {
   type Fault,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import { FIXTURES } from './fixture.js';
 

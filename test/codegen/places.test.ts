@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { Span } from '../../src/graph/place.js';
 import { FIXTURES } from './fixture.js';
 

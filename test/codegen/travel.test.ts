@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source-host.js';
+import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { Node } from '../../src/graph/model.js';
 import { bodiesOf } from '../../src/graph/node-expressions.js';
-import type { CallPort } from '../../src/runtime/catalogue/port.js';
-import { runInProcess } from '../../src/runtime/hosts/in-process/run-in-process.js';
+import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
+import type { CallPort } from '../../src/runtime/tools/port.js';
 import { FIXTURES } from './fixture.js';
 
 const FOLDER = 'examples/travel';

@@ -28,7 +28,7 @@ const VERBS = 'src/codegen/verbs.ts';
 const LINKS = 'src/codegen/link/verbs/verbs.ts';
 const BEGIN = 'src/runtime/engine/nodes/begin.ts';
 const REHEARSAL = 'src/runtime/engine/rehearsal.ts';
-const TRACE = 'src/runtime/observers/trace/kinds.ts';
+const TRACE = 'src/runtime/trace/kinds.ts';
 
 /** A step that writes a line for observers. */
 const kind: Addition = {
@@ -190,8 +190,8 @@ const expressionFunction: Addition = {
 };
 
 const CONTRACT = 'src/runtime/engine/contract.ts';
-const LEDGER = 'src/runtime/observers/trace/ledger.ts';
-const SECRETS = 'src/runtime/hosts/derived-secrets.ts';
+const LEDGER = 'src/runtime/trace/ledger.ts';
+const SECRETS = 'src/runtime/host/derived-secrets.ts';
 
 const fact: Addition = {
   what: 'a fact',

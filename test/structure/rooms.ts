@@ -13,9 +13,9 @@ export const ROOMS = [
   'src/formats',
   'src/codegen',
   'src/runtime/engine',
-  'src/runtime/catalogue',
-  'src/runtime/hosts',
-  'src/runtime/observers',
+  'src/runtime/tools',
+  'src/runtime/host',
+  'src/runtime/trace',
   'src/runtime/server',
   'src/runtime/protocol/sdk1',
   'entry',
@@ -40,7 +40,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 /** Packages that one place in the product adapts, so that everything else is free of them. */
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
-  { name: 'ts-morph', place: /^src\/codegen\/source-host(\/|[^/]*\.ts$)/ },
+  { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 
 const COMMANDS = 'src/cli/commands/';
@@ -69,12 +69,8 @@ function roomFault(link: Import, room: Room): string | undefined {
   if (link.from.startsWith('src/runtime/') && link.to.startsWith('src/codegen/')) {
     return `${said}: nothing at run time loads codegen`;
   }
-  if (
-    room === 'src/runtime/catalogue' &&
-    target === 'src/runtime/engine' &&
-    !link.to.endsWith('/contract.ts')
-  ) {
-    return `${said}: the catalogue knows no run, only the engine's contract`;
+  if (room === 'src/runtime/tools' && target === 'src/runtime/engine' && !link.to.endsWith('/contract.ts')) {
+    return `${said}: tools know no run, only the engine's contract`;
   }
   if (room === 'src/cli' && link.how === 'value' && !link.from.startsWith(COMMANDS) && HEAVY.test(link.to)) {
     return `${said}: a command is loaded when it runs, with import()`;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, Value } from '../../graph/json.js';
-import { openSourceHost } from '../source-host.js';
+import { openSourceHost } from '../source/source-host.js';
 import type { Binding } from './bindings.js';
 import { lowerExpression } from './expressions.js';
 

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { openSourceHost } from '../source-host.js';
+import { openSourceHost } from '../source/source-host.js';
 import { schemaOfType } from './type-schema.js';
 
 /** A type, a value it has, and one it has not; the latter is never null. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../graph/json.js';
-import { openSourceHost } from '../source-host.js';
+import { openSourceHost } from '../source/source-host.js';
 import type { SchemaSide } from './json-schema.js';
 import { schemaOfType, type TypeSchema } from './type-schema.js';
 

@@ -1,7 +1,7 @@
 import type { CompletionContext } from '../../decorators/context.js';
 import { nearestName } from '../../graph/suggest.js';
-import { thrownText } from '../catalogue/exceptions.js';
-import type { TemplateInfo } from '../catalogue/resources.js';
+import { thrownText } from '../tools/exceptions.js';
+import type { TemplateInfo } from '../tools/resources.js';
 import type { Completer, PromptOffer } from './offers.js';
 import { choicesOf } from './prompt-arguments.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';

@@ -1,6 +1,6 @@
 import type { Icon } from '../../decorators/tool.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Registry } from '../catalogue/registry.js';
+import type { Registry } from '../tools/registry.js';
 import type { PromptOffer } from './offers.js';
 import { listArgument } from './prompt-arguments.js';
 import { faultCodes, ProtocolFault } from './request.js';

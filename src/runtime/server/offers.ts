@@ -4,7 +4,7 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
-import type { AnyClass, PromptEntry, Registry, WorkflowEntry } from '../catalogue/registry.js';
+import type { AnyClass, PromptEntry, Registry, WorkflowEntry } from '../tools/registry.js';
 
 /** A workflow that can be run, wherever its graph comes from. */
 export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MemoryJournal } from '../hosts/memory-journal.js';
+import { MemoryJournal } from '../host/memory-journal.js';
 import { resolveSettings } from './options.js';
 
 describe('resolveSettings', () => {

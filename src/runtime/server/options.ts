@@ -1,10 +1,10 @@
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
-import type { WithFactories } from '../catalogue/factories.js';
-import type { Middleware } from '../catalogue/middleware.js';
-import { encodedLog } from '../catalogue/port.js';
-import type { Registry } from '../catalogue/registry.js';
-import type { Journal } from '../hosts/journal.js';
+import type { Journal } from '../host/journal.js';
+import type { WithFactories } from '../tools/factories.js';
+import type { Middleware } from '../tools/middleware.js';
+import { encodedLog } from '../tools/port.js';
+import type { Registry } from '../tools/registry.js';
 import type { BuiltWorkflow } from './registration.js';
 import type { OwnerRule } from './runs/owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { thrownReport } from '../catalogue/exceptions.js';
-import { encodedLog } from '../catalogue/port.js';
+import { thrownReport } from '../tools/exceptions.js';
+import { encodedLog } from '../tools/port.js';
 import type { StepwrightServer } from './stepwright-server.js';
 import { texts } from './texts.js';
 

@@ -2,8 +2,8 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
-import { receivedJson, schemaProblems } from '../catalogue/check-input.js';
-import { MASKED } from '../catalogue/mask.js';
+import { receivedJson, schemaProblems } from '../tools/check-input.js';
+import { MASKED } from '../tools/mask.js';
 import { expectedWords, limitWords, texts, valueWords } from './texts.js';
 import type { PromptArgumentListing } from './wire.js';
 

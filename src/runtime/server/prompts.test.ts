@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assistant, prompt, user } from '../../decorators/prompt-content.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
-import type { Registry } from '../catalogue/registry.js';
+import type { Registry } from '../tools/registry.js';
 import { convertPrompt } from './prompts.js';
 
 @Tool({ name: 'greet', description: 'Greets' })

@@ -3,19 +3,13 @@ import { readMetadata } from '../../decorators/metadata.js';
 import { type PromptMessages, PromptText } from '../../decorators/prompt-content.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
-import { isContentBlock } from '../catalogue/call-result.js';
-import { isAbort, thrownFailure } from '../catalogue/exceptions.js';
-import { Instances } from '../catalogue/factories.js';
-import { type Masking, maskedThrown } from '../catalogue/mask.js';
-import { base64, isBase64 } from '../catalogue/read-resource.js';
-import type {
-  PromptEntry,
-  Registry,
-  ResourceEntry,
-  ToolEntry,
-  WorkflowEntry,
-} from '../catalogue/registry.js';
-import { toJson } from '../catalogue/to-json.js';
+import { isContentBlock } from '../tools/call-result.js';
+import { isAbort, thrownFailure } from '../tools/exceptions.js';
+import { Instances } from '../tools/factories.js';
+import { type Masking, maskedThrown } from '../tools/mask.js';
+import { base64, isBase64 } from '../tools/read-resource.js';
+import type { PromptEntry, Registry, ResourceEntry, ToolEntry, WorkflowEntry } from '../tools/registry.js';
+import { toJson } from '../tools/to-json.js';
 import type { PromptOffer } from './offers.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';

@@ -12,9 +12,9 @@ import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import { planOf } from '../../plan/plan.js';
-import { standardSchema } from '../catalogue/catalogue.js';
-import { schemaProblems } from '../catalogue/check-input.js';
-import type { FunctionEntry, Registry } from '../catalogue/registry.js';
+import { standardSchema } from '../tools/catalogue.js';
+import { schemaProblems } from '../tools/check-input.js';
+import type { FunctionEntry, Registry } from '../tools/registry.js';
 import type { RunnableWorkflow } from './offers.js';
 import { kindOf } from './prompt-arguments.js';
 import {

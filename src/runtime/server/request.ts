@@ -1,6 +1,6 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { Cancellation } from '../hosts/in-process/run-in-process.js';
+import type { Cancellation } from '../host/in-process/run-in-process.js';
 
 /** What a server needs to know about one request beside its params; an adapter fills it in. */
 export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {

@@ -1,7 +1,7 @@
 import type { ArgsOf, ResultOf } from '../../decorators/workflow-types.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { AnyClass, Registry } from '../catalogue/registry.js';
-import type { PromptTrace } from '../observers/trace/messages.js';
+import type { AnyClass, Registry } from '../tools/registry.js';
+import type { PromptTrace } from '../trace/messages.js';
 import type { CompletionRequest } from './completion.js';
 import type { RUN_TOOLS } from './composite/workflows.js';
 import type { RequestContext } from './request.js';

@@ -1,5 +1,5 @@
 import { didYouMeanSentence } from '../../graph/suggest.js';
-import { clip, oneLine } from '../catalogue/encode-text.js';
+import { clip, oneLine } from '../tools/encode-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */
 export const texts = {

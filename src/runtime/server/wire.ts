@@ -1,8 +1,8 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import type { CallResult } from '../catalogue/call-result.js';
-import { bodyText, jsonText, oneLine } from '../catalogue/encode-text.js';
 import type { Failure } from '../engine/contract.js';
+import type { CallResult } from '../tools/call-result.js';
+import { bodyText, jsonText, oneLine } from '../tools/encode-text.js';
 
 /** What items of every list may have. */
 interface Listing {

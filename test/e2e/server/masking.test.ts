@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Graph, Node } from '../../../src/graph/model.js';
-import { MASKED } from '../../../src/runtime/catalogue/mask.js';
 import {
   call,
   compute,
@@ -16,6 +15,7 @@ import {
   stop,
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
+import { MASKED } from '../../../src/runtime/tools/mask.js';
 import { registryOf } from './fixture/registry-of.js';
 
 const string = { type: 'string' } as const;

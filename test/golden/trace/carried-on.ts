@@ -2,9 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/graph/jso
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/plan.js';
 import type { Advance, Command, Event, OwedCommand, RunState } from '../../../src/runtime/engine/contract.js';
-import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
-import type { HandOffCall, PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
-import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
+import { RunMask } from '../../../src/runtime/host/run-mask.js';
+import type { HandOffCall, PromptTrace } from '../../../src/runtime/trace/messages.js';
+import { createTrace } from '../../../src/runtime/trace/trace.js';
 import { drive, ENGINE, IDS } from '../../oracle/drive.js';
 import { type Case, INPUT } from '../../oracle/random-graph.js';
 

@@ -3,16 +3,16 @@ import type { ToolAnnotations } from '../../../src/decorators/tool.js';
 import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
 import type { RetrySafety } from '../../../src/graph/tool-safety.js';
-import { createCatalogue } from '../../../src/runtime/catalogue/catalogue.js';
-import type { Registry, ToolEntry } from '../../../src/runtime/catalogue/registry.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import { commandsOf } from '../../../src/runtime/engine/read.js';
-import type { Clock } from '../../../src/runtime/hosts/in-process/clock.js';
-import { LiveRun } from '../../../src/runtime/hosts/in-process/live-run.js';
-import { type InProcessRun, runInProcess } from '../../../src/runtime/hosts/in-process/run-in-process.js';
-import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
-import type { PromptTrace } from '../../../src/runtime/observers/trace/messages.js';
-import { createTrace } from '../../../src/runtime/observers/trace/trace.js';
+import type { Clock } from '../../../src/runtime/host/in-process/clock.js';
+import { LiveRun } from '../../../src/runtime/host/in-process/live-run.js';
+import { type InProcessRun, runInProcess } from '../../../src/runtime/host/in-process/run-in-process.js';
+import { RunMask } from '../../../src/runtime/host/run-mask.js';
+import { createCatalogue } from '../../../src/runtime/tools/catalogue.js';
+import type { Registry, ToolEntry } from '../../../src/runtime/tools/registry.js';
+import type { PromptTrace } from '../../../src/runtime/trace/messages.js';
+import { createTrace } from '../../../src/runtime/trace/trace.js';
 
 /** A tool made of one function; without a schema it takes anything. */
 export interface FakeTool {

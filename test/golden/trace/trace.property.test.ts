@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/plan.js';
-import { RunMask } from '../../../src/runtime/hosts/run-mask.js';
-import { createTrace, type TraceObserver } from '../../../src/runtime/observers/trace/trace.js';
+import { RunMask } from '../../../src/runtime/host/run-mask.js';
+import { createTrace, type TraceObserver } from '../../../src/runtime/trace/trace.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';
 import { hold } from '../../oracle/runs.js';

@@ -3,10 +3,6 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
-import { oneLine } from '../../catalogue/encode-text.js';
-import { thrownReport } from '../../catalogue/exceptions.js';
-import { encodedLog } from '../../catalogue/port.js';
-import { noProgress } from '../../observers/progress.js';
 import {
   ConnectionClosed,
   faultCodes,
@@ -17,6 +13,10 @@ import {
 import { InFlight } from '../../server/request-gate.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { texts } from '../../server/texts.js';
+import { oneLine } from '../../tools/encode-text.js';
+import { thrownReport } from '../../tools/exceptions.js';
+import { encodedLog } from '../../tools/port.js';
+import { noProgress } from '../../trace/progress.js';
 import { elicitWith, isMethod, parseParams } from './requests.js';
 import { texts as adapterTexts } from './texts.js';
 

@@ -1,12 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { FactoriesError } from '../../catalogue/factories.js';
-import { type Registry, StaleRegistryError } from '../../catalogue/registry.js';
 import type { ServerOptions } from '../../server/options.js';
 import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer } from '../../server/server.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
+import { FactoriesError } from '../../tools/factories.js';
+import { type Registry, StaleRegistryError } from '../../tools/registry.js';
 import { connect, type ServerTransport } from './connect.js';
 import { MessageLines } from './message-lines.js';
 import { texts } from './texts.js';

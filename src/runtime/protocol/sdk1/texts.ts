@@ -1,4 +1,4 @@
-import { oneLine } from '../../catalogue/encode-text.js';
+import { oneLine } from '../../tools/encode-text.js';
 
 /** What this adapter says about messages that never reach the server, to clients and to operators. */
 export const texts = {

@@ -7,13 +7,13 @@ import {
   ownProperty,
 } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { CallMask } from '../../catalogue/call-mask.js';
-import { checkInput } from '../../catalogue/check-input.js';
-import { oneLine } from '../../catalogue/encode-text.js';
-import { maskedError, maskedFailure } from '../../catalogue/mask.js';
-import { runRef } from '../../catalogue/port.js';
 import type { Failure } from '../../engine/contract.js';
-import { createProgress } from '../../observers/progress.js';
+import { CallMask } from '../../tools/call-mask.js';
+import { checkInput } from '../../tools/check-input.js';
+import { oneLine } from '../../tools/encode-text.js';
+import { maskedError, maskedFailure } from '../../tools/mask.js';
+import { runRef } from '../../tools/port.js';
+import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Attendant, RunStore, RunSummary, Submission } from '../runs/run-store.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';

@@ -1,9 +1,9 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { bodyText, jsonText } from '../../catalogue/encode-text.js';
-import { MASKED } from '../../catalogue/mask.js';
-import type { LooseEnds, NotUndone } from '../../hosts/side-effects.js';
-import { constructTexts } from '../../observers/trace/construct-texts.js';
+import type { LooseEnds, NotUndone } from '../../host/side-effects.js';
+import { bodyText, jsonText } from '../../tools/encode-text.js';
+import { MASKED } from '../../tools/mask.js';
+import { constructTexts } from '../../trace/construct-texts.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, EnvelopeError, PendingAction } from '../runs/envelope.js';
 import type { RunWarning } from '../runs/run-store.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../../../graph/json.js';
-import { clip, jsonText, oneLine } from '../../catalogue/encode-text.js';
+import { clip, jsonText, oneLine } from '../../tools/encode-text.js';
 
 /** So many steps of a kind are named in a text. */
 const NAMED_STEPS = 10;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bundle } from '../../../graph/bundle.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Graph, Node } from '../../../graph/model.js';
-import type { Registry } from '../../catalogue/registry.js';
+import type { Registry } from '../../tools/registry.js';
 import { servedWorkflows, toolNames } from './workflows.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' } as const;

@@ -2,11 +2,11 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { schemaProblems } from '../../catalogue/check-input.js';
-import { oneLine } from '../../catalogue/encode-text.js';
-import { thrownText } from '../../catalogue/exceptions.js';
-import { findProtoKey } from '../../catalogue/to-json.js';
 import type { Action, AskMode, Failure } from '../../engine/contract.js';
+import { schemaProblems } from '../../tools/check-input.js';
+import { oneLine } from '../../tools/encode-text.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { findProtoKey } from '../../tools/to-json.js';
 import type { RunWarning, Submission } from './run-store.js';
 import { texts } from './texts.js';
 

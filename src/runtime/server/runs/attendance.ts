@@ -1,10 +1,10 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import { thrownText } from '../../catalogue/exceptions.js';
 import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
-import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
-import type { Clock } from '../../hosts/in-process/clock.js';
-import type { LiveRun } from '../../hosts/in-process/live-run.js';
-import type { Cancellation } from '../../hosts/in-process/run-in-process.js';
+import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
+import type { Clock } from '../../host/in-process/clock.js';
+import type { LiveRun } from '../../host/in-process/live-run.js';
+import type { Cancellation } from '../../host/in-process/run-in-process.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { ConnectionClosed } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { Interview, type Question } from './interview.js';

@@ -1,7 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Event, Failure } from '../../engine/contract.js';
-import type { Delivery } from '../../hosts/in-process/inbox.js';
+import type { Delivery } from '../../host/in-process/inbox.js';
 import type { Answer } from './answer.js';
 import { Attendance, type Attended } from './attendance.js';
 import type { Envelope } from './envelope.js';

@@ -1,13 +1,13 @@
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { maskedFailure } from '../../catalogue/mask.js';
-import { jsonSize } from '../../catalogue/to-json.js';
 import type { AskMode, Failure, OwedCommand, RunState } from '../../engine/contract.js';
 import { timerId } from '../../engine/identity.js';
 import { commandsOf, nodeRecord, outputOf, type Remains } from '../../engine/read.js';
-import type { Standing } from '../../hosts/in-process/run-host.js';
-import type { RunMask } from '../../hosts/run-mask.js';
-import { type LooseEnds, looseEndsOf, PARTIAL_LIMIT_BYTES } from '../../hosts/side-effects.js';
+import type { Standing } from '../../host/in-process/run-host.js';
+import type { RunMask } from '../../host/run-mask.js';
+import { type LooseEnds, looseEndsOf, PARTIAL_LIMIT_BYTES } from '../../host/side-effects.js';
+import { maskedFailure } from '../../tools/mask.js';
+import { jsonSize } from '../../tools/to-json.js';
 import { texts } from './texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../hosts/in-process/fake-clock.fixture.js';
+import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
 import { IdleRuns } from './memory-store.js';
 
 test('runs expire in the order in which they became idle, each at its time, with one timer', () => {

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { bodyText, oneLine } from '../../catalogue/encode-text.js';
-import { toJson } from '../../catalogue/to-json.js';
 import type { Action, Failure } from '../../engine/contract.js';
+import { bodyText, oneLine } from '../../tools/encode-text.js';
+import { toJson } from '../../tools/to-json.js';
 import type { Elicit, Elicited } from '../request.js';
 import type { Submission } from './run-store.js';
 import { texts } from './texts.js';

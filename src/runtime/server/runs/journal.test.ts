@@ -4,9 +4,9 @@ import type { Json } from '../../../graph/json.js';
 import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../../engine/graph.fixture.js';
 import { submissionOf } from '../../engine/read.js';
-import { FaultyJournal } from '../../hosts/faulty-journal.fixture.js';
-import { type InboxItem, type JournalEntry, JournalFailedError, request } from '../../hosts/journal.js';
-import { MemoryJournal } from '../../hosts/memory-journal.js';
+import { FaultyJournal } from '../../host/faulty-journal.fixture.js';
+import { type InboxItem, type JournalEntry, JournalFailedError, request } from '../../host/journal.js';
+import { MemoryJournal } from '../../host/memory-journal.js';
 import { ada, codeOf, envelopeIn, never, ok, Store, settle } from './store.fixture.js';
 
 const sure = graph(

@@ -1,11 +1,11 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { maskedFailure } from '../../catalogue/mask.js';
 import type { Action, Failure } from '../../engine/contract.js';
-import type { Clock } from '../../hosts/in-process/clock.js';
-import type { LiveRun } from '../../hosts/in-process/live-run.js';
-import type { RunMask } from '../../hosts/run-mask.js';
+import type { Clock } from '../../host/in-process/clock.js';
+import type { LiveRun } from '../../host/in-process/live-run.js';
+import type { RunMask } from '../../host/run-mask.js';
+import { maskedFailure } from '../../tools/mask.js';
 import type { ActionLedger } from './action-ledger.js';
 import { contentsOf, howToAnswer, readAnswer } from './answer.js';
 import { refusal, type Verdict } from './deliveries.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { CallContext } from '../../catalogue/port.js';
 import { ask, body, parallel, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, text } from '../../engine/graph.fixture.js';
 import { commandsOf } from '../../engine/read.js';
-import { MemoryJournal } from '../../hosts/memory-journal.js';
+import { MemoryJournal } from '../../host/memory-journal.js';
+import type { CallContext } from '../../tools/port.js';
 import {
   ada,
   bob,

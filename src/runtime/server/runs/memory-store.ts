@@ -1,8 +1,8 @@
 import type { Owner } from '../../../decorators/context.js';
-import { thrownText } from '../../catalogue/exceptions.js';
-import { runRef } from '../../catalogue/port.js';
 import type { Failure } from '../../engine/contract.js';
-import { type Clock, callAt } from '../../hosts/in-process/clock.js';
+import { type Clock, callAt } from '../../host/in-process/clock.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { runRef } from '../../tools/port.js';
 import { accessKey, ownerKey } from './owner.js';
 import {
   type Attendant,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolOutcome } from '../../catalogue/port.js';
 import {
   ask,
   body,
@@ -13,6 +12,7 @@ import {
   withTasks,
 } from '../../engine/constructs.fixture.js';
 import { call, chain, graph, input, lit, step } from '../../engine/graph.fixture.js';
+import type { ToolOutcome } from '../../tools/port.js';
 import { ada, broken, never, ok, Store, settle } from './store.fixture.js';
 
 const made = (id: string) =>

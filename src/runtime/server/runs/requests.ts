@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Owner } from '../../../decorators/context.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { toJson } from '../../catalogue/to-json.js';
-import type { Delivery } from '../../hosts/in-process/inbox.js';
-import { type InboxItem, type Journal, sendSafely } from '../../hosts/journal.js';
+import type { Delivery } from '../../host/in-process/inbox.js';
+import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js';
+import { toJson } from '../../tools/to-json.js';
 import {
   type Addressed,
   AnswerDelivery,

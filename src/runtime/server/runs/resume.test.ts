@@ -15,12 +15,12 @@ import {
   wait,
 } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, stop, text } from '../../engine/graph.fixture.js';
-import { FaultyJournal } from '../../hosts/faulty-journal.fixture.js';
-import type { InboxItem, JournalEntry } from '../../hosts/journal.js';
-import { MemoryJournal } from '../../hosts/memory-journal.js';
-import { RunMask } from '../../hosts/run-mask.js';
-import { createProgress } from '../../observers/progress.js';
-import { createTrace } from '../../observers/trace/trace.js';
+import { FaultyJournal } from '../../host/faulty-journal.fixture.js';
+import type { InboxItem, JournalEntry } from '../../host/journal.js';
+import { MemoryJournal } from '../../host/memory-journal.js';
+import { RunMask } from '../../host/run-mask.js';
+import { createProgress } from '../../trace/progress.js';
+import { createTrace } from '../../trace/trace.js';
 import type { RunAnswer, Submission } from './run-store.js';
 import { ada, broken, eve, ok, Store, settle, type Tool } from './store.fixture.js';
 

@@ -2,11 +2,11 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import { jsonSize } from '../../catalogue/to-json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
-import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
-import type { HostRow, LoadedRun } from '../../hosts/journal.js';
-import type { RunMask } from '../../hosts/run-mask.js';
+import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
+import type { HostRow, LoadedRun } from '../../host/journal.js';
+import type { RunMask } from '../../host/run-mask.js';
+import { jsonSize } from '../../tools/to-json.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
 

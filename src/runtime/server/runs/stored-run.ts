@@ -2,23 +2,23 @@ import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/plan.js';
-import { thrownText } from '../../catalogue/exceptions.js';
-import { maskedThrown } from '../../catalogue/mask.js';
-import { runRef } from '../../catalogue/port.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { remainsOf } from '../../engine/read.js';
-import type { SharedContext } from '../../hosts/in-process/calls-in-flight.js';
-import type { Clock } from '../../hosts/in-process/clock.js';
-import type { Delivery } from '../../hosts/in-process/inbox.js';
-import { LiveRun } from '../../hosts/in-process/live-run.js';
-import type { RunHost, RunKeeper } from '../../hosts/in-process/run-host.js';
+import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
+import type { Clock } from '../../host/in-process/clock.js';
+import type { Delivery } from '../../host/in-process/inbox.js';
+import { LiveRun } from '../../host/in-process/live-run.js';
+import type { RunHost, RunKeeper } from '../../host/in-process/run-host.js';
 import {
   type HostRow,
   type InboxItem,
   JournalConflictError,
   JournalFailedError,
-} from '../../hosts/journal.js';
-import { RunMask } from '../../hosts/run-mask.js';
+} from '../../host/journal.js';
+import { RunMask } from '../../host/run-mask.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { maskedThrown } from '../../tools/mask.js';
+import { runRef } from '../../tools/port.js';
 import { ActionLedger } from './action-ledger.js';
 import { contentOf } from './answer.js';
 import { Attendance, Attendants } from './attendance.js';

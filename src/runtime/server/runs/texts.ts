@@ -1,4 +1,4 @@
-import { clip, jsonText } from '../../catalogue/encode-text.js';
+import { clip, jsonText } from '../../tools/encode-text.js';
 
 const listed = (ids: readonly string[]): string =>
   ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');

@@ -1,0 +1,236 @@
+import path from 'node:path';
+import { Project, ts } from 'ts-morph';
+import { workingOn } from '../internal-error.js';
+import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
+import { readClasses } from './classes.js';
+import { type HostContext, placeBetween, relativeFile } from './context.js';
+import { type FileText, readFileText } from './files.js';
+import { importCycles } from './modules.js';
+import { readNamedHandles } from './named-handles.js';
+import { eachNode, findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './nesting.js';
+
+export interface SourceHostOptions {
+  /** Folder that places are relative to, and that relative paths start from. */
+  readonly root: string;
+  /** The author's compiler options. Without it, those of a current Node project are taken. */
+  readonly tsconfig?: string;
+  /** The files to read. Files they import are resolved, not read. */
+  readonly files: readonly string[];
+  /** Texts that stand in for files, by path: unsaved documents, tests. */
+  readonly overlay?: ReadonlyMap<string, string>;
+}
+
+/** Source code as plain data. The only part of codegen that knows a TypeScript compiler. */
+export interface SourceHost {
+  /** Sorted by path. Files with syntax errors are among them, with `faults`. */
+  sourceFiles(): readonly SourceFileSyntax[];
+  /** The comments that silence diagnostics, by file and in written order. */
+  ignores(): readonly IgnoreSyntax[];
+  /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
+  readText(file: string): string | undefined;
+}
+
+const DEFAULT_OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  strict: true,
+  experimentalDecorators: true,
+};
+
+/**
+ * Opens the sources of a project. Nothing is type-checked as a whole: types and symbols are asked for one by one.
+ * @throws when `tsconfig` names a file that is not there.
+ */
+export function openSourceHost(options: SourceHostOptions): SourceHost {
+  const root = path.resolve(options.root);
+  const absolute = (file: string): string => path.resolve(root, file);
+  const overlay = new Map([...(options.overlay ?? [])].map(([file, text]) => [absolute(file), text]));
+  const readText = (file: string): string | undefined => {
+    const read = readAny(file);
+    return read.kind === 'text' ? read.text : undefined;
+  };
+  const readAny = (file: string): FileText => {
+    const text = overlay.get(absolute(file));
+    if (text === undefined) return readFileText(absolute(file));
+    return { kind: 'text', text: text.replace(/^\uFEFF/, '') };
+  };
+
+  const project = new Project({
+    ...(options.tsconfig === undefined
+      ? { compilerOptions: DEFAULT_OPTIONS }
+      : { tsConfigFilePath: absolute(options.tsconfig) }),
+    skipAddingFilesFromTsConfig: true,
+    skipFileDependencyResolution: true,
+  });
+  const wanted = new Set(options.files.map(absolute));
+  const missing: SourceFileSyntax[] = [];
+  const sources: ts.SourceFile[] = [];
+  const files = project.getFileSystem();
+  const readImported = files.readFileSync.bind(files);
+  let isCreating = false;
+  files.readFileSync = (file, encoding) => {
+    // Before it takes a given text, the project parses what is on disk: that may be too deep, and is replaced at once.
+    if (isCreating) return '';
+    const text = readImported(file, encoding);
+    // Files that are imported only are parsed by the compiler, which knows no such limit.
+    if (!isOwnSource(root, file)) return text;
+    const deep = findDeepSyntax(text, () => ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+    if (deep === undefined) return text;
+    missing.push(tooDeep(root, file, text, deep));
+    return '';
+  };
+  const create = (file: string, text: string): ts.SourceFile => {
+    isCreating = true;
+    try {
+      return project.createSourceFile(file, text, { overwrite: true }).compilerNode;
+    } finally {
+      isCreating = false;
+    }
+  };
+  // All of the overlay takes part in resolution, whether it is to be read or not.
+  for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
+    const read = readAny(file);
+    if (read.kind !== 'text') {
+      missing.push(unreadable(root, file, read));
+      continue;
+    }
+    let source: ts.SourceFile | undefined;
+    const deep = findDeepSyntax(read.text, () => {
+      source = create(file, read.text);
+      return source;
+    });
+    if (deep !== undefined) {
+      create(file, '');
+      missing.push(tooDeep(root, file, read.text, deep));
+    } else if (source !== undefined && wanted.has(file)) sources.push(source);
+  }
+  let read: readonly SourceFileSyntax[] | undefined;
+  let opened: HostContext | undefined;
+  const open = (): HostContext => {
+    if (opened !== undefined) return opened;
+    const program = project.getProgram().compilerObject;
+    opened = { root, program, checker: program.getTypeChecker() };
+    return opened;
+  };
+  return {
+    readText,
+    ignores: () => sources.flatMap((source) => readIgnores(open(), source)),
+    sourceFiles: () => {
+      if (read !== undefined) return read;
+      const context = open();
+      const cycles = importCycles(context);
+      const readOne = (source: ts.SourceFile): SourceFileSyntax =>
+        workingOn({ file: relativeFile(context, source.fileName) }, () => readFile(context, source, cycles));
+      read = [...missing, ...sources.map(readOne)].sort((a, b) => (a.file < b.file ? -1 : 1));
+      return read;
+    },
+  };
+}
+
+function readFile(
+  context: HostContext,
+  source: ts.SourceFile,
+  cycles: ReadonlyMap<string, readonly ImportCycle[]>,
+): SourceFileSyntax {
+  const faults = context.program.getSyntacticDiagnostics(source).map(({ messageText, start, length }) => ({
+    message: ts.flattenDiagnosticMessageText(messageText, ' '),
+    place: placeBetween(context, source, start, start + length),
+  }));
+  const { file } = placeBetween(context, source, 0, 0);
+  return {
+    file,
+    classes: readClasses(context, source),
+    cycles: cycles.get(file) ?? [],
+    handles: readNamedHandles(context, source),
+    faults,
+  };
+}
+
+/** Source of the project itself, as compilers name it. */
+function isOwnSource(root: string, file: string): boolean {
+  const segments = path.relative(root, file).split(/[\\/]/);
+  const isInside = segments[0] !== '..' && !path.isAbsolute(segments.join('/'));
+  return isInside && !segments.includes('node_modules') && /(?<!\.d)\.[cm]?[jt]sx?$/.test(file);
+}
+
+function tooDeep(root: string, absolute: string, text: string, { start, end }: TextRange): SourceFileSyntax {
+  const file = path.relative(root, absolute).split(path.sep).join('/');
+  const source = ts.createSourceFile(file, '', ts.ScriptTarget.Latest);
+  source.text = text;
+  const from = source.getLineAndCharacterOfPosition(start);
+  const to = source.getLineAndCharacterOfPosition(end);
+  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
+  const fault = { message: 'it is nested too deeply', place: { file, span }, maxDepth: MAX_SYNTAX_DEPTH };
+  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+}
+
+function unreadable(
+  root: string,
+  absolute: string,
+  read: Exclude<FileText, { kind: 'text' }>,
+): SourceFileSyntax {
+  const file = path.relative(root, absolute).split(path.sep).join('/');
+  const fault =
+    read.kind === 'notUtf8'
+      ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
+      : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
+  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+}
+
+const MARK = 'stepwright-ignore';
+
+/** The comments of a file that silence diagnostics, in written order. */
+function readIgnores(context: HostContext, source: ts.SourceFile): IgnoreSyntax[] {
+  const { text } = source;
+  if (!text.includes(MARK)) return [];
+  const found = new Map<number, IgnoreSyntax>();
+  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
+  const add = ({ pos, end }: ts.CommentRange, lines: IgnoreSyntax['lines']): void => {
+    const rest = textAfterMark(text.slice(pos, end));
+    if (rest === undefined || found.has(pos)) return;
+    found.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
+  };
+  eachNode(source, (node) => {
+    const children = node.getChildren(source);
+    // Comments hang on tokens; what stands in texts and templates is none.
+    if (children.length === 0 && node.kind !== ts.SyntaxKind.JsxText) {
+      const own = lineOf(node.getStart(source));
+      for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) {
+        const line = lineOf(range.pos);
+        add(range, [line, opensNextLine(text, range.pos) ? line + 1 : line]);
+      }
+      for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
+        const line = lineOf(range.pos);
+        add(range, line === own ? [own, own] : [own, Math.max(own, lineOf(nameStart(node, source)))]);
+      }
+    }
+    return children;
+  });
+  return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
+}
+
+/** Formatters put the comment above an arm of a condition behind its `?` or `:`. */
+function opensNextLine(text: string, comment: number): boolean {
+  const line = text.slice(text.lastIndexOf('\n', comment) + 1, comment).trim();
+  return line === '?' || line === ':';
+}
+
+/** What follows the mark in a comment that begins with it. */
+function textAfterMark(comment: string): string | undefined {
+  const inner = comment.replace(/^\/[/*]|\*\/$/g, '').trim();
+  if (!inner.startsWith(MARK) || /^[\w-]/.test(inner.slice(MARK.length))) return undefined;
+  return inner.slice(MARK.length).trim();
+}
+
+/** A comment above the decorators of a class or member is about it down to the line of its name. */
+function nameStart(token: ts.Node, source: ts.SourceFile): number {
+  const start = token.getStart(source);
+  let name = start;
+  for (let node = token.parent; node !== undefined && node.getStart(source) === start; node = node.parent) {
+    if ((ts.isClassElement(node) || ts.isClassLike(node)) && node.name !== undefined) {
+      name = node.name.getStart(source);
+    }
+  }
+  return name;
+}

@@ -1,0 +1,120 @@
+import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
+import type { Event, Fact, RunState } from '../../engine/contract.js';
+import { thrownText } from '../../tools/exceptions.js';
+import type { CallPort } from '../../tools/port.js';
+import type { HostRow, InboxItem, Journal, LoadedRun } from '../journal.js';
+import type { RunMask } from '../run-mask.js';
+import type { SharedContext } from './calls-in-flight.js';
+import type { Clock } from './clock.js';
+import type { Delivery } from './inbox.js';
+
+/** What runs in this process have in common: one object serves any number of them. */
+export interface RunHost {
+  /** How tools and resources are reached. */
+  readonly calls: CallPort;
+  /** How calls of a tool may be repeated. Default: each call may have an effect of its own. */
+  readonly toolSafety?: (tool: string) => ToolSafety;
+  /** Default: the process's own clock. */
+  readonly clock?: Clock;
+  /** Where the transitions are written. Default: nowhere. */
+  readonly journal?: Journal;
+}
+
+interface RunOptions {
+  /** Must not change while the run lasts, nor afterwards. */
+  readonly graph: Graph;
+  /** What every call of the run is given; read anew for each call. */
+  readonly context: SharedContext;
+  /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
+  readonly mask?: RunMask;
+}
+
+/** A run to begin. */
+export interface RunStart extends RunOptions {
+  /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
+  readonly input: JsonObject;
+  /** Unique: idempotency keys are made from it. */
+  readonly runId: string;
+  /** How long attempts may take altogether, in ms from now. Without it only each attempt's own limit holds. */
+  readonly deadlineMs?: number;
+}
+
+/** A run to go on with. */
+export interface RunResumption extends RunOptions {
+  /** As the host's journal has it. */
+  readonly loaded: LoadedRun;
+}
+
+/** What holds a run. */
+export interface RunKeeper {
+  /** The run has got as far as it gets for now: it is over, or waits for something. */
+  changed(): void;
+  /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
+  broken(fault: unknown): void;
+  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
+  observe?(fact: Fact, state: RunState): void;
+  /** Told what `observe` threw. Default: a process warning says so. */
+  observerFailed?(error: unknown, fact: Fact): void;
+  /**
+   * Takes note of a transition before it is safe, and gives the rows that have to be written with it.
+   */
+  note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
+  /** The state was dropped: goes on from the rows that were written. */
+  reload?(rows: readonly HostRow[]): void;
+  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
+  receive?(item: InboxItem): Delivery;
+}
+
+/** How a run is given up. */
+export interface CancelOptions {
+  readonly compensate?: boolean;
+  /** The code of the run's failure. Default: `E_CANCELLED`. */
+  readonly code?: string;
+  /** Who gives it up. */
+  readonly by?: JsonObject;
+}
+
+/**
+ * What moves a run on: calls or delays that end by themselves (`busy`), answers and perhaps times (`asking`), times
+ * alone (`sleeping`), or nothing any more (`over`).
+ */
+export type Standing = 'busy' | 'asking' | 'sleeping' | 'over';
+
+/** Learns what a transition shows beside the state: the rows are written with it, so that a restart loses none of it. */
+export function noteTransition(
+  keeper: RunKeeper,
+  mask: RunMask,
+  { events, facts, state }: { events: readonly Event[]; facts: readonly Fact[]; state: RunState },
+): readonly HostRow[] {
+  for (const fact of facts) mask.observe(fact, state);
+  const learned = mask.takeRows();
+  const noted = keeper.note?.(events, facts, state) ?? [];
+  return learned.length === 0 ? noted : [...learned, ...noted];
+}
+
+/** Tells facts to the observer of a run. What it throws does not change the run. */
+export function tellFacts(keeper: RunKeeper, facts: readonly Fact[], state: RunState): void {
+  if (keeper.observe === undefined) return;
+  for (const fact of facts) {
+    try {
+      keeper.observe(fact, state);
+    } catch (error) {
+      tellFault(keeper, error, fact);
+    }
+  }
+}
+
+function tellFault(keeper: RunKeeper, error: unknown, fact: Fact): void {
+  try {
+    if (keeper.observerFailed === undefined) warn(error);
+    else keeper.observerFailed(error, fact);
+  } catch (second) {
+    warn(second);
+  }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
+}

@@ -1,0 +1,108 @@
+import type { Json } from '../../../graph/json.js';
+import type { Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { JournalConflictError } from '../journal.js';
+import { LiveRun } from './live-run.js';
+import type { RunHost, RunKeeper, RunStart } from './run-host.js';
+
+/** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** A run to carry out in this process, from its start to its end. */
+export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
+  /** Aborted when the caller no longer wants the run: it ends as cancelled. */
+  readonly signal?: Cancellation;
+  /** Told what `observe` threw. Without it a process warning says so. */
+  readonly onObserverError?: (error: unknown, fact: Fact) => void;
+}
+
+/** How a run ended. */
+export interface RunOutcome {
+  readonly status: Exclude<RunStatus, 'running'>;
+  /** Missing where the run did not succeed, and for a value that is absent. */
+  readonly result?: Json;
+  readonly failure?: Failure;
+  /** The node the failure comes from. */
+  readonly node?: string;
+  readonly state: RunState;
+}
+
+/**
+ * Carries out a run that lives in one call, so that its questions have no user: a question fails with `E_NOBODY_TO_ASK`.
+ *
+ * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine, or
+ * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
+ * it, no timer and no listener of the run is left, and calls that never came back are aborted.
+ */
+export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
+  const { signal, observe, onObserverError } = options;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => run.cancel(thrownText(signal?.reason));
+    const leave = (settle: () => void, isHeld = true): void => {
+      signal?.removeEventListener('abort', onAbort);
+      const { journal, runId } = options;
+      if (journal === undefined || !isHeld) settle();
+      else
+        journal.forget(runId).then(settle, (error) => {
+          warn(error);
+          settle();
+        });
+    };
+    const decline = decliner();
+    const run = new LiveRun(options, options, {
+      changed() {
+        const outcome = outcomeOf(run);
+        if (outcome === undefined) decline(run);
+        else leave(() => resolve(outcome));
+      },
+      broken(fault) {
+        leave(() => reject(fault), !(fault instanceof JournalConflictError));
+      },
+      ...(observe === undefined ? {} : { observe }),
+      ...(onObserverError === undefined ? {} : { observerFailed: onObserverError }),
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    run.go();
+  });
+}
+
+const NOBODY_TO_ASK: Failure = {
+  code: 'E_NOBODY_TO_ASK',
+  message: 'Nobody can be asked here: the run ends with the call.',
+};
+
+/** Declines all that a run asks: declining one question may lead to the next. */
+function decliner(): (run: LiveRun) => void {
+  let isDeclining = false;
+  return (run) => {
+    if (isDeclining) return;
+    isDeclining = true;
+    while (run.isSafe && run.asks.size > 0) {
+      for (const { id } of [...run.asks.values()]) run.refuse(id, NOBODY_TO_ASK);
+    }
+    isDeclining = false;
+  };
+}
+
+function warn(error: unknown): void {
+  const text = `the journal could not forget a run that is over: ${thrownText(error)}`;
+  process.emitWarning(text, 'StepwrightWarning');
+}
+
+function outcomeOf({ standing, state }: LiveRun): RunOutcome | undefined {
+  const { status, result, failure, failedNode } = state.run;
+  if (standing !== 'over' || status === 'running') return undefined;
+  return {
+    status,
+    ...(result === undefined ? {} : { result }),
+    ...(failure === undefined ? {} : { failure }),
+    ...(failedNode === undefined ? {} : { node: failedNode }),
+    state,
+  };
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../graph/json.js';
+import { PARTIAL_LIMIT } from '../../graph/limits.js';
+import type { Remains, UnknownCall } from '../engine/read.js';
+import { maskedFailure } from '../tools/mask.js';
+import { jsonSize } from '../tools/to-json.js';
+import type { RunMask } from './run-mask.js';
+
+/** What somebody has to look after once a run is over, however it ended. */
+export interface LooseEnds {
+  /** Calls that were to be undone and were not, or not for sure, with what would undo them. */
+  readonly not_undone?: readonly NotUndone[];
+  /** How many of them are not listed. */
+  readonly not_undone_omitted?: number;
+  /**
+   * Calls that may have taken effect although nothing came back: they were given up, or had no answer in time. Not those
+   * that were to undo one of `not_undone`.
+   */
+  readonly unknown_outcomes?: readonly UnknownCall[];
+  /** How many of them are not listed. */
+  readonly unknown_outcomes_omitted?: number;
+  /** Items that failed in loops that went on without them: their values are null. */
+  readonly failed_items?: readonly ShownItem[];
+  /** How many of them are not listed. */
+  readonly failed_items_omitted?: number;
+}
+
+interface ShownItem {
+  readonly step: string;
+  /** Counted from 0. */
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A call that was to be undone. What it did still stands, for sure or perhaps. */
+export interface NotUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  /** The tool that undoes it. Missing where nothing says how it is undone. */
+  readonly tool?: string;
+  /** What that tool is called with. Missing where it could not be evaluated. */
+  readonly input?: JsonObject;
+  /** Nothing came back of what was to undo it: it may be undone. */
+  readonly outcome_unknown?: true;
+}
+
+/** A value with more bytes of JSON than this is named, and not shown. */
+export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
+
+/** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
+const LISTED_CALLS = 50;
+
+/** A run that is over. */
+interface EndedRun {
+  readonly mask: RunMask;
+  readonly remains: Remains;
+}
+
+/** What is to be looked after: nothing, as a rule. */
+export function looseEndsOf(run: EndedRun): LooseEnds {
+  return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
+}
+
+function notUndoneOf({
+  mask,
+  remains: { notUndone },
+}: EndedRun): Pick<LooseEnds, 'not_undone' | 'not_undone_omitted'> {
+  if (notUndone.length === 0) return {};
+  const shown = notUndone.slice(0, LISTED_CALLS).map((call): NotUndone => {
+    const { step, tool, input, outcomeUnknown } = call;
+    const isShown = input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
+    return {
+      step,
+      ...(tool === undefined ? {} : { tool }),
+      ...(isShown ? { input: mask.notUndone({ ...call, input }) } : {}),
+      ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
+    };
+  });
+  const omitted = notUndone.length - shown.length;
+  return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
+}
+
+function itemsOf({
+  remains: { failedItems },
+  mask,
+}: EndedRun): Pick<LooseEnds, 'failed_items' | 'failed_items_omitted'> {
+  if (failedItems.length === 0) return {};
+  const omitted = failedItems.length - LISTED_CALLS;
+  const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {
+    const { code, message } = maskedFailure(failure, mask);
+    return { step, index, code, message };
+  });
+  return { failed_items: shown, ...(omitted > 0 ? { failed_items_omitted: omitted } : {}) };
+}
+
+function unknownOf({ unknown }: Remains): Pick<LooseEnds, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
+  if (unknown.length === 0) return {};
+  const omitted = unknown.length - LISTED_CALLS;
+  return {
+    unknown_outcomes: unknown.slice(0, LISTED_CALLS),
+    ...(omitted > 0 ? { unknown_outcomes_omitted: omitted } : {}),
+  };
+}

@@ -1,0 +1,220 @@
+import type { BranchNode } from '../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import { soleBody } from '../../print/shapes.js';
+import type { Failure, RunState } from '../engine/contract.js';
+import { inputOf } from '../engine/read.js';
+import type { RunMask } from '../host/run-mask.js';
+import { jsonText, oneLine } from '../tools/encode-text.js';
+import { constructTexts } from './construct-texts.js';
+import { type BlockMeta, limited, type PromptMessage, sized, textBlock } from './messages.js';
+import { type FactOf, type StepFact, StepLog } from './step-log.js';
+import { printExpression, texts } from './texts.js';
+
+/** What a list of steps has to say: the top of the workflow, an arm, a branch, an item. In the order in which steps end. */
+export class PartLog {
+  readonly #messages: PromptMessage[] = [];
+  /** Steps that have started and are not over. */
+  readonly #open = new Map<string, StepLog>();
+
+  /** Steps that are over, by the step they are told behind. */
+  readonly #held = new Map<string, string>();
+
+  /** Everything so far, that of steps that are not over behind that of the others. */
+  get all(): readonly PromptMessage[] {
+    const unfinished = [...this.#open.values()].flatMap((step) => (step.hasActed ? step.all : []));
+    return [...this.#messages, ...unfinished];
+  }
+
+  /** What the step has to say, from its first fact on. */
+  step(id: string, create: () => StepLog): StepLog {
+    const known = this.#open.get(id);
+    if (known !== undefined) return known;
+    const step = create();
+    this.#open.set(id, step);
+    return step;
+  }
+
+  /** The step that has started and is not over. */
+  open(id: string): StepLog | undefined {
+    return this.#open.get(id);
+  }
+
+  /** The step is over. @param behind a step after which it is told, where that is not over. */
+  close(id: string, behind?: string): void {
+    if (behind !== undefined && this.#open.has(behind)) {
+      this.#held.set(behind, id);
+      return;
+    }
+    this.#messages.push(...(this.#open.get(id)?.all ?? []));
+    this.#open.delete(id);
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    this.close(held);
+  }
+
+  say(message: PromptMessage): void {
+    this.#messages.push(message);
+  }
+}
+
+/** What a step with bodies has to say: what its parts have, each by itself, however their facts interleave. */
+export abstract class ContainerLog extends StepLog {
+  protected readonly instance: NodeInstance;
+
+  constructor(instance: NodeInstance, secrets: RunMask) {
+    super(instance, secrets);
+    this.instance = instance;
+  }
+
+  /** Where a part of this attempt tells what it has to say. */
+  abstract part(scope: ScopeInstance): PartLog;
+
+  /** What this attempt has to say beside what the step has said itself. */
+  protected abstract inside(): readonly PromptMessage[];
+
+  /** Forgets the parts of an attempt that is over. */
+  protected abstract forgetParts(): void;
+
+  override get all(): readonly PromptMessage[] {
+    return [...super.all, ...this.inside()];
+  }
+
+  override get hasActed(): boolean {
+    return super.hasActed || this.inside().length > 0;
+  }
+
+  /** The attempt is over: what its parts have said stands for itself. */
+  protected closeParts(): void {
+    this.include(this.inside());
+    this.forgetParts();
+  }
+
+  /** Something the step itself says of its parts. */
+  protected message(
+    part: BlockMeta['stepwright/part'],
+    text: string,
+    meta: Partial<BlockMeta> = {},
+    role: PromptMessage['role'] = 'assistant',
+  ): PromptMessage {
+    return textBlock(role, text, {
+      'stepwright/part': part,
+      'stepwright/step': this.instance.key,
+      ...meta,
+    });
+  }
+
+  protected override attemptFailed(): void {
+    this.closeParts();
+  }
+
+  protected override failed(failure: Failure): boolean {
+    const isTold = this.#hasTold(failure);
+    this.closeParts();
+    if (!isTold) this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    return true;
+  }
+
+  protected override cancelled(): void {
+    this.closeParts();
+  }
+
+  /** Whether the failure is one that somebody inside has told. */
+  #hasTold({ code, message }: Failure): boolean {
+    const shown = this.secrets.text(oneLine(message));
+    return this.inside().some(({ content: { type, _meta, ...content } }) => {
+      if (type !== 'text' || _meta?.['stepwright/part'] !== 'error') return false;
+      return _meta['stepwright/code'] === code && 'text' in content && content.text.includes(shown);
+    });
+  }
+}
+
+/** What a step with one body at a time has to say. */
+abstract class SingleLog extends ContainerLog {
+  #part: PartLog | undefined;
+
+  override part(): PartLog {
+    this.#part ??= new PartLog();
+    return this.#part;
+  }
+
+  protected override inside(): readonly PromptMessage[] {
+    return this.#part?.all ?? [];
+  }
+
+  protected override forgetParts(): void {
+    this.#part = undefined;
+  }
+}
+
+/** Which arm a branch takes and why no other, where there is one; then what happens in it. */
+export class BranchLog extends SingleLog {
+  protected override tell(fact: StepFact): void {
+    if (fact.kind !== 'branchTaken' || this.node.kind !== 'branch') return;
+    if (soleBody(this.node) !== undefined) return;
+    const next = fact.goto === undefined ? '' : constructTexts.goesOnWith(fact.goto);
+    this.say('assistant', 'branch', `${decision(this.node, fact.arm)}${next}`, {
+      'stepwright/arm': fact.arm,
+    });
+  }
+
+  protected override succeeded(): void {
+    this.closeParts();
+  }
+}
+
+function decision(node: BranchNode, taken: string): string {
+  const place = node.cases.findIndex(({ id }) => id === taken);
+  const isElse = place < 0;
+  const before = isElse ? node.cases : node.cases.slice(0, place);
+  const after = isElse
+    ? []
+    : [...node.cases.slice(place + 1), ...(node.else === undefined ? [] : [node.else])];
+  const chosen = node.cases[place];
+  const head =
+    chosen === undefined
+      ? constructTexts.takenElse(node.id, taken)
+      : constructTexts.taken(node.id, taken, printExpression(chosen.when));
+  return [
+    head,
+    ...before.map(({ id, when }) => constructTexts.notTaken(id, printExpression(when))),
+    ...(after.length === 0 ? [] : [constructTexts.notLookedAt(after.map(({ id }) => id))]),
+  ].join('');
+}
+
+/** What another workflow is given, what happens in it, and what it gives back. */
+export class WorkflowLog extends SingleLog {
+  protected override started(state: RunState): void {
+    const { node } = this;
+    if (node.kind !== 'workflow') return;
+    // A workflow that was over at once has left nothing behind.
+    const given = inputOf(state, this.instance.key);
+    if (given === undefined) {
+      this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, undefined, undefined));
+      return;
+    }
+    const shown = this.secrets.handedTo(given, this.instance);
+    const { text, size } = limited(jsonText(shown, 2));
+    this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, text, size), sized(size));
+  }
+
+  protected override succeeded({ summary, value }: FactOf<'nodeSucceeded'>): void {
+    this.closeParts();
+    const { node } = this;
+    if (node.kind !== 'workflow') return;
+    if (summary !== undefined) {
+      const { text, size } = limited(jsonText(this.secrets.text(summary)));
+      this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
+    } else if (value === undefined || value === null) {
+      this.say('user', 'result', constructTexts.workflowDone(node.id, node.workflow));
+    } else {
+      const { text, size } = limited(jsonText(this.secrets.output(value, this.instance), 2));
+      this.say(
+        'user',
+        'result',
+        constructTexts.workflowResult(node.id, node.workflow, text, size),
+        sized(size),
+      );
+    }
+  }
+}

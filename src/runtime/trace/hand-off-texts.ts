@@ -1,0 +1,124 @@
+import type { JsonSchema } from '../../graph/json.js';
+import type { ScopeInstance } from '../../plan/instances.js';
+import { ANY_ITEM } from '../../plan/node-key.js';
+import { soleBody } from '../../print/shapes.js';
+import { jsonText, oneLine } from '../tools/encode-text.js';
+import { MASKED } from '../tools/mask.js';
+import { nameOf } from './open-nodes.js';
+import { names, oneOf, stop } from './texts.js';
+
+/** How the call went that a hand-off asks for once more. */
+export interface Tried {
+  readonly why: string;
+  /** It may have taken effect although nothing came back. */
+  readonly outcomeUnknown: boolean;
+}
+
+/** How sure it is that side effects remain: of all calls that are listed, of a part of them, or of none. */
+export type Certainty = 'all' | 'some' | 'none';
+
+const howItWent = (tried: Tried | undefined): string => {
+  if (tried === undefined) return '';
+  const why = stop(oneLine(tried.why));
+  return tried.outcomeUnknown
+    ? ` It was tried, and its outcome is unknown: ${why} It may have been undone; check first.`
+    : ` It was tried and failed: ${why}`;
+};
+
+const whatRemains: Readonly<Record<Certainty, string>> = {
+  all: 'Side effects remain that were to be undone.',
+  some: 'Side effects remain that were to be undone, except for those that may have been undone, as their notes say.',
+  none: 'Side effects may remain that were to be undone.',
+};
+
+const numbered = (lines: readonly string[]): string =>
+  lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
+
+const late = ' The call was given up, and took effect afterwards.';
+
+/** What a hand-off says of constructs. */
+export const handOffTexts = {
+  /** `step` is a name in quotes, and its place. */
+  undone: (step: string | undefined, report: string) =>
+    step === undefined ? report : `Step ${step}: ${report}`,
+  toCleanUp: (calls: readonly string[], certainty: Certainty) =>
+    `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls)}`,
+  /** `steps` are lines of {@link handOffTexts.stuck}. */
+  cannotCleanUp: (steps: readonly string[]) =>
+    `Side effects of these steps remain, and the workflow has no call that undoes them. Tell the user:\n\n${numbered(steps)}`,
+  /** `step` is a name in quotes, and its place. */
+  stuck: (step: string, why: string | undefined, isLate: boolean) =>
+    `Step ${step}.${isLate ? late : ''}${why === undefined ? '' : ` ${stop(oneLine(why))}`}`,
+  late,
+  doneBut: 'The workflow is done, but it leaves something behind.',
+  /** `calls` are tools, each with its step in quotes and the place of that. */
+  unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
+    `No answer came from these calls, which may have taken effect all the same. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
+  undoes: (step: string, where: string, tried: Tried | undefined) =>
+    `It undoes step '${step}'${where}.${howItWent(tried)}`,
+  belongsTo: (step: string, where: string, tried: Tried | undefined) =>
+    `It belongs to step '${step}'${where}.${howItWent(tried)}`,
+  ranAgain: ' The step has run again since: do not undo what it did then.',
+  fillIn: ` Fill in what is masked (${MASKED}) first.`,
+  ask: (message: string, options: readonly string[], schema: JsonSchema) =>
+    `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
+  inside: (where: string) => `It is made${where}.`,
+  conditional: (condition: string | undefined) =>
+    condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`,
+  onlyIf: (condition: string | undefined, step: string, arm: string) =>
+    condition === undefined
+      ? `Only if step '${step}' takes '${arm}'.`
+      : `Only if \`${condition}\`: then step '${step}' takes '${arm}'.`,
+  onlyAfter: (steps: readonly string[], how: 'all' | 'one') =>
+    `Only if ${how === 'all' ? names(steps) : oneOf(steps)} ${how === 'all' && steps.length > 1 ? 'were' : 'was'} not left out.`,
+  leftOut: (step: string, where: string, without: readonly string[]) =>
+    `Step '${step}'${where} is left out, because ${names(without)} ${without.length === 1 ? 'is' : 'are'}.`,
+  /** `condition` is an expression in print. */
+  goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
+    `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
+  otherwise: (step: string, arm: string) =>
+    `Only if nothing before it holds: then step '${step}' takes '${arm}'.`,
+  /** `items` is JSON on one line, where they are known. */
+  eachItem: (loop: string, items: string | undefined) =>
+    items === undefined
+      ? `Once for each item of '${loop}', with that item filled in.`
+      : `Once for each item of '${loop}', with that item filled in: ${items}.`,
+  /** Items counted from 1. */
+  otherItems: (loop: string, from: number, to: number, items: string | undefined) => {
+    const which = from === to ? `for item ${from}` : `once each for the items ${from} to ${to}`;
+    return `Only ${which} of '${loop}', with that item filled in${items === undefined ? '' : `: ${items}`}.`;
+  },
+  waitFirst: (step: string, time: string | undefined) =>
+    time === undefined ? `Step '${step}' waits before this.` : `Before this, step '${step}' waits ${time}.`,
+  forMs: (ms: number) => `for ${ms} ms`,
+  until: (time: string) => `until ${time}`,
+} as const;
+
+/** Where a step stands, from the inside out: ` in item 3 of 'line', in branch 'left' of 'both'`. Nothing at the top. */
+export function whereIs(scope: ScopeInstance): string {
+  const words: string[] = [];
+  for (let each = scope; each.container !== undefined; each = each.container.scope) {
+    const { node } = each.container.planned;
+    const name = nameOf(node.id);
+    switch (node.kind) {
+      case 'foreach':
+        if (each.part !== ANY_ITEM) words.push(` in item ${each.part + 1} of '${name}'`);
+        break;
+      case 'parallel':
+        words.push(` in branch '${each.plan.arm ?? ''}' of '${name}'`);
+        break;
+      case 'workflow':
+        words.push(` in workflow '${node.workflow}' of '${name}'`);
+        break;
+      default:
+        // What only holds steps together is no place to a reader.
+        if (soleBody(node) === undefined) words.push(` in '${each.plan.arm ?? ''}' of '${name}'`);
+    }
+  }
+  return words.join(',');
+}
+
+/** The body a step stands in, for programs; a `*` stands for every item. */
+export function bodyName(scope: ScopeInstance): { in?: string } {
+  return scope.container === undefined ? {} : { in: scope.key.replaceAll(`[${ANY_ITEM}]`, '[*]') };
+}

@@ -1,0 +1,366 @@
+import type { NodeInstance } from '../../plan/instances.js';
+import type { CompensationReport } from '../engine/contract.js';
+import type { NotUndone, Remains } from '../engine/read.js';
+import type { RunMask } from '../host/run-mask.js';
+import { type LooseEnds, looseEndsOf } from '../host/side-effects.js';
+import { jsonText } from '../tools/encode-text.js';
+import { callText } from './call-entry.js';
+import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
+import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
+import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
+import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
+import { type HandOffContext, OpenNodes } from './open-nodes.js';
+import { stepStateOf } from './step-status.js';
+import { type FailedStep, hasFired, knownValues, type StopReason, stepReason } from './stop-reason.js';
+import { texts } from './texts.js';
+import { undoReport } from './undo-log.js';
+
+/** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
+export interface HandOff extends LooseEnds {
+  readonly text: string;
+  readonly errors: readonly TraceError[];
+  readonly calls: readonly HandOffCall[];
+  readonly pause_reason: PauseReason;
+  readonly undone?: readonly Undone[];
+  readonly workflow_id?: string;
+  readonly actions?: readonly OpenAction[];
+}
+
+/**
+ * Writes the hand-off of a run that stopped. What should have been undone and was not stands first. It lists the calls that can still be made, in the order of the plan: a
+ * failed one when repeating it is harmless or its input was refused, then what did not start, as far as everything it
+ * needs exists or comes from a call listed before it. What was undone is told, and never called again.
+ */
+export function handOff(context: HandOffContext): HandOff {
+  const stopped = new StoppedRun(context);
+  const reasons = stopped.reasons();
+  const undone = stopped.undone();
+  const endedOnPurpose = stopped.endedOnPurpose();
+  const { calls, leftOut, goBack } = endedOnPurpose ? NOTHING_OPEN : stopped.open();
+  const told = reasons.flatMap(({ unknown }) => unknown ?? []);
+  const left = leftBehind(context, new Set(told));
+  const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
+  const { secrets } = context;
+  const why = [
+    ...reasons.map((reason) => reason.sentence),
+    ...undone.map(({ node, report }) =>
+      handOffTexts.undone(node && nameAndPlace(node), undoReport(report, secrets)),
+    ),
+  ];
+  const [first] = reasons;
+  const parts = [
+    why.join('\n'),
+    ...left.texts,
+    calls.length > 0 ? texts.toContinue(calls.map(callText)) : goBack.length === 0 ? nothing : '',
+    [...(calls.length === 0 ? [] : leftOut), ...goBack].join('\n'),
+  ];
+  return {
+    text: secrets.text(parts.filter((part) => part !== '').join('\n\n')),
+    errors: stopped.errors(),
+    calls: [...left.calls, ...calls],
+    ...left.meta,
+    pause_reason: masked(first?.pause ?? stopped.unfinished().pause, secrets),
+    ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
+  };
+}
+
+interface UndoneBy {
+  readonly node?: NodeInstance;
+  readonly report: CompensationReport;
+}
+
+class StoppedRun {
+  readonly #context: HandOffContext;
+  readonly #failed: readonly FailedStep[];
+
+  constructor(context: HandOffContext) {
+    this.#context = context;
+    this.#failed = causes([...recordsIn(context.ledger.root)].flatMap((record) => this.#failedStep(record)));
+  }
+
+  /** Why the run stopped: one reason per failed step, those that ended the run first. */
+  reasons(): StopReason[] {
+    const { state, ledger } = this.#context;
+    const left = new OpenNodes({ ...this.#context, again: new Set() });
+    const hasValue = knownValues(this.#context, left);
+    const isCancelled = state.run.status === 'cancelled';
+    const failed = this.#inTime()
+      .filter((each) => !(isCancelled && wasCancelled(each)))
+      .map((each) => stepReason(each, ledger, hasValue, wasGivenUp(each)));
+    if (isCancelled) return [this.#cancelled(), ...failed];
+    return failed.length > 0 ? failed : [this.unfinished()];
+  }
+
+  /** The reason of a run that has no failed step. */
+  unfinished(): StopReason {
+    const { graph, state } = this.#context;
+    const { failure } = state.run;
+    const sentence =
+      failure === undefined
+        ? texts.unfinished(graph.name)
+        : texts.workflowFailed(graph.name, failure.message);
+    const [code, error] =
+      failure === undefined ? ['E_UNFINISHED', sentence] : [failure.code, failure.message];
+    return { sentence, pause: { type: 'toolError', failedStep: graph.name, error, retryable: false, code } };
+  }
+
+  /** Whether an `error` node was what the run failed with. */
+  endedOnPurpose(): boolean {
+    const { failure: end, status } = this.#context.state.run;
+    return this.#failed.some(
+      ({ node, failure }) =>
+        status === 'failed' &&
+        hasFired(node.planned.node, failure) &&
+        failure.code === end?.code &&
+        failure.message === end.message,
+    );
+  }
+
+  /** What was taken back, in declaration order. */
+  undone(): UndoneBy[] {
+    const { ledger } = this.#context;
+    const bySteps = [...recordsIn(ledger.root)].flatMap(({ node, undone: report }) =>
+      report === undefined ? [] : [{ node, report }],
+    );
+    return ledger.undone === undefined ? bySteps : [...bySteps, { report: ledger.undone }];
+  }
+
+  errors(): TraceError[] {
+    const { secrets, state } = this.#context;
+    const steps = this.#inTime().map((failed) => ({
+      about: { step: failed.node.key },
+      failure: failed.failure,
+      tries: triesOf(failed),
+    }));
+    const all =
+      steps.length === 0 && state.run.failure !== undefined
+        ? [{ about: {}, failure: state.run.failure, tries: {} }]
+        : steps;
+    return all.map(({ about, failure: { code, message, details, outcomeUnknown }, tries }) => ({
+      ...about,
+      code,
+      message: secrets.text(message),
+      ...(details === undefined ? {} : { details: secrets.json(details) }),
+      ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
+      ...tries,
+    }));
+  }
+
+  /** The failed steps: those behind the failure of the run, then the others, then what was given up because of them. */
+  #inTime(): FailedStep[] {
+    const { failedNode } = this.#context.state.run;
+    const rank = (step: FailedStep): number => {
+      if (wasGivenUp(step)) return 2;
+      return topOf(step.node).key === failedNode ? 0 : 1;
+    };
+    // One that has no end is the last of them.
+    const time = ({ record }: FailedStep): number => record.endedAs ?? Number.MAX_SAFE_INTEGER;
+    return this.#failed.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
+  }
+
+  /** The calls that can still be made, and what to say of steps that are left out. */
+  open(): StillOpen {
+    return openCalls(this.#context, this.#failed);
+  }
+
+  /** The first step at the top that did not begin, in declaration order. */
+  #firstPending(): NodeInstance | undefined {
+    const { instances, plan, root } = this.#context.ledger;
+    const first = plan.main.root.nodes.find(
+      ({ node }) => stepStateOf(root.nodes.get(node.id)).status === 'pending',
+    );
+    return first && instances.node(instances.root, first);
+  }
+
+  #failedStep(failed: NodeRecord): FailedStep[] {
+    if (stepStateOf(failed).status !== 'failed') return [];
+    const record = this.#undoneFor(failed) ?? failed;
+    const { failure, attempts } = stepStateOf(record);
+    const { node } = record;
+    const { node: model } = node.planned;
+    const safety = model.kind === 'call' ? this.#context.safety(model.tool) : 'none';
+    // The client's own call has another idempotency key.
+    const harmless = safety === 'readOnly' || safety === 'idempotent';
+    const isRetryable = attempts > 0 && (harmless || model.kind === 'resource');
+    return [
+      {
+        node,
+        record,
+        failure: failure ?? { code: 'E_UNFINISHED', message: 'no answer came', outcomeUnknown: true },
+        attempts,
+        retryable: isRetryable && record === failed && !isUndone(node, this.#context),
+        isUnknown: this.#context.remains.unknown.some(({ step }) => step === node.key),
+      },
+    ];
+  }
+
+  /** The step whose failure a node hands on that took over to undo. */
+  #undoneFor({ node, failure }: NodeRecord): NodeRecord | undefined {
+    const { ledger } = this.#context;
+    if (node.planned.node.kind !== 'compensate' || failure === undefined) return undefined;
+    const routers = node.planned.routers.map((router) =>
+      ledger.record(ledger.instances.node(node.scope, router)),
+    );
+    return routers.find((router) => {
+      return router?.status === 'handled' && router.failure !== undefined && isSame(router.failure, failure);
+    });
+  }
+
+  #cancelled(): StopReason {
+    const { graph, state } = this.#context;
+    const inFlight = this.#failed.find(wasCancelled);
+    const step = inFlight?.node ?? this.#firstPending();
+    const name = step?.key;
+    const unknown = inFlight?.isUnknown === true;
+    const model = step?.planned.node;
+    return {
+      sentence: `${texts.cancelled(graph.name, name)}${unknown && !inFlight.retryable ? texts.outcomeUnknown : ''}`,
+      pause: {
+        type: 'toolError',
+        failedStep: name ?? graph.name,
+        error: state.run.failure?.message ?? texts.cancelled(graph.name, name),
+        retryable: inFlight?.retryable ?? true,
+        ...(model?.kind === 'call' ? { suggestedTool: model.tool } : {}),
+        code: state.run.failure?.code ?? 'E_CANCELLED',
+      },
+      ...(unknown && name !== undefined ? { unknown: name } : {}),
+    };
+  }
+}
+
+/** Whether a step stands among the failed ones only because it was given up while it was at work. */
+function wasCancelled({ record }: FailedStep): boolean {
+  return record.status !== 'failed' && record.status !== 'handled';
+}
+
+/** Whether a call was given up for something that happened elsewhere in the run. */
+function wasGivenUp(step: FailedStep): boolean {
+  return wasCancelled(step) && step.failure.code === 'E_CANCELLED';
+}
+
+/**
+ * The failed steps without those that only hand on what failed inside of them, or what led to their undoing. Each stands
+ * behind what failed inside of it.
+ */
+function causes(failed: readonly FailedStep[]): FailedStep[] {
+  return failed.filter(({ node, failure }, place) => {
+    const { kind } = node.planned.node;
+    const others = failed.filter((other, index) => index !== place && isSame(other.failure, failure));
+    if (kind === 'compensate') return others.length === 0;
+    return !others.some((other) => isInside(other.node, node));
+  });
+}
+
+function isSame(one: FailedStep['failure'], other: FailedStep['failure']): boolean {
+  return one.code === other.code && one.message === other.message;
+}
+
+function isInside(node: NodeInstance, container: NodeInstance): boolean {
+  for (let around = node.scope.container; around !== undefined; around = around.scope.container) {
+    if (around.key === container.key) return true;
+  }
+  return false;
+}
+
+/** The step at the top of the run that a node stands in. */
+function topOf(node: NodeInstance): NodeInstance {
+  const { container } = node.scope;
+  return container === undefined ? node : topOf(container);
+}
+
+function triesOf({ node, attempts }: FailedStep): Pick<TraceError, 'attempted' | 'attempts'> {
+  const { kind } = node.planned.node;
+  if (kind !== 'call' && kind !== 'resource') return {};
+  if (attempts === 0) return { attempted: false };
+  return attempts === 1 ? {} : { attempts };
+}
+
+function nameAndPlace({ planned, scope }: NodeInstance): string {
+  return `'${planned.node.id}'${whereIs(scope)}`;
+}
+
+function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secrets: RunMask): Undone {
+  const faults = failed.map(({ tool, failure: { code, message } }) => {
+    return { tool, code, message: secrets.text(message) };
+  });
+  return { ...(node === undefined ? {} : { step: node.key }), done, failed: faults, not_run };
+}
+
+function masked(pause: PauseReason, secrets: RunMask): PauseReason {
+  return 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
+}
+
+/** The side effects that remain of a run that is over, as its trace tells them. */
+export interface LeftBehind {
+  /** A paragraph for what can be undone, what cannot, and unknown outcomes. None where all is well. */
+  readonly texts: readonly string[];
+  /** What undoes them. */
+  readonly calls: readonly HandOffCall[];
+  readonly meta: LooseEnds;
+}
+
+export interface LeftBehindContext {
+  readonly ledger: Ledger;
+  readonly secrets: RunMask;
+  readonly remains: Remains;
+}
+
+/**
+ * Tells which side effects of a run remain that were to be undone, and which of its calls have an unknown outcome.
+ *
+ * @param told keys of steps whose unknown outcome the reader was told of before.
+ */
+export function leftBehind(
+  { ledger, secrets, remains }: LeftBehindContext,
+  told: ReadonlySet<string> = new Set(),
+): LeftBehind {
+  const calls: HandOffCall[] = [];
+  const stuck: string[] = [];
+  for (const each of remains.notUndone) {
+    const call = cleanUpCall(each, ledger, secrets);
+    if (call === undefined) stuck.push(stuckText(each, ledger));
+    else calls.push(call);
+  }
+  const unknown = remains.unknown.filter(({ step }) => !told.has(step));
+  const named = unknown.map(({ step, tool }) => ({ tool, step: nameAndPlace(ledger.instances.find(step)) }));
+  const paragraphs = [
+    ...(calls.length === 0 ? [] : [cleanUpText(calls)]),
+    ...(stuck.length === 0 ? [] : [handOffTexts.cannotCleanUp(stuck)]),
+    ...(named.length === 0 ? [] : [handOffTexts.unknownOutcomes(named)]),
+  ];
+  return {
+    texts: paragraphs.map((text) => secrets.text(text)),
+    calls,
+    meta: looseEndsOf({ mask: secrets, remains }),
+  };
+}
+
+/** Asks for the calls, and says how sure it is that they are needed. */
+function cleanUpText(calls: readonly HandOffCall[]): string {
+  const unknown = calls.filter(({ outcomeUnknown }) => outcomeUnknown === true).length;
+  const certainty = unknown === 0 ? 'all' : unknown < calls.length ? 'some' : 'none';
+  return handOffTexts.toCleanUp(calls.map(callText), certainty);
+}
+
+/** The call that undoes a side effect, where it is known. */
+function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOffCall | undefined {
+  const { step, tool, input: given, failure, outcomeUnknown, late, ranAgain } = each;
+  if (tool === undefined || given === undefined) return undefined;
+  const { key, planned, scope } = ledger.instances.find(step);
+  const { node } = planned;
+  const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
+  const input = secrets.notUndone({ ...each, input: given }, texts.promptArgument);
+  const tried = failure && { why: failure.message, outcomeUnknown: outcomeUnknown === true };
+  const fillIn = jsonText(input).includes(texts.masked) ? handOffTexts.fillIn : '';
+  const notes = `${late ? handOffTexts.late : ''}${ranAgain ? handOffTexts.ranAgain : ''}${fillIn}`;
+  return {
+    ...{ step: key, undoes: true, tool, arguments: input },
+    ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    ...bodyName(scope),
+    note: secrets.text(`${about(node.id, whereIs(scope), tried)}${notes}`),
+  };
+}
+
+function stuckText({ step, late, failure }: NotUndone, ledger: Ledger): string {
+  return handOffTexts.stuck(nameAndPlace(ledger.instances.find(step)), failure?.message, late === true);
+}

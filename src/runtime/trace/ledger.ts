@@ -1,0 +1,342 @@
+import type { Json, JsonObject } from '../../graph/json.js';
+import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../plan/instances.js';
+import type { Plan } from '../../plan/plan.js';
+import type {
+  CompensationReport,
+  Fact,
+  Failure,
+  NodeStatus,
+  RunState,
+  SkipReason,
+} from '../engine/contract.js';
+import { inputOf, itemsOf, outputOf } from '../engine/read.js';
+
+type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+/** What the facts have said about a node. It changes with further facts about the node, until that begins anew. */
+export interface NodeRecord {
+  readonly node: NodeInstance;
+  readonly status: NodeStatus | undefined;
+  readonly reason: SkipReason | undefined;
+  readonly failure: Failure | undefined;
+  /** Of one that failed or was cancelled: which of all that happened in the run this was. */
+  readonly endedAs: number | undefined;
+  /** A call or read was issued for it: the latest. */
+  readonly issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined;
+  /** How often the tool or resource was reached. */
+  readonly attempts: number;
+  /** Missing for a value that is absent. */
+  readonly output: Json | undefined;
+  /** A fallback's value stands in. */
+  readonly hasFallback: boolean;
+  /** The arm that a branch took, and the node it leads to where the arm has no body. */
+  readonly taken: { readonly arm: string; readonly goto?: string } | undefined;
+  /** What a workflow was given. */
+  readonly given: JsonObject | undefined;
+  readonly items: readonly Json[] | undefined;
+  /** How many parts there are altogether. */
+  readonly count: number | undefined;
+  /** How often a `goto` has jumped. */
+  readonly jumps: number;
+  /** What was undone by it. */
+  readonly undone: CompensationReport | undefined;
+  /** By key of the scope: those that have begun in the latest attempt. Forgotten where nothing of them matters any more. */
+  readonly parts: ReadonlyMap<string, PartRecord>;
+}
+
+const NO_PARTS: ReadonlyMap<string, PartRecord> = new Map();
+
+/** All of its fields are there from the start: a record changes with every fact. */
+class OpenRecord implements NodeRecord {
+  readonly node: NodeInstance;
+  status: NodeStatus | undefined = undefined;
+  reason: SkipReason | undefined = undefined;
+  failure: Failure | undefined = undefined;
+  endedAs: number | undefined = undefined;
+  issued: NodeRecord['issued'] = undefined;
+  attempts = 0;
+  output: Json | undefined = undefined;
+  hasFallback = false;
+  taken: NodeRecord['taken'] = undefined;
+  given: JsonObject | undefined = undefined;
+  items: readonly Json[] | undefined = undefined;
+  count: number | undefined = undefined;
+  jumps = 0;
+  undone: CompensationReport | undefined = undefined;
+  parts: ReadonlyMap<string, PartRecord> = NO_PARTS;
+
+  constructor(node: NodeInstance) {
+    this.node = node;
+  }
+
+  /** What the node has begun. */
+  open(part: PartRecord): void {
+    if (this.parts === NO_PARTS) this.parts = new Map();
+    (this.parts as Map<string, PartRecord>).set(part.scope.key, part);
+  }
+}
+
+/** What the facts have said about a list of nodes that runs. */
+export interface PartRecord {
+  readonly scope: ScopeInstance;
+  status: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  /** What it gave: missing for what is absent, and where it has not succeeded. */
+  value?: Json;
+  /** By id. */
+  readonly nodes: Map<string, OpenRecord>;
+}
+
+/**
+ * Keeps account of a run by its facts. It remembers what the engine forgets: what happened in items and workflows that
+ * failed. What happened in those that succeeded is of no use to anybody, and forgotten here as well.
+ */
+export class Ledger {
+  readonly plan: Plan;
+  readonly instances: Instances;
+  readonly root: PartRecord;
+  /** How the undoing of a cancelled run went. */
+  undone: CompensationReport | undefined;
+  /** Tools that a compensation has called, by the key of the step it took the effect back of. */
+  readonly undoneSteps = new Set<string>();
+  /** Commands of compensations, with the step each takes the effect back of. */
+  readonly #compensations = new Map<string, string | undefined>();
+  #ends = 0;
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.instances = new Instances(plan);
+    this.root = { scope: this.instances.root, status: 'running', nodes: new Map() };
+  }
+
+  /** The node of a key; nothing for one the plan does not have. */
+  find(key: string): NodeInstance | undefined {
+    // At the top a key is an id.
+    const { root, byId } = this.plan.main;
+    const planned = byId.get(key);
+    if (planned?.scope === root) return this.instances.node(this.instances.root, planned);
+    // A graph with a fault never runs: what there is to tell is about nodes at its top.
+    return this.plan.fault === undefined ? this.instances.find(key) : undefined;
+  }
+
+  /** What is known of a node; nothing where it has not begun. */
+  record(node: NodeInstance): NodeRecord | undefined {
+    return this.part(node.scope)?.nodes.get(node.planned.node.id);
+  }
+
+  /** What is known of a list of nodes; nothing where it has not begun, or nothing of it matters any more. */
+  part(scope: ScopeInstance): PartRecord | undefined {
+    if (scope.container === undefined) return this.root;
+    return this.record(scope.container)?.parts.get(scope.key);
+  }
+
+  /** The node that a reference to a step names in a scope. */
+  seenFrom(at: ScopeInstance, id: string): NodeInstance | undefined {
+    const key = visibleKey(at, id);
+    return key === undefined ? undefined : this.instances.find(key);
+  }
+
+  /** Whether a fact is about a compensation that is made. */
+  isCompensation(fact: Fact): boolean {
+    if (fact.kind === 'callIssued') return fact.isCompensation === true;
+    return fact.kind === 'callReturned' && this.#compensations.has(fact.command);
+  }
+
+  /** Takes the run's facts, each once and in order. @param state the run as it stands after the fact. */
+  observe(fact: Fact, state: RunState): void {
+    if (fact.kind === 'finished') return;
+    if (fact.node === undefined) {
+      if (fact.kind === 'compensated') this.undone = fact.report;
+      return;
+    }
+    const node = this.find(fact.node);
+    if (node === undefined) return;
+    if (this.#undoing(fact)) return;
+    switch (fact.kind) {
+      case 'nodeStarted':
+        this.#starts(node, state);
+        return;
+      case 'callIssued':
+      case 'resourceRequested':
+        this.#open(node).issued = fact;
+        return;
+      case 'callReturned':
+        this.#returned(this.#open(node), fact);
+        return;
+      case 'retrying':
+        this.#retries(this.#open(node), fact.failure);
+        return;
+      case 'branchTaken':
+        this.#open(node).taken = { arm: fact.arm, ...(fact.goto === undefined ? {} : { goto: fact.goto }) };
+        return;
+      case 'partStarted':
+        this.#partStarted(this.#open(node), fact, state);
+        return;
+      case 'partEnded':
+        this.#partEnded(node, fact);
+        return;
+      case 'answered':
+        this.#open(node).output = fact.value;
+        return;
+      case 'waiting':
+        this.#open(node).status = 'waiting';
+        return;
+      case 'jumped':
+        for (const { node: again } of [...node.planned.slice, node.planned]) {
+          this.part(node.scope)?.nodes.delete(again.id);
+        }
+        this.#open(node).jumps = fact.visit;
+        return;
+      case 'compensated':
+        this.#open(node).undone = fact.report;
+        return;
+      case 'handled':
+        if (fact.fallbackNode !== undefined) this.#ended(this.#open(node), 'handled', fact.failure);
+        else this.#standsIn(this.#open(node), fact.value);
+        return;
+      case 'nodeSucceeded':
+        this.#succeeded(this.#open(node), fact, state);
+        return;
+      case 'nodeFailed':
+        this.#ended(this.#open(node), 'failed', fact.failure);
+        return;
+      case 'nodeSkipped': {
+        const record = this.#open(node);
+        record.status = 'skipped';
+        record.reason = fact.reason;
+        return;
+      }
+      case 'nodeCancelled': {
+        const record = this.#open(node);
+        this.#ended(record, 'cancelled', record.failure);
+        return;
+      }
+      case 'stateSet':
+      case 'compensating':
+      case 'compensationSkipped':
+        return;
+      default:
+        fact satisfies never;
+    }
+  }
+
+  /** A compensation is no attempt of the node that makes it. */
+  #undoing(fact: Fact): boolean {
+    if (!this.isCompensation(fact)) return false;
+    if (fact.kind === 'callIssued') this.#compensations.set(fact.command, fact.undoes);
+    if (fact.kind === 'callReturned' && fact.outcome.ok) {
+      const undone = this.#compensations.get(fact.command);
+      if (undone !== undefined) this.undoneSteps.add(undone);
+    }
+    return true;
+  }
+
+  /** It begins anew where it has begun before. */
+  #starts(node: NodeInstance, state: RunState): void {
+    this.undoneSteps.delete(node.key);
+    const part = this.#part(node.scope);
+    if (part === undefined) return;
+    const record = new OpenRecord(node);
+    record.status = 'running';
+    record.jumps = part.nodes.get(node.planned.node.id)?.jumps ?? 0;
+    if (node.planned.node.kind === 'workflow') record.given = inputOf(state, node.key);
+    part.nodes.set(node.planned.node.id, record);
+  }
+
+  /** What an attempt did inside is over and done with. */
+  #retries(record: OpenRecord, failure: Failure): void {
+    record.parts = NO_PARTS;
+    record.undone = undefined;
+    record.failure = failure;
+  }
+
+  #returned(record: OpenRecord, { attempted, outcome }: FactOf<'callReturned'>): void {
+    if (attempted) record.attempts += 1;
+    if (outcome.ok) record.output = outcome.value;
+    else record.failure = outcome.failure;
+  }
+
+  #partStarted(record: OpenRecord, { arm, index, count }: FactOf<'partStarted'>, state: RunState): void {
+    const { node } = record;
+    const part = index ?? node.planned.parts.findIndex((each) => each.arm === arm);
+    record.count = count;
+    const items = index === undefined ? undefined : itemsOf(state, node.key);
+    if (items !== undefined) record.items = items;
+    this.#part(this.instances.part(node, part));
+  }
+
+  /** An item that succeeded is in the result of its loop, and nowhere else. */
+  #partEnded(node: NodeInstance, { arm, index, outcome }: FactOf<'partEnded'>): void {
+    const part = index ?? node.planned.parts.findIndex((each) => each.arm === arm);
+    const { key } = this.instances.part(node, part);
+    const record = this.record(node)?.parts.get(key);
+    if (record === undefined) return;
+    record.status = outcome.status;
+    if (outcome.status !== 'succeeded') return;
+    if (outcome.value !== undefined) record.value = outcome.value;
+    if (index !== undefined) record.nodes.clear();
+  }
+
+  #standsIn(record: OpenRecord, value: Json | undefined): void {
+    record.output = value;
+    record.hasFallback = true;
+  }
+
+  /** Where the scope around ends at the same time the state has no output any more, and facts tell the value. */
+  #succeeded(record: OpenRecord, { value }: FactOf<'nodeSucceeded'>, state: RunState): void {
+    const { kind } = record.node.planned.node;
+    const told = kind === 'foreach' && !record.hasFallback ? itemsIn(record) : value;
+    const output = outputOf(state, record.node.key);
+    if (output !== undefined) record.output = output;
+    else if (told !== undefined) record.output = told;
+    if (kind === 'foreach' || kind === 'workflow') record.parts = NO_PARTS;
+    record.failure = undefined;
+    record.status = 'succeeded';
+  }
+
+  #ended(record: OpenRecord, status: NodeStatus, failure: Failure | undefined): void {
+    this.#ends += 1;
+    record.endedAs = this.#ends;
+    record.status = status;
+    record.failure = failure;
+  }
+
+  /** The record of a node. One whose scope has not begun is of no use to anybody, and not kept. */
+  #open(node: NodeInstance): OpenRecord {
+    const nodes = this.#part(node.scope)?.nodes;
+    const { id } = node.planned.node;
+    const known = nodes?.get(id);
+    if (known !== undefined) return known;
+    const record = new OpenRecord(node);
+    nodes?.set(id, record);
+    return record;
+  }
+
+  /** The list of nodes that runs in a scope, from its first node on. */
+  #part(scope: ScopeInstance): PartRecord | undefined {
+    if (scope.container === undefined) return this.root;
+    const record = this.part(scope.container.scope)?.nodes.get(scope.container.planned.node.id);
+    const known = record?.parts.get(scope.key);
+    if (known !== undefined || record === undefined) return known;
+    const part: PartRecord = { scope, status: 'running', nodes: new Map() };
+    record.open(part);
+    return part;
+  }
+}
+
+/** What a loop gives. */
+function itemsIn({ parts }: NodeRecord): Json[] {
+  const values = [...parts.values()].sort((one, other) => one.scope.part - other.scope.part);
+  return values.map(({ value }) => value ?? null);
+}
+
+/** Every node that was not made up for by what stands around it, in declaration order, each behind what stands inside. */
+export function* recordsIn({ scope, nodes }: PartRecord): Generator<NodeRecord> {
+  for (const { node } of scope.plan.nodes) {
+    const record = nodes.get(node.id);
+    if (record === undefined) continue;
+    if (record.status !== 'succeeded' && record.status !== 'handled') {
+      for (const part of record.parts.values()) yield* recordsIn(part);
+    }
+    yield record;
+  }
+}

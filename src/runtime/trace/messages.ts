@@ -1,0 +1,268 @@
+import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import { cutText } from '../../graph/unprintable.js';
+import type { AskMode, RunStatus } from '../engine/contract.js';
+import type { LooseEnds } from '../host/side-effects.js';
+
+/** The longest `_meta.result`, in bytes of its JSON text. */
+export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
+
+/** The conversation a workflow prompt answers with, in no protocol's types. */
+export interface PromptTrace {
+  readonly description: string;
+  readonly messages: readonly PromptMessage[];
+  readonly _meta: TraceMeta;
+}
+
+export interface PromptMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: TextContent | ResourceContent;
+}
+
+interface TextContent {
+  readonly type: 'text';
+  readonly text: string;
+  readonly _meta?: BlockMeta;
+}
+
+interface ResourceContent {
+  readonly type: 'resource';
+  /** `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
+  readonly resource: JsonObject;
+  readonly _meta?: BlockMeta;
+}
+
+/** Where a content block comes from, so that a reader need not parse its text. */
+export type BlockMeta = {
+  readonly 'stepwright/part':
+    | 'instruction'
+    | 'intent'
+    | 'plan'
+    | 'guidance'
+    | 'note'
+    | 'call'
+    | 'result'
+    | 'error'
+    | 'retry'
+    | 'fallback'
+    | 'skip'
+    | 'branch'
+    | 'group'
+    | 'item'
+    | 'question'
+    | 'answer'
+    | 'wait'
+    | 'state'
+    | 'goto'
+    | 'undo'
+    | 'waiting'
+    | 'hand-off';
+  /**
+   * The step the block belongs to: its id, inside of loops and other workflows its key (`line[3]`, `sub/line[3]`).
+   * Missing for blocks of the workflow as a whole.
+   */
+  readonly 'stepwright/step'?: string;
+  /** The arm that was taken. */
+  readonly 'stepwright/arm'?: string;
+  /** The branch that a block of a `parallel` step is about. */
+  readonly 'stepwright/branch'?: string;
+  /** The item that a block of a loop is about, counted from 0. */
+  readonly 'stepwright/item'?: number;
+  /** The step whose effect a call takes back. */
+  readonly 'stepwright/undoes'?: string;
+  /** Code of the failure an `error` or `retry` block reports. */
+  readonly 'stepwright/code'?: string;
+  /** The attempt a `retry` block speaks of, counted from 1. */
+  readonly 'stepwright/attempt'?: number;
+  /** A `result` block gives the result in short. */
+  readonly 'stepwright/summary'?: true;
+  /** Full size in UTF-16 code units of a text that was cut. */
+  readonly 'stepwright/size'?: number;
+};
+
+/**
+ * What a program should know about the run behind a trace. `steps` lists in declaration order the steps of the plan,
+ * those of arms and branches behind the step they stand in, and those that end the workflow, compute a value or stand in
+ * a loop or another workflow where they failed: every `step` of `errors` is among them.
+ *
+ * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
+ * every failure, `calls` the hand-off's list, `undone` what was taken back. Otherwise `errors` is empty, and `calls` lists
+ * what takes back what was to be undone and was not; `result` is what a `return` gave, left out where its JSON text is
+ * longer than {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. What a run
+ * that is over leaves behind is told in the members of {@link LooseEnds}, as its envelope tells it. A run that is not
+ * over has `actions`, and `workflow_id` where something keeps it.
+ */
+export type TraceMeta = LooseEnds & {
+  readonly status: RunStatus;
+  readonly steps: readonly StepMeta[];
+  readonly errors: readonly TraceError[];
+  readonly calls: readonly HandOffCall[];
+  readonly pause_reason?: PauseReason;
+  readonly undone?: readonly Undone[];
+  readonly result?: Json;
+  readonly result_size?: number;
+  readonly workflow_id?: string;
+  readonly actions?: readonly OpenAction[];
+};
+
+/** How a step stands. */
+export type StepMeta = {
+  /** Its id; inside of loops and other workflows its key (`line[3]`, `sub/line[3]`). */
+  readonly name: string;
+  readonly status: StepStatus;
+  /** The body it stands in: `both:left` for an arm or branch, `line[3]` for an item, `sub/` for a workflow. */
+  readonly in?: string;
+  /** How many items a loop has that has begun. */
+  readonly items?: number;
+};
+
+/**
+ * `pending` steps did not start because the run stopped before them; those that the trace calls skipped are `skipped`, also
+ * where a failure was the reason. `handled` ones failed, and another step took over.
+ * Only in a run that is not over are there steps that are `running` or `waiting`.
+ */
+export type StepStatus = 'pending' | 'running' | 'waiting' | 'completed' | 'failed' | 'handled' | 'skipped';
+
+/** How earlier work was undone: by a step, or, where there is none, because the run was cancelled. Tools by name. */
+export type Undone = {
+  readonly step?: string;
+  readonly done: readonly string[];
+  readonly failed: readonly { readonly tool: string; readonly code: string; readonly message: string }[];
+  readonly not_run: readonly string[];
+};
+
+/**
+ * What a run that is not over waits for, in the words of the tools that look after runs. `workflow_id` is missing where
+ * nothing keeps the run.
+ */
+export type OpenAction = {
+  readonly action_id: string;
+  readonly workflow_id?: string;
+  /** Its key, as in {@link StepMeta}. */
+  readonly step_id: string;
+} & (
+  | {
+      readonly type: 'prompt';
+      readonly parameters: {
+        readonly message: string;
+        readonly type: AskMode;
+        readonly options?: readonly string[];
+      };
+      /** What a fitting answer looks like. */
+      readonly schema: JsonSchema;
+      /** RFC 3339. Missing where it stays open for as long as it takes. */
+      readonly expires_at?: string;
+    }
+  /** A time, RFC 3339: nobody has to answer. */
+  | { readonly type: 'wait'; readonly resume_at: string }
+);
+
+/** A failure of the run. `step` is missing where it is the workflow's as a whole. */
+export type TraceError = {
+  readonly step?: string;
+  readonly code: string;
+  readonly message: string;
+  /** More about it for programs, as `{ problems: [{ pointer, message }], missing: [name] }` of refused input. */
+  readonly details?: Json;
+  readonly outcomeUnknown?: true;
+  /** The tool or resource was not reached: nothing can have happened. */
+  readonly attempted?: false;
+  /** How many attempts were made, where there was more than one. */
+  readonly attempts?: number;
+};
+
+/**
+ * A call the client can make to continue; a resource is to be read, not called, and what is to be asked is put to the
+ * user. `in` is the body the step stands in, as in {@link StepMeta}; a `*` in it stands for every item of a loop.
+ */
+export type HandOffCall = {
+  readonly step: string;
+  readonly in?: string;
+  readonly note?: string;
+  /** The call takes the effect of the step back that has it, and continues nothing. */
+  readonly undoes?: true;
+  /** It was made before without an answer, and may have taken effect: check first. */
+  readonly outcomeUnknown?: true;
+} & (
+  | { readonly tool: string; readonly arguments: JsonObject }
+  | { readonly resource: string; readonly uri: string }
+  | { readonly ask: string; readonly options?: readonly string[]; readonly schema: JsonSchema }
+);
+
+/** Why a run stopped. `suggestedTool` is missing for a step that calls none. */
+export type PauseReason =
+  | {
+      readonly type: 'unresolvableParams';
+      readonly blockedStep: string;
+      readonly missingParam: string;
+      readonly suggestedTool?: string;
+      readonly code: string;
+    }
+  | {
+      readonly type: 'schemaMismatch';
+      readonly blockedStep: string;
+      readonly missingFields: readonly string[];
+      readonly suggestedTool?: string;
+      readonly code: string;
+    }
+  | {
+      readonly type: 'toolError';
+      readonly failedStep: string;
+      readonly error: string;
+      readonly retryable: boolean;
+      readonly suggestedTool?: string;
+      readonly code: string;
+    }
+  /** The workflow ended itself: by a `fail`. */
+  | {
+      readonly type: 'stopped';
+      readonly failedStep: string;
+      readonly error: string;
+      readonly code: string;
+    }
+  | {
+      readonly type: 'unresolvedDependency';
+      readonly blockedStep: string;
+      readonly missingOutput: string;
+      readonly producingStep: string;
+      readonly suggestedTool?: string;
+      readonly code: string;
+    }
+  /** The run is not over: it waits for answers or times. */
+  | { readonly type: 'waiting'; readonly waitingSteps: readonly string[]; readonly code: string }
+  /** The run is not over, and goes on by itself. */
+  | { readonly type: 'running'; readonly code: string };
+
+/** Longer texts of results and resources are cut in a trace. UTF-16 code units. */
+export const RESULT_LIMIT = 20_000;
+
+/** A text, or how to write it with every value in it masked: for texts that say something of their values. */
+export type Told = string | ((mask: (value: string) => string) => string);
+
+const writers = new WeakMap<PromptMessage, Exclude<Told, string>>();
+
+/** A text of a trace with what programs should know about it. */
+export function textBlock(role: PromptMessage['role'], told: Told, _meta: BlockMeta): PromptMessage {
+  const isText = typeof told === 'string';
+  const text = isText ? told : told((value) => value);
+  const message: PromptMessage = { role, content: { type: 'text', text, _meta } };
+  if (!isText) writers.set(message, told);
+  return message;
+}
+
+/** A text of a trace with its values masked; other content stays as it is. */
+export function maskedBlock(message: PromptMessage, mask: (value: string) => string): PromptMessage {
+  const { content } = message;
+  if (content.type !== 'text') return message;
+  const text = writers.get(message)?.(mask) ?? mask(content.text);
+  return { ...message, content: { ...content, text } };
+}
+
+/** A text, cut to {@link RESULT_LIMIT}; `size` is its full size where it was. */
+export function limited(text: string): { readonly text: string; readonly size?: number } {
+  return text.length <= RESULT_LIMIT ? { text } : { text: cutText(text, RESULT_LIMIT), size: text.length };
+}
+
+/** The full size of a text that was cut, as a block tells it. */
+export function sized(size: number | undefined): { 'stepwright/size'?: number } {
+  return size === undefined ? {} : { 'stepwright/size': size };
+}

@@ -1,0 +1,401 @@
+import { inlineText } from '../../graph/expression/inline.js';
+import { references } from '../../graph/expression/references.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import { isUnknown, Unknown, unknownIn } from '../../graph/expression/unknown.js';
+import type { Json, JsonObject, Value } from '../../graph/json.js';
+import type {
+  Arm,
+  AskNode,
+  BranchCase,
+  CallNode,
+  ForeachNode,
+  GotoNode,
+  Node,
+  ResourceNode,
+} from '../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import { ANY_ITEM } from '../../plan/node-key.js';
+import { attemptOf } from '../../print/shapes.js';
+import type { Fact } from '../engine/contract.js';
+import { givenTo } from '../engine/rehearsal.js';
+import { entryOf } from './call-entry.js';
+import { shortJson } from './construct-texts.js';
+import { DryRun, type DryRunObserver } from './dry-run.js';
+import { handOffTexts, whereIs } from './hand-off-texts.js';
+import type { HandOffCall } from './messages.js';
+import { type HandOffContext, isRolledBack, nameOf } from './open-nodes.js';
+import { isListed, NOT_BEGUN } from './step-status.js';
+import type { FailedStep } from './stop-reason.js';
+import { printExpression, texts } from './texts.js';
+
+/** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
+export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };
+
+export const NOTHING_OPEN: StillOpen = { calls: [], leftOut: [], goBack: [] };
+
+/** The calls that a run which stopped has left open, each with what a reader has to know about it. */
+class OpenCalls implements DryRunObserver {
+  readonly calls: HandOffCall[] = [];
+  /** What to say of steps that are left out however the calls end. */
+  readonly leftOut: string[] = [];
+  /** What to say of steps that make calls again. */
+  readonly goBack: string[] = [];
+  readonly #context: HandOffContext;
+  readonly #run: DryRun;
+  /** What to say first of a step that is made again, by its key. */
+  readonly #again: ReadonlyMap<string, string | undefined>;
+  /** Names of the steps that are listed. */
+  readonly #promised = new Set<string>();
+  /** Branches that select a node if they are reached at all, by its key. */
+  readonly #selectors = new Map<string, NodeInstance>();
+  /** Keys of nodes that are left out. */
+  readonly #left = new Set<string>();
+  /** Keys of nodes that can never be carried out, and of those around them. */
+  readonly #incomplete = new Set<string>();
+  readonly #waits: { readonly node: NodeInstance; readonly note: string }[] = [];
+  /** Checks that may end the workflow, and that a reader was not told of. */
+  readonly #guards = new Map<NodeInstance, Guard>();
+
+  constructor(context: HandOffContext, run: DryRun, again: ReadonlyMap<string, string | undefined>) {
+    this.#context = context;
+    this.#run = run;
+    this.#again = again;
+  }
+
+  observe(fact: Fact, node: NodeInstance): void {
+    const run = this.#run;
+    const { planned, scope } = node;
+    const { node: model } = planned;
+    if (run.rehearsal.lost.has(node.key)) this.#lose(node);
+    const { kind } = run.open.stood(node.key);
+    if (kind !== 'pending' && kind !== 'again') return;
+    if (fact.kind === 'branchTaken' && fact.goto !== undefined) {
+      const target = this.#context.ledger.seenFrom(scope, fact.goto);
+      const isDoubtful = run.rehearsal.unsure.has(node.key) || run.rehearsal.openArms.has(node.key);
+      if (target !== undefined && isDoubtful) this.#selectors.set(target.key, node);
+    } else if (fact.kind === 'nodeSucceeded' && model.kind === 'wait') {
+      const time = model.durationMs ?? model.until;
+      const value = time === undefined ? undefined : run.valueOf(time, node);
+      const note = value?.ok ? timeText(value.value, model.durationMs !== undefined) : undefined;
+      this.#waits.push({ node, note: handOffTexts.waitFirst(model.id, note) });
+    } else if (model.kind === 'goto' && (fact.kind === 'nodeSucceeded' || fact.kind === 'nodeFailed')) {
+      this.#goesBack(node, model);
+    } else if (fact.kind === 'nodeSkipped') {
+      this.#left.add(node.key);
+      if (fact.reason === 'condition_false') this.#guard(node);
+      // In an attempt it goes without saying.
+      const attempt = scope.container && attemptOf(scope.container.planned.node);
+      if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
+        return;
+      const without = this.#joined(node).filter((each) => this.#isLeft(each));
+      this.leftOut.push(handOffTexts.leftOut(model.id, whereIs(scope), without.map(idOf)));
+    }
+  }
+
+  asked(node: NodeInstance, given: Value): Json {
+    const { node: model } = node.planned;
+    if (model.kind === 'compute') {
+      const unknown = unknownIn(given).flatMap(({ sources }) => sources);
+      const known = references(model.value).map(({ ref }) => ref.path.join('.'));
+      return Unknown.value({ sources: [...new Set(unknown.length > 0 ? unknown : known)] });
+    }
+    const { secrets } = this.#context;
+    const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
+    const entry = entryOf(node, shown?.ok ? shown.value : given, secrets);
+    const notes = this.#notesOf(node);
+    this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
+    this.#promised.add(nameOf(node.key));
+    return this.#run.open.promised(node.key);
+  }
+
+  #isLeft(node: NodeInstance): boolean {
+    const { kind } = this.#run.open.stood(node.key);
+    return this.#left.has(node.key) || kind === 'skipped' || kind === 'handled';
+  }
+
+  #lose(node: NodeInstance): void {
+    this.#incomplete.add(node.key);
+    if (node.scope.container !== undefined) this.#lose(node.scope.container);
+  }
+
+  #notesOf(node: NodeInstance): string[] {
+    const { planned, scope } = node;
+    const own = this.#again.get(node.key);
+    const where = whereIs(scope);
+    return [
+      ...(own === undefined ? [] : [own]),
+      ...(where === '' ? [] : [handOffTexts.inside(where)]),
+      ...this.#around(node),
+      ...this.#conditionNote(node),
+      ...this.#afterNote(node),
+      ...this.#guardNotes(node),
+      ...guidanceNote(planned.node.guidance, node, this.#run),
+    ];
+  }
+
+  /** What to say of a node because of where it stands, from the outside in. */
+  #around(node: NodeInstance): string[] {
+    const { scope } = node;
+    const { container } = scope;
+    const around =
+      container === undefined
+        ? []
+        : [
+            ...this.#around(container),
+            ...this.#conditionNote(container),
+            ...this.#partNote(container, scope),
+          ];
+    const waits = this.#waits.filter((wait) => wait.node.scope === scope).map(({ note }) => note);
+    const needs = this.#needsOf(node);
+    return [...around, ...waits, ...this.#selectorNotes(node), ...(needs === undefined ? [] : [needs])];
+  }
+
+  #selectorNotes(node: NodeInstance): string[] {
+    const selector = this.#selectorOf(node);
+    if (selector === undefined) return [];
+    if (this.#run.rehearsal.openArms.has(selector.key))
+      return this.#armNote(selector, (arm) => 'goto' in arm && arm.goto === idOf(node));
+    const needs = this.#needsOf(selector);
+    return [...this.#conditionNote(selector), ...(needs === undefined ? [] : [needs])];
+  }
+
+  #conditionNote(node: NodeInstance): string[] {
+    const { when } = node.planned.node;
+    if (when === undefined || this.#run.open.stood(node.key).kind !== 'pending') return [];
+    const value = this.#run.conditionOf(node);
+    if (!isUnknown(value)) return [];
+    const promised = value.sources.filter((source) => this.#promised.has(source));
+    return [
+      promised.length > 0 ? texts.conditional(promised) : handOffTexts.conditional(printExpression(when)),
+    ];
+  }
+
+  /** What to say of the part of a node that a scope is. */
+  #partNote(container: NodeInstance, scope: ScopeInstance): string[] {
+    const { node } = container.planned;
+    if (node.kind === 'branch') return this.#armNote(container, ({ id }) => id === scope.plan.arm);
+    return node.kind === 'foreach' && scope.part === ANY_ITEM ? [this.#itemsNote(container, node)] : [];
+  }
+
+  #armNote(branch: NodeInstance, isThis: (arm: Arm) => boolean): string[] {
+    const found = this.#run.rehearsal.openArms.get(branch.key);
+    if (found === undefined) return [];
+    const { node } = branch.planned;
+    return found.arms.filter(isThis).map((arm) => {
+      const isLast = found.isComplete && arm === found.arms.at(-1);
+      return isLast || !isCase(arm)
+        ? handOffTexts.otherwise(node.id, arm.id)
+        : handOffTexts.onlyIf(printExpression(arm.when), node.id, arm.id);
+    });
+  }
+
+  #itemsNote(loop: NodeInstance, { id, items: expr }: ForeachNode): string {
+    const from = this.#run.open.firstLeft(loop);
+    const items = this.#run.rehearsal.items.get(loop.key);
+    const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
+    return from === 0
+      ? handOffTexts.eachItem(id, shown)
+      : handOffTexts.otherItems(id, from + 1, items?.length ?? from, shown);
+  }
+
+  /** The branch of which it is not known whether it selects a node. */
+  #selectorOf(node: NodeInstance): NodeInstance | undefined {
+    return this.#selectors.get(node.key);
+  }
+
+  /** What to say of a node whose join hangs on others that may be left out. */
+  #needsOf(node: NodeInstance): string | undefined {
+    const joined = this.#joined(node);
+    const open = joined.filter(({ key }) => this.#run.rehearsal.unsure.has(key));
+    if (open.length === 0 || this.#again.has(node.key)) return undefined;
+    switch (node.planned.node.join) {
+      case 'all_success':
+        return handOffTexts.onlyAfter(open.map(idOf), 'all');
+      case 'one_success':
+      case 'none_failed_min_one_success': {
+        const isSure = joined.some(
+          (each) => !this.#isLeft(each) && !this.#run.rehearsal.unsure.has(each.key),
+        );
+        return isSure ? undefined : handOffTexts.onlyAfter(open.map(idOf), 'one');
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #joined({ planned, scope }: NodeInstance): NodeInstance[] {
+    return planned.joins.map((each) => this.#context.ledger.instances.node(scope, each));
+  }
+
+  /** A call the workflow would make only after one that failed and is not listed: its data is there, its turn is not. */
+  #afterNote(node: NodeInstance): string[] {
+    const blockers = [...new Set(this.#blockers(node, new Set()))];
+    return blockers.length === 0
+      ? []
+      : [texts.afterFailed(blockers, node.planned.node.join === 'one_success')];
+  }
+
+  #blockers(node: NodeInstance, seen: Set<string>): string[] {
+    const { instances } = this.#context.ledger;
+    const { planned, scope } = node;
+    const isOffered = (each: NodeInstance) => !this.#incomplete.has(each.key) && !this.#isLeft(each);
+    const { join } = planned.node;
+    if (join === 'all_done' || (join === 'one_success' && this.#joined(node).some(isOffered))) return [];
+    // A way back is waited for by what stands behind it, named or not.
+    const backs = planned.orders.filter(({ node: { kind } }) => kind === 'goto');
+    return [...new Set([...planned.joins, ...backs])].flatMap((each) => {
+      const before = instances.node(scope, each);
+      if (isOffered(before) || seen.has(before.key)) return [];
+      seen.add(before.key);
+      const status = this.#context.ledger.record(before)?.status;
+      return status === 'failed' || status === 'cancelled' ? [idOf(before)] : this.#blockers(before, seen);
+    });
+  }
+
+  #goesBack({ planned, scope, key }: NodeInstance, { id, when, target, max }: GotoNode): void {
+    const left = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
+    const condition =
+      when === undefined || !this.#run.rehearsal.unsure.has(key) ? undefined : printExpression(when);
+    if (left > 0) this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, left, condition));
+  }
+
+  /** A check that may end the workflow, or a result that may be reached. */
+  #guard(node: NodeInstance): void {
+    const { node: model } = node.planned;
+    if (model.kind !== 'error' && model.kind !== 'return') return;
+    const value = this.#run.conditionOf(node);
+    const isOpen = isUnknown(value) && value.sources.some((source) => this.#promised.has(source));
+    if (value !== true && !isOpen) return;
+    const condition = model.when === undefined || !isOpen ? undefined : printExpression(model.when);
+    const told = model.kind === 'error' ? this.#run.valueOf(model.message, node) : undefined;
+    const message = told?.ok ? textOf(told.value) : undefined;
+    this.#guards.set(node, { note: texts.guarded(model.id, condition, message), reach: endedBy(node) });
+  }
+
+  /** Told once, at the first call that comes after the check. */
+  #guardNotes(node: NodeInstance): string[] {
+    const notes: string[] = [];
+    for (const [guard, { note, reach }] of this.#guards) {
+      if (!isWithin(node, reach)) continue;
+      this.#guards.delete(guard);
+      notes.push(note);
+    }
+    return notes;
+  }
+}
+
+/** What to say at a call that comes after a check. */
+interface Guard {
+  readonly note: string;
+  /** Where nothing is done any more once it ends the workflow. */
+  readonly reach: ScopeInstance;
+}
+
+/** The widest list of nodes that ends where a check fires, or a result is reached. */
+function endedBy({ planned: { node }, scope: own }: NodeInstance): ScopeInstance {
+  let scope = own;
+  while (scope.container !== undefined && passesOn(scope.container.planned.node, node.kind === 'return')) {
+    ({ scope } = scope.container);
+  }
+  return scope;
+}
+
+/** Whether what stands around a node ends with it. */
+function passesOn(around: Node, isReturn: boolean): boolean {
+  if (isReturn) return around.kind !== 'workflow';
+  if (around.onError !== undefined) return false;
+  if (around.kind === 'foreach') return around.onItemError === 'fail';
+  return around.kind !== 'parallel' || around.onPartialFailure !== 'continue';
+}
+
+/** The calls to make after these steps have failed, and what to say of steps that are left out. */
+export function openCalls(context: HandOffContext, failed: readonly FailedStep[]): StillOpen {
+  const { graph, state, secrets, ledger } = context;
+  // What a cancelled run did was taken back: there is nothing to continue.
+  if (ledger.undone !== undefined) return NOTHING_OPEN;
+  const again = new Map(
+    failed.filter((step) => isRepeated(step, context)).map((step) => [step.node.key, whyAgain(step)]),
+  );
+  const input: Record<string, Json> = { ...state.input };
+  for (const { name, required } of graph.inputs) {
+    if (!secrets.hasName(name) && (!required || Object.hasOwn(input, name))) continue;
+    input[name] = Unknown.value({
+      sources: [name],
+      text: (path) => texts.promptArgument([name, ...path].join('.')),
+    });
+  }
+  const scope = { graph, state, secrets, ledger, again: new Set(again.keys()) };
+  const run = new DryRun(scope);
+  const open = new OpenCalls(context, run, again);
+  run.to(input as JsonObject, open);
+  return open;
+}
+
+/** Whether what a step did was taken back, with everything else in a node around it. */
+export function isUndone(node: NodeInstance, { ledger }: HandOffContext): boolean {
+  if (ledger.undoneSteps.has(node.key)) return true;
+  for (let { container } = node.scope; container !== undefined; container = container.scope.container) {
+    const isFailed = ledger.record(container)?.status === 'failed';
+    if ((isFailed && isRolledBack(container)) || ledger.undoneSteps.has(container.key)) return true;
+  }
+  return false;
+}
+
+/** Whether a step that failed is made once more. Where a step has taken over, what it took over is settled. */
+function isRepeated(
+  { node, record, failure, attempts, retryable }: FailedStep,
+  context: HandOffContext,
+): boolean {
+  const { kind } = node.planned.node;
+  if ((kind !== 'call' && kind !== 'resource') || isUndone(node, context) || record.status === 'handled')
+    return false;
+  return retryable || (attempts === 0 && (NOT_BEGUN.has(failure.code) || failure.code === 'E_INPUT_INVALID'));
+}
+
+function whyAgain({ failure, attempts }: FailedStep): string | undefined {
+  const isRefused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
+  return isRefused ? texts.correctFirst(failure.message) : undefined;
+}
+
+function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: DryRun): string[] {
+  if (guidance === undefined) return [];
+  const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
+  const shown = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const value = run.valueOf(guidance.kind === 'text' ? { ...guidance, parts: [part] } : part, node);
+    const text = value.ok ? textOf(value.value) : undefined;
+    return text === undefined || part.kind === 'literal' ? text : inlineText(text);
+  });
+  return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
+}
+
+function timeText(value: Value, isDuration: boolean): string | undefined {
+  if (value === undefined) return undefined;
+  return isDuration && typeof value === 'number'
+    ? handOffTexts.forMs(value)
+    : handOffTexts.until(textOf(value) ?? String(value));
+}
+
+function textOf(value: Value): string | undefined {
+  if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isAsked(node: Node): node is CallNode | ResourceNode | AskNode {
+  return node.kind === 'call' || node.kind === 'resource' || node.kind === 'ask';
+}
+
+function isCase(arm: Arm): arm is BranchCase {
+  return 'when' in arm;
+}
+
+function idOf({ planned }: NodeInstance): string {
+  return planned.node.id;
+}
+
+function isWithin(node: NodeInstance, scope: ScopeInstance): boolean {
+  for (let each: ScopeInstance | undefined = node.scope; each !== undefined; each = each.container?.scope) {
+    if (each === scope) return true;
+  }
+  return false;
+}

@@ -1,0 +1,171 @@
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Json } from '../../graph/json.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import type { RunnableNode } from '../../plan/plan.js';
+import { attemptOf } from '../../print/shapes.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { RunMask } from '../host/run-mask.js';
+import { jsonText } from '../tools/encode-text.js';
+import { constructTexts } from './construct-texts.js';
+import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
+import { isListed } from './step-status.js';
+import { texts } from './texts.js';
+
+export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+/** The facts of one step. */
+export type StepFact = Extract<Fact, { readonly node?: string }>;
+
+type Extra = Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>;
+
+/**
+ * What one step has to say. All of it is kept until the step is over, so that steps that run side by side stay apart.
+ * What every kind of step has in common is told here: guidance, attempts that failed, what stands in for a failure.
+ */
+export abstract class StepLog {
+  readonly node: RunnableNode;
+  readonly #key: string;
+  /** Where the step stands. */
+  protected readonly at: ScopeInstance;
+  protected readonly secrets: RunMask;
+  readonly #guidance: PromptMessage[] = [];
+  readonly #messages: PromptMessage[] = [];
+
+  constructor({ key, planned, scope }: NodeInstance, secrets: RunMask) {
+    this.#key = key;
+    this.node = planned.node;
+    this.at = scope;
+    this.secrets = secrets;
+  }
+
+  /** Takes the step's facts, each once and in order. @param state the run as it stands after the fact. */
+  observe(fact: StepFact, state: RunState): void {
+    switch (fact.kind) {
+      case 'nodeStarted':
+        this.#tellGuidance(fact);
+        this.started(state);
+        return;
+      case 'retrying':
+        this.attemptFailed(fact.failure);
+        this.#retrying(fact);
+        return;
+      case 'handled':
+        this.#handled(fact);
+        return;
+      case 'nodeSucceeded':
+        this.succeeded(fact, state);
+        return;
+      case 'nodeFailed':
+        this.failed(fact.failure);
+        return;
+      case 'nodeCancelled':
+        this.cancelled();
+        return;
+      default:
+        this.tell(fact, state);
+    }
+  }
+
+  /** Everything the step has said. */
+  get all(): readonly PromptMessage[] {
+    return [...this.#guidance, ...this.#messages];
+  }
+
+  /** Whether it said more than what it is about. */
+  get hasActed(): boolean {
+    return this.#messages.length > 0;
+  }
+
+  // What kinds of steps tell in their own way.
+
+  protected started(_state: RunState): void {}
+
+  /** Every fact but those of a step's beginning, its attempts and its end. */
+  protected tell(_fact: StepFact, _state: RunState): void {}
+
+  /** Before it is told that another attempt follows. */
+  protected attemptFailed(_failure: Failure): void {}
+
+  protected succeeded(_fact: FactOf<'nodeSucceeded'>, _state: RunState): void {}
+
+  /** Tells the failure of the step; false where there is none to tell here. */
+  protected failed(_failure: Failure): boolean {
+    return false;
+  }
+
+  protected cancelled(): void {}
+
+  protected sayFailure(text: string, { code }: Pick<Failure, 'code'>): void {
+    this.say('user', 'error', this.secrets.text(text), { 'stepwright/code': code });
+  }
+
+  /** Tells a value, cut where it is too long. @param expr what it was computed from, where that is known. */
+  protected sayValue(
+    role: PromptMessage['role'],
+    part: BlockMeta['stepwright/part'],
+    value: Json,
+    told: (json: string, size: number | undefined) => string,
+    expr?: Expr,
+    at: ScopeInstance = this.at,
+  ): void {
+    const { text, size } = limited(jsonText(this.secrets.json(value, expr, at), 2));
+    this.say(role, part, told(text, size), sized(size));
+  }
+
+  protected say(
+    role: PromptMessage['role'],
+    part: BlockMeta['stepwright/part'],
+    told: Told,
+    meta: Extra = {},
+  ): void {
+    this.#messages.push(this.#block(role, part, told, meta));
+  }
+
+  /** Takes over what somebody inside has said. */
+  protected include(messages: readonly PromptMessage[]): void {
+    this.#messages.push(...messages);
+  }
+
+  #tellGuidance({ guidance, guidanceFailure }: FactOf<'nodeStarted'>): void {
+    if (guidance === undefined && guidanceFailure === undefined) return;
+    const text =
+      guidanceFailure === undefined
+        ? this.secrets.text(guidance ?? '', this.node.guidance, this.at)
+        : this.secrets.text(texts.guidanceFailed(this.node.id, guidanceFailure.message));
+    this.#guidance.push(this.#block('assistant', 'guidance', text));
+  }
+
+  #retrying({ attempt, attempts, delayMs, failure }: FactOf<'retrying'>): void {
+    const text = texts.retrying(attempt, attempts, failure.message, delayMs);
+    const meta = { 'stepwright/code': failure.code, 'stepwright/attempt': attempt };
+    this.say('user', 'retry', this.secrets.text(text), meta);
+  }
+
+  #handled({ failure, value, fallbackNode }: FactOf<'handled'>): void {
+    const { id } = this.node;
+    if (!this.failed(failure)) this.sayFailure(texts.stepFailed(id, failure.message), failure);
+    if (fallbackNode !== undefined) {
+      this.say('assistant', 'fallback', constructTexts.takesOver(id, this.#shownAs(fallbackNode)));
+    } else if (value === undefined) {
+      this.say('user', 'fallback', texts.fallbackAbsent(id));
+    } else {
+      this.sayValue('user', 'fallback', value, (json, size) => texts.fallback(id, json, size));
+    }
+  }
+
+  /** Of an attempt a reader knows the steps, not what hands the failure on to them. */
+  #shownAs(fallbackNode: string): string {
+    const { container } = this.at;
+    const attempt = container && attemptOf(container.planned.node);
+    return attempt?.otherwise.find(isListed)?.id ?? fallbackNode;
+  }
+
+  #block(
+    role: PromptMessage['role'],
+    part: BlockMeta['stepwright/part'],
+    told: Told,
+    meta: Extra = {},
+  ): PromptMessage {
+    return textBlock(role, told, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
+  }
+}

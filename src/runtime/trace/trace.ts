@@ -1,0 +1,308 @@
+import type { Json } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import { type PlannedNode, planOf } from '../../plan/plan.js';
+import { attemptOf } from '../../print/shapes.js';
+import type { Fact, RunState, SkipReason } from '../engine/contract.js';
+import { type Remains, remainsOf } from '../engine/read.js';
+import type { RunMask } from '../host/run-mask.js';
+import type { ToolDescription } from '../tools/catalogue.js';
+import type { ResourceOutcome } from '../tools/port.js';
+import { jsonSize } from '../tools/to-json.js';
+import { ContainerLog, PartLog } from './container-log.js';
+import { handOff, leftBehind } from './hand-off.js';
+import { handOffTexts } from './hand-off-texts.js';
+import { tracedKindOf } from './kinds.js';
+import { Ledger } from './ledger.js';
+import {
+  type BlockMeta,
+  META_RESULT_LIMIT_BYTES,
+  maskedBlock,
+  type PromptMessage,
+  type PromptTrace,
+  type TraceMeta,
+  textBlock,
+} from './messages.js';
+import { planLines, routersOf } from './plan-lines.js';
+import type { StepFact } from './step-log.js';
+import { isListed, isToldSkip, stepsMeta } from './step-status.js';
+import { printExpression, texts } from './texts.js';
+import { UndoLog } from './undo-log.js';
+import { type KeptRun, waitingEnd } from './waiting.js';
+
+export interface TraceOptions {
+  readonly graph: Graph;
+  /** Description and safety of a tool, as the catalogue has them. */
+  readonly describeTool: (name: string) => ToolDescription | undefined;
+  /** See {@link planText}. Default: it is made. */
+  readonly plan?: string;
+  /** The arguments the caller gave, as text. */
+  readonly given: readonly (readonly [name: string, text: string])[];
+  /** What must not be shown of the run. Whoever carries the run out tells it every fact before the trace. */
+  readonly mask: RunMask;
+  /** The workflow's instructions, as reading them turned out, in declaration order. */
+  readonly instructions: readonly { readonly uri: string; readonly outcome: ResourceOutcome }[];
+}
+
+/** Writes down a run as a conversation. It only listens. */
+export interface TraceObserver {
+  /**
+   * Takes the run's facts, each once and in order.
+   * @param state the run as it stands after the fact.
+   */
+  observe(fact: Fact, state: RunState): void;
+  /**
+   * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
+   * did not succeed, or left something behind that should have been undone or that nobody knows of.
+   * @param state the run as it stands after the last fact.
+   * @param kept how a run is reached that outlasts this conversation. Without it nobody can answer it.
+   */
+  finish(state: RunState, kept?: KeptRun): PromptTrace;
+}
+
+/**
+ * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
+ * call, failed attempts and result, in the order in which steps end. What stands inside of a step is told with it, each
+ * branch and each item by itself. A call is announced only when it was attempted, and once for all attempts; one that
+ * was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to
+ * programs alone, in `_meta.result`: the reader has seen the results it is made of.
+ */
+export function createTrace(options: TraceOptions): TraceObserver {
+  return new ConversationTrace(options);
+}
+
+/** The plan of a workflow, as its conversations tell it: the same for every run. */
+export function planText({ graph, describeTool }: Pick<TraceOptions, 'graph' | 'describeTool'>): string {
+  return texts.plan(planLines(planOf(graph), (tool) => describeTool(tool)?.description));
+}
+
+/** Parts of a conversation that hold what tools, resources and people gave. */
+const TOLD_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
+  'result',
+  'error',
+  'retry',
+  'fallback',
+  'answer',
+  'item',
+  'state',
+  'undo',
+]);
+
+class ConversationTrace implements TraceObserver {
+  readonly #options: TraceOptions;
+  readonly #ledger: Ledger;
+  readonly #secrets: RunMask;
+  readonly #log: RunLog;
+  readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
+
+  constructor(options: TraceOptions) {
+    this.#options = options;
+    const { graph, mask, instructions } = options;
+    const plan = planOf(graph);
+    this.#ledger = new Ledger(plan);
+    this.#secrets = mask;
+    this.#log = new RunLog(this.#ledger, this.#secrets);
+    for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
+    this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
+    this.#say('assistant', 'plan', options.plan ?? planText(options));
+  }
+
+  observe(fact: Fact, state: RunState): void {
+    this.#ledger.observe(fact, state);
+    if (fact.kind === 'nodeSkipped') this.#skipped(fact.node, fact.reason);
+    else if (fact.kind !== 'finished') this.#log.observe(fact, state);
+    else if (fact.status === 'succeeded') {
+      for (const { node, reason } of this.#unreached) this.#announceSkip(node, reason);
+    }
+  }
+
+  finish(state: RunState, kept?: KeptRun): PromptTrace {
+    const { graph, describeTool } = this.#options;
+    const { description } = graph;
+    const { status, result, endedBy } = state.run;
+    const steps = stepsMeta(this.#ledger, status === 'running');
+    const said = this.#log.all;
+    if (status === 'succeeded') {
+      const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
+      const returned = isReturned ? resultMeta(this.#secrets.result(result, endedBy)) : {};
+      const left = leftBehind({
+        ledger: this.#ledger,
+        secrets: this.#secrets,
+        remains: this.#remains(state),
+      });
+      const text = [handOffTexts.doneBut, ...left.texts].join('\n\n');
+      const end = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
+      return {
+        description,
+        messages: [...this.#masked(said), ...(left.texts.length === 0 ? [] : [end])],
+        _meta: { status, steps, errors: [], calls: left.calls, ...left.meta, ...returned },
+      };
+    }
+    const context = {
+      graph,
+      state,
+      ledger: this.#ledger,
+      secrets: this.#secrets,
+      remains: this.#remains(state),
+      safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
+    };
+    const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
+    const last = textBlock('assistant', text, {
+      'stepwright/part': status === 'running' ? 'waiting' : 'hand-off',
+    });
+    return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
+  }
+
+  #remains(state: RunState): Remains {
+    return remainsOf(this.#ledger.plan, state);
+  }
+
+  /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
+  #masked(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+    if (this.#secrets.isEmpty) return messages;
+    return messages.map((message) => {
+      if (!TOLD_BY_OTHERS.has(message.content._meta?.['stepwright/part'])) return message;
+      return maskedBlock(message, (value) => this.#secrets.text(value));
+    });
+  }
+
+  #shownArguments(): (readonly [string, string])[] {
+    const { graph, given } = this.#options;
+    const values = new Map(given);
+    return graph.inputs.flatMap(({ name }) => {
+      const value = values.get(name);
+      if (value === undefined) return [];
+      return [[name, this.#secrets.hasName(name) ? texts.masked : this.#secrets.text(value)] as const];
+    });
+  }
+
+  #instruction(uri: string, outcome: ResourceOutcome): void {
+    if (outcome.ok) {
+      const content = {
+        type: 'resource',
+        resource: outcome.value,
+        _meta: { 'stepwright/part': 'instruction' },
+      } as const;
+      this.#log.root.say({ role: 'user', content });
+    } else {
+      this.#say('user', 'error', texts.resourceFailed(uri, outcome.failure.message), {
+        'stepwright/code': outcome.failure.code,
+      });
+    }
+  }
+
+  #skipped(key: string, reason: SkipReason): void {
+    const node = this.#ledger.find(key);
+    // A check that passed is not a step left out, and computed values are not steps of the plan.
+    if (node === undefined || !isListed(node.planned.node)) return;
+    // A run that failed has more to tell than its end.
+    if (node.scope.container === undefined && reason === 'run_ended') this.#unreached.push({ node, reason });
+    else if (isToldSkip(node, reason)) this.#announceSkip(node, reason);
+  }
+
+  #announceSkip({ key, planned, scope }: NodeInstance, reason: SkipReason): void {
+    const text = this.#skipText(planned, scope, reason);
+    const meta = { 'stepwright/part': 'skip', 'stepwright/step': key } as const;
+    this.#log.partOf(scope)?.say(textBlock('assistant', text, meta));
+  }
+
+  #skipText(planned: PlannedNode, scope: ScopeInstance, reason: SkipReason): string {
+    const { id, when } = planned.node;
+    const attempt = scope.container && attemptOf(scope.container.planned.node);
+    if (attempt?.otherwise.includes(planned.node)) {
+      const risky = scope.plan.nodes.find(({ node }) => node === attempt.risky);
+      const record = risky && this.#ledger.record(this.#ledger.instances.node(scope, risky));
+      if (record?.status === 'succeeded') return texts.notNeeded(id, [attempt.risky.id]);
+    }
+    const { chosen, failed } = routersOf(planned);
+    if (reason === 'not_selected' && chosen.length === 0 && failed.length > 0) {
+      return texts.notNeeded(id, failed);
+    }
+    const isAsked = reason === 'condition_false' && when !== undefined;
+    return texts.skipped(id, reason, isAsked ? printExpression(when) : undefined);
+  }
+
+  #say(
+    role: PromptMessage['role'],
+    part: BlockMeta['stepwright/part'],
+    text: string,
+    meta: Omit<BlockMeta, 'stepwright/part'> = {},
+  ): void {
+    this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
+  }
+}
+
+/** What `_meta` tells of the run's result. */
+function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
+  const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
+  return size > META_RESULT_LIMIT_BYTES ? { result_size: size } : { result };
+}
+
+/** What a run has to say: each step at its place, what stands inside of a step with it. */
+class RunLog {
+  readonly root = new PartLog();
+  readonly #ledger: Ledger;
+  readonly #secrets: RunMask;
+  /** A cancelled run is being undone. */
+  #undo: UndoLog | undefined;
+
+  constructor(ledger: Ledger, secrets: RunMask) {
+    this.#ledger = ledger;
+    this.#secrets = secrets;
+  }
+
+  get all(): readonly PromptMessage[] {
+    return this.root.all;
+  }
+
+  /** Takes the facts of steps, each once and in order. The ledger has taken them before. */
+  observe(fact: StepFact, state: RunState): void {
+    if (this.#undoes(fact)) return;
+    const node = fact.node === undefined ? undefined : this.#ledger.find(fact.node);
+    if (node === undefined) return;
+    const { id } = node.planned.node;
+    const { log: Log } = tracedKindOf(node.planned.node);
+    const part = this.partOf(node.scope);
+    part?.step(id, () => new Log(node, this.#secrets)).observe(fact, state);
+    switch (fact.kind) {
+      case 'nodeSucceeded':
+      case 'nodeFailed':
+      case 'nodeCancelled':
+      case 'jumped':
+        part?.close(id, rolledBackBy(node));
+        return;
+      case 'handled':
+        // Where a value stands in, the node's success follows.
+        if (fact.fallbackNode !== undefined) part?.close(id);
+        return;
+      default:
+    }
+  }
+
+  /** Where the steps of a scope tell what they have to say; nowhere where the scope has not begun. */
+  partOf(scope: ScopeInstance): PartLog | undefined {
+    const { container } = scope;
+    if (container === undefined) return this.root;
+    const step = this.partOf(container.scope)?.open(container.planned.node.id);
+    return step instanceof ContainerLog ? step.part(scope) : undefined;
+  }
+
+  /** Whether a fact is about the undoing of the run as a whole, which is told at the end. */
+  #undoes(fact: Fact): boolean {
+    if (fact.kind === 'compensating' && fact.node === undefined) {
+      this.#undo = new UndoLog(this.#secrets, (role, part, text, meta = {}) =>
+        this.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta })),
+      );
+    }
+    const isOfRun = fact.kind !== 'finished' && fact.node === undefined;
+    if (this.#undo === undefined || !(isOfRun || this.#ledger.isCompensation(fact))) return false;
+    this.#undo.observe(fact as StepFact);
+    return true;
+  }
+}
+
+/** The `parallel` that a node undoes for: it ends after that. */
+function rolledBackBy({ planned }: NodeInstance): string | undefined {
+  const { id } = planned.node;
+  return planned.routers.find(({ node }) => node.kind === 'parallel' && node.compensateNode === id)?.node.id;
+}
