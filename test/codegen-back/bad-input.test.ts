@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CodegenResult, runCodegen } from '../../src/codegen/codegen.js';
+import type { CodegenResult } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, stepwright } from './project.fixture.js';
+import { createProject, type Project, runCodegen, stepwright } from './project.fixture.js';
 
 const tool = `import { Tool } from 'stepwright';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CodegenResult, runCodegen } from '../../src/codegen/codegen.js';
+import type { CodegenResult } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runModule, stepwright, tsc } from './project.fixture.js';
+import { createProject, type Project, runCodegen, runModule, stepwright, tsc } from './project.fixture.js';
 
 const tools = `import { Tool } from 'stepwright';
 import { z } from 'zod';
@@ -77,9 +77,9 @@ describe('codegen', { timeout: 240_000 }, () => {
     expect(await project.read(registryFile)).not.toContain(project.root);
 
     await project.write({
-      'src/use.ts': `import { fingerprint, fromMetadata } from '../../../../src/decorators/fingerprint.js';
-import { readMetadata } from '../../../../src/decorators/metadata.js';
-import { registryChecksum } from '../../../../src/decorators/fingerprint.js';
+      'src/use.ts': `import { fingerprint, fromMetadata } from '../node_modules/stepwright/dist/decorators/fingerprint.js';
+import { readMetadata } from '../node_modules/stepwright/dist/decorators/metadata.js';
+import { registryChecksum } from '../node_modules/stepwright/dist/decorators/fingerprint.js';
 import { registry, type ResourceName, type ToolName, type WorkflowArgs, type WorkflowName, type WorkflowResult } from '../generated/registry.js';
 
 export const names: readonly [ToolName, ToolName, ResourceName, WorkflowName] = ['add-line', 'find-page', 'intro', 'add-task'];

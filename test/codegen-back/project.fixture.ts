@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { CodegenOptions, CodegenResult } from '../../src/codegen/index.js';
+import { builtPackage, importBuilt } from '../built-package.js';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 
@@ -18,7 +20,8 @@ const tsconfig = {
     target: 'ES2022',
     module: 'NodeNext',
     lib: ['ES2023'],
-    types: ['node'],
+    // Those of Node are larger than all else together, and codegen does not read them.
+    types: [],
     noEmit: true,
     strict: true,
     noUncheckedIndexedAccess: true,
@@ -27,7 +30,6 @@ const tsconfig = {
     verbatimModuleSyntax: true,
     experimentalDecorators: true,
     skipLibCheck: true,
-    customConditions: ['@stepwright/source'],
   },
   include: ['src', 'generated'],
 };
@@ -49,7 +51,7 @@ export async function createProject(files: Readonly<Record<string, string>>): Pr
     remove: () => rm(root, { recursive: true, force: true }),
   };
   await mkdir(path.join(root, 'node_modules'));
-  await symlink(repository, path.join(root, 'node_modules/stepwright'), 'dir');
+  await symlink(builtPackage(), path.join(root, 'node_modules/stepwright'), 'dir');
   await project.write({
     'package.json': JSON.stringify({ name: 'author', type: 'module' }),
     'tsconfig.json': JSON.stringify(tsconfig),
@@ -88,26 +90,28 @@ export function run(args: readonly string[], cwd: string): Promise<Ran> {
   });
 }
 
-const fromSource = [
-  '--conditions=@stepwright/source',
-  '--import',
-  new URL('../../scripts/register.mjs', import.meta.url).href,
-];
-
-/** Runs the command line from source. */
+/** Runs the command line of the built package. */
 export function stepwright(args: readonly string[], cwd: string): Promise<Ran> {
-  return run([...fromSource, path.join(repository, 'src/cli/main.ts'), ...args], cwd);
+  return run([path.join(builtPackage(), 'dist/cli/main.js'), ...args], cwd);
+}
+
+/** Runs codegen of the built package in this process. */
+export async function runCodegen(options: CodegenOptions): Promise<CodegenResult> {
+  const codegen = await importBuilt<typeof import('../../src/codegen/index.js')>('codegen/index.js');
+  return codegen.runCodegen(options);
 }
 
 /** Type-checks the project. */
 export function tsc(project: Project, compiler = 'typescript'): Promise<Ran> {
   return run(
-    [path.join(repository, 'node_modules', compiler, 'bin/tsc'), '-p', 'tsconfig.json'],
+    [path.join(repository, 'node_modules', compiler, 'bin/tsc'), '-p', 'tsconfig.json', '--types', 'node'],
     project.root,
   );
 }
 
+const loader = new URL('../../scripts/register.mjs', import.meta.url).href;
+
 /** Runs a module of the project. */
 export function runModule(project: Project, file: string): Promise<Ran> {
-  return run([...fromSource, path.join(project.root, file)], project.root);
+  return run(['--import', loader, path.join(project.root, file)], project.root);
 }

@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
-import { type ReadSchemasOptions, readSchemas } from '../../src/codegen/schemas/read-schemas.js';
+import type { ReadSchemasOptions } from '../../src/codegen/schemas/read-schemas.js';
 import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/fingerprint.js';
 import type { Place } from '../../src/graph/place.js';
+import { importBuilt } from '../built-package.js';
 import { createProject, type Project } from './project.fixture.js';
+
+const { readSchemas } = await importBuilt<typeof import('../../src/codegen/schemas/read-schemas.js')>(
+  'codegen/schemas/read-schemas.js',
+);
 
 let project: Project;
 afterEach(() => project.remove());

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { runCodegen } from '../../src/codegen/codegen.js';
 import { takeTemporaryName } from '../../src/codegen/writer.js';
-import { createProject, type Project } from './project.fixture.js';
+import { createProject, type Project, runCodegen } from './project.fixture.js';
 
 let project: Project;
 afterEach(() => project.remove());

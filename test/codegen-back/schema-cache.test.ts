@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CodegenOptions, runCodegen } from '../../src/codegen/codegen.js';
+import type { CodegenOptions } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, stepwright } from './project.fixture.js';
+import { createProject, type Project, runCodegen, stepwright } from './project.fixture.js';
 
 /** A tool that leaves a line behind whenever its module is imported. */
 const tool = (name: string, head = '', schema = 'z.object({ a: z.string() })'): string => `

@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCodegen } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runModule, tsc } from './project.fixture.js';
+import { createProject, type Project, runCodegen, runModule, tsc } from './project.fixture.js';
 
 const sources = {
   'src/text.ts': `export function slugify(text: string): string {
@@ -58,7 +57,7 @@ export class Find {
 `,
 };
 
-const use = `import { verifyRegistry } from '../../../../src/runtime/tools/registry.js';
+const use = `import { verifyRegistry } from '../node_modules/stepwright/dist/runtime/tools/registry.js';
 import { type PromptName, registry } from '../generated/registry.js';
 
 export const name: PromptName = 'review';

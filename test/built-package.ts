@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PARENT = join(ROOT, 'test/.tmp');
+const PREFIX = 'package-';
+const HOUR_MS = 3_600_000;
+
+let folder: string | undefined;
+
+/**
+ * The absolute path of the package as it is published: `package.json` and `dist`. Programs start from it in a fraction
+ * of the time that a TypeScript loader takes. It is built once for each state of the sources, by the first test that
+ * needs it.
+ */
+export function builtPackage(): string {
+  folder ??= findOrBuild();
+  return folder;
+}
+
+/** Imports a module of the built package, named by its path under `dist`. */
+export async function importBuilt<Module>(file: string): Promise<Module> {
+  return (await import(pathToFileURL(join(builtPackage(), 'dist', file)).href)) as Module;
+}
+
+function findOrBuild(): string {
+  const target = join(PARENT, PREFIX + sourceHash());
+  if (!existsSync(target)) build(target);
+  return target;
+}
+
+function sourceHash(): string {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
+    .map((file) => join('src', file));
+  const hash = createHash('sha256');
+  for (const file of [...files, 'package.json', 'tsconfig.json', 'tsconfig.build.json'].sort()) {
+    hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Builds beside the target and renames: workers that build at the same time do not meet. */
+function build(target: string): void {
+  mkdirSync(PARENT, { recursive: true });
+  removeOld();
+  const work = `${target}.${process.pid}`;
+  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+  const options = ['-p', 'tsconfig.build.json', '--outDir', join(work, 'dist'), '--declarationMap', 'false'];
+  const built = spawnSync(process.execPath, [tsc, ...options], { cwd: ROOT, encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`the package does not build:\n${built.stdout}${built.stderr}`);
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | Record<string, string>>;
+  };
+  for (const entry of Object.values(manifest.exports)) {
+    if (typeof entry === 'object') delete entry['@stepwright/source'];
+  }
+  writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
+  try {
+    renameSync(work, target);
+  } catch (error) {
+    rmSync(work, { recursive: true, force: true });
+    if (!existsSync(target)) throw error;
+  }
+}
+
+/** Packages of earlier sources, unless a run that is still going on may use them. */
+function removeOld(): void {
+  for (const name of readdirSync(PARENT).filter((each) => each.startsWith(PREFIX))) {
+    const path = join(PARENT, name);
+    if (Date.now() - statSync(path).mtimeMs > HOUR_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
