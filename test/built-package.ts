@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { CodegenOptions, CodegenResult } from '../src/codegen/index.js';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PARENT = join(ROOT, 'test/.tmp');
@@ -34,6 +35,24 @@ export function builtPackage(): string {
 export async function importBuilt<Module>(file: string): Promise<Module> {
   return (await import(pathToFileURL(join(builtPackage(), 'dist', file)).href)) as Module;
 }
+
+/** Runs codegen of the built package in this process. */
+export async function runCodegen(options: CodegenOptions): Promise<CodegenResult> {
+  const codegen = await importBuilt<typeof import('../src/codegen/index.js')>('codegen/index.js');
+  return codegen.runCodegen(options);
+}
+
+/** Arguments of a Node that runs TypeScript programs of this repository with the built package as their `stepwright`. */
+export function nodeWithPackage(): readonly string[] {
+  const packageUrl = pathToFileURL(join(builtPackage(), 'package.json')).href;
+  const hooks = `export const resolve = (name, context, next) =>
+    next(name, /^stepwright(\\/|$)/.test(name) ? { ...context, parentURL: '${packageUrl}' } : context);`;
+  const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hooks))});`;
+  const loader = new URL('../scripts/register.mjs', import.meta.url).href;
+  return ['--import', loader, '--import', dataUrl(register)];
+}
+
+const dataUrl = (program: string): string => `data:text/javascript,${encodeURIComponent(program)}`;
 
 function findOrBuild(): string {
   const target = join(PARENT, PREFIX + sourceHash());

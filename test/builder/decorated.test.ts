@@ -18,8 +18,8 @@ import {
 } from 'stepwright/builder';
 import type { Registry } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCodegen } from '../../src/codegen/codegen.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
+import { runCodegen } from '../built-package.js';
 import { createProject, type Project } from '../codegen-back/project.fixture.js';
 
 type World = typeof import('./fixture/world.js');

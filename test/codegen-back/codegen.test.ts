@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CodegenResult } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runCodegen, runModule, stepwright, tsc } from './project.fixture.js';
+import { runCodegen } from '../built-package.js';
+import { createProject, type Project, runModule, stepwright, tsc } from './project.fixture.js';
 
 const tools = `import { Tool } from 'stepwright';
 import { z } from 'zod';

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { createServer, type Registry } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runCodegen, tsc } from './project.fixture.js';
+import { runCodegen } from '../built-package.js';
+import { createProject, type Project, tsc } from './project.fixture.js';
 
 const server = `import { Arg, type ArgsOf, call, done, Prompt, type PromptMessages, run, Step, Tool, user, Workflow } from 'stepwright';
 

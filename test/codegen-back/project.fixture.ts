@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { CodegenOptions, CodegenResult } from '../../src/codegen/index.js';
-import { builtPackage, importBuilt } from '../built-package.js';
+import { builtPackage } from '../built-package.js';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 
@@ -93,12 +92,6 @@ export function run(args: readonly string[], cwd: string): Promise<Ran> {
 /** Runs the command line of the built package. */
 export function stepwright(args: readonly string[], cwd: string): Promise<Ran> {
   return run([path.join(builtPackage(), 'dist/cli/main.js'), ...args], cwd);
-}
-
-/** Runs codegen of the built package in this process. */
-export async function runCodegen(options: CodegenOptions): Promise<CodegenResult> {
-  const codegen = await importBuilt<typeof import('../../src/codegen/index.js')>('codegen/index.js');
-  return codegen.runCodegen(options);
 }
 
 /** Type-checks the project. */

@@ -3,7 +3,8 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { takeTemporaryName } from '../../src/codegen/writer.js';
-import { createProject, type Project, runCodegen } from './project.fixture.js';
+import { runCodegen } from '../built-package.js';
+import { createProject, type Project } from './project.fixture.js';
 
 let project: Project;
 afterEach(() => project.remove());

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CodegenOptions } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runCodegen, stepwright } from './project.fixture.js';
+import { runCodegen } from '../built-package.js';
+import { createProject, type Project, stepwright } from './project.fixture.js';
 
 /** A tool that leaves a line behind whenever its module is imported. */
 const tool = (name: string, head = '', schema = 'z.object({ a: z.string() })'): string => `

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
-import { createProject, type Project, runCodegen, runModule, tsc } from './project.fixture.js';
+import { runCodegen } from '../built-package.js';
+import { createProject, type Project, runModule, tsc } from './project.fixture.js';
 
 const sources = {
   'src/text.ts': `export function slugify(text: string): string {

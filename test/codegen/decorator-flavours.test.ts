@@ -10,7 +10,7 @@ const folder = path.dirname(FIXTURES);
 test('workflows mean the same under legacy and TC39 decorators', () => {
   const fixture = loadFixtures().find(({ name }) => name === 'add-task');
   const overlay = new Map(fixture?.files.map(({ file, text }) => [file, text]));
-  const outcomes = ['../../tsconfig.json', 'tsconfig.tc39.json'].map((tsconfig) => {
+  const outcomes = ['tsconfig.fixtures.json', 'tsconfig.tc39.json'].map((tsconfig) => {
     const files = [...overlay.keys()];
     const host = openSourceHost({ root: FIXTURES, tsconfig: path.resolve(folder, tsconfig), files, overlay });
     const extracted = extract(host.sourceFiles());

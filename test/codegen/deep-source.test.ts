@@ -66,7 +66,10 @@ beforeAll(() => {
     }
   }
   const files = [...overlay.keys()];
-  const options = { root: path.join(FIXTURES, 'deep'), tsconfig: path.join(ROOT, 'tsconfig.json') };
+  const options = {
+    root: path.join(FIXTURES, 'deep'),
+    tsconfig: path.join(ROOT, 'test/codegen/tsconfig.fixtures.json'),
+  };
   const host = openSourceHost({ ...options, files, overlay });
   sources = new Map(host.sourceFiles().map((source) => [source.file, source]));
   expect(host.ignores()).toEqual([]);

@@ -171,7 +171,7 @@ describe('fields that some forms of a value have', () => {
 
   beforeAll(() => {
     const text = sourceOf();
-    const tsconfig = path.join(ROOT, 'tsconfig.json');
+    const tsconfig = path.join(ROOT, 'test/codegen/tsconfig.fixtures.json');
     const host = openSourceHost({ root: ROOT, tsconfig, files: [FILE], overlay: new Map([[FILE, text]]) });
     const declarations = extract(host.sourceFiles());
     const linked = link(declarations.value);

@@ -56,7 +56,7 @@ const environment: CheckEnvironment = {
 /** Reads one module as codegen does. */
 function read(text: string) {
   const overlay = new Map([['generated.ts', text]]);
-  const tsconfig = '../../../tsconfig.json';
+  const tsconfig = '../tsconfig.fixtures.json';
   const host = openSourceHost({ root: FIXTURES, tsconfig, files: ['generated.ts'], overlay });
   const extracted = extract(host.sourceFiles());
   return { extracted, linked: link(extracted.value) };
@@ -221,6 +221,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
 
 describe('generated workflows', { timeout: 120_000 }, () => {
   const seed = Date.now();
+  // Sampled once for all tests: to generate workflows takes longer than to compile them.
   const workflows = fc.sample(generatedWorkflow, { numRuns: 150, seed });
 
   test('have no errors, and give what the same source gives as plain TypeScript', async () => {
@@ -259,13 +260,12 @@ describe('generated workflows', { timeout: 120_000 }, () => {
   });
 
   test('report every fault that is put into them, at the step it is put into', () => {
-    const spoilt = fc.sample(
-      fc.tuple(generatedWorkflow, fc.constantFrom(...faults), fc.nat()).map(([{ steps }, fault, at]) => {
-        const index = at % (steps.length - 1);
-        return { fault, name: spoiltName(steps, index, fault), steps: spoil(steps, index, fault) };
-      }),
-      { numRuns: 120, seed },
-    );
+    const puts = fc.sample(fc.tuple(fc.constantFrom(...faults), fc.nat()), { numRuns: 120, seed });
+    const spoilt = puts.map(([fault, at], which) => {
+      const { steps } = workflows[which] as GeneratedWorkflow;
+      const index = at % (steps.length - 1);
+      return { fault, name: spoiltName(steps, index, fault), steps: spoil(steps, index, fault) };
+    });
     const compiled = compile(spoilt.map(({ steps }) => steps));
     for (const [index, { fault, name, steps }] of spoilt.entries()) {
       const about = { seed, index, code: fault.code, steps };
@@ -279,16 +279,14 @@ describe('generated workflows', { timeout: 120_000 }, () => {
   });
 
   test('report all faults of one workflow, wherever they are put', () => {
-    const faultsOfOne = fc
-      .tuple(generatedWorkflow, fc.shuffledSubarray([...faults], { minLength: 2, maxLength: 4 }), fc.nat())
-      .map(([{ steps }, several, start]) => {
-        const places = steps.length - 1;
-        const put = several.slice(0, places).map((fault, each) => ({ fault, at: (start + each) % places }));
-        const spoilt = put.reduce((now, { fault, at }) => spoil(now, at, fault), steps);
-        const expected = put.map(({ fault, at }) => ({ code: fault.code, step: steps[at]?.name }));
-        return { steps: spoilt, expected };
-      });
-    const spoilt = fc.sample(faultsOfOne, { numRuns: 80, seed });
+    const several = fc.tuple(fc.shuffledSubarray([...faults], { minLength: 2, maxLength: 4 }), fc.nat());
+    const spoilt = fc.sample(several, { numRuns: 80, seed }).map(([chosen, start], which) => {
+      const { steps } = workflows[which] as GeneratedWorkflow;
+      const places = steps.length - 1;
+      const put = chosen.slice(0, places).map((fault, each) => ({ fault, at: (start + each) % places }));
+      const expected = put.map(({ fault, at }) => ({ code: fault.code, step: steps[at]?.name }));
+      return { steps: put.reduce((now, { fault, at }) => spoil(now, at, fault), steps), expected };
+    });
     const compiled = compile(spoilt.map(({ steps }) => steps));
     for (const [index, { steps, expected }] of spoilt.entries()) {
       const { errors } = compiled[index] ?? { errors: [] };

@@ -20,7 +20,7 @@ function lengthOf(steps: readonly string[], last: string): number {
   const text = `${head}${steps.join('\n')}\n  output = done(this.${last});\n}\n`;
   const host = openSourceHost({
     root: FIXTURES,
-    tsconfig: '../../../tsconfig.json',
+    tsconfig: '../tsconfig.fixtures.json',
     files: ['grows.ts'],
     overlay: new Map([['grows.ts', text]]),
   });

@@ -26,7 +26,7 @@ function linked() {
   const overlay = new Map([['places.ts', text]]);
   const host = openSourceHost({
     root: FIXTURES,
-    tsconfig: '../../../tsconfig.json',
+    tsconfig: '../tsconfig.fixtures.json',
     files: ['places.ts'],
     overlay,
   });

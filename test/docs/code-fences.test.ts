@@ -5,6 +5,7 @@ import * as runtime from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.js';
 import { diagnosticTable } from '../../src/graph/diagnostics/table.js';
+import { runCodegen } from '../built-package.js';
 import { sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
 import {
@@ -90,7 +91,7 @@ test.each(json.filter(({ file }) => file === 'stepwright.config.json'))(
     const { root, write } = await project();
     await write('stepwright.config.json', body);
     await write('src/tools.ts', sharedClasses());
-    expect((await codegen.runCodegen({ root })).diagnostics).toEqual([]);
+    expect((await runCodegen({ root })).diagnostics).toEqual([]);
   },
 );
 

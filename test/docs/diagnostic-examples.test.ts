@@ -1,4 +1,4 @@
-import { type CodegenResult, runCodegen } from 'stepwright/codegen';
+import type { CodegenResult } from 'stepwright/codegen';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-limits.js';
 import { texts } from '../../src/codegen/schemas/texts.js';
@@ -6,6 +6,7 @@ import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/nesting.js';
 import { whyUnresolved } from '../../src/codegen/type-syntax.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
+import { runCodegen } from '../built-package.js';
 import { applyRepair, diagnosticExamples, printed, sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';
 import { type TempProject, tempProject, typeErrors } from './temp-project.js';

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CodegenResult, type Diagnostic, runCodegen } from 'stepwright/codegen';
+import type { CodegenResult, Diagnostic } from 'stepwright/codegen';
 import { onTestFinished } from 'vitest';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
+import { runCodegen } from '../built-package.js';
 import { sharedClasses } from './diagnostic-examples.js';
 import { type Fence, fencesOf, page, ROOT } from './fences.js';
 import { type TempProject, tempProject } from './temp-project.js';
@@ -72,7 +73,7 @@ export async function pageProject(...pages: string[]): Promise<PageProject> {
   return { ...made, files, result, load: (module) => import(join(made.root, module)) };
 }
 
-/** What codegen finds in the examples with one file changed, and how it prints it. */
+/** What codegen finds in an example with one of its files changed, and how it prints it. */
 export async function examplesWith(
   file: string,
   text: string,
@@ -81,7 +82,11 @@ export async function examplesWith(
   try {
     await cp(join(ROOT, 'examples'), join(root, 'examples'), { recursive: true });
     await write(file, text);
-    await write('stepwright.config.json', page('stepwright.config.json'));
+    const config = JSON.parse(page('stepwright.config.json')) as { registries: { include: string[] }[] };
+    const registries = config.registries.filter(({ include }) =>
+      include.some((glob) => file.startsWith(glob.replace('**/*.ts', ''))),
+    );
+    await write('stepwright.config.json', JSON.stringify({ ...config, registries }));
     const { diagnostics, readSource } = await runCodegen({ root });
     return { diagnostics, said: formatDiagnostics(diagnostics, readSource) };
   } finally {

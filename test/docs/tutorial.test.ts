@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
 import { fencesOf, page, ROOT } from './fences.js';
 
 const fences = fencesOf(page('docs/tutorial.md'));
@@ -21,15 +22,7 @@ function install(root: string): void {
   const modules = join(root, 'node_modules');
   const product = join(modules, 'stepwright');
   mkdirSync(join(modules, '.bin'), { recursive: true });
-  mkdirSync(product);
-  cpSync(`${ROOT}package.json`, join(product, 'package.json'));
-  const tsc = `${ROOT}node_modules/typescript/bin/tsc`;
-  const built = spawnSync(
-    process.execPath,
-    [tsc, '-p', `${ROOT}tsconfig.build.json`, '--outDir', join(product, 'dist')],
-    { encoding: 'utf8' },
-  );
-  if (built.status !== 0) throw new Error(`the product does not build:\n${built.stdout}`);
+  cpSync(builtPackage(), product, { recursive: true });
   const { dependencies } = JSON.parse(page('package.json')) as { dependencies: Record<string, string> };
   for (const name of [...Object.keys(dependencies), 'typescript', '@types/node']) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });

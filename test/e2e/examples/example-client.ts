@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
+import { nodeWithPackage } from '../../built-package.js';
 
 /** The repository's root, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -17,13 +18,7 @@ export async function startServer(example: string, ...args: readonly string[]): 
 /** Starts the server of an example over stdio, as its users do, with a real client. Closing the client ends both. */
 export async function openServer(example: string, ...args: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'stepwright-test', version: '0.1.0' });
-  const loader = new URL('../../../scripts/register.mjs', import.meta.url).href;
-  const program = [
-    '--conditions=@stepwright/source',
-    '--import',
-    loader,
-    `${ROOT}examples/${example}/main.ts`,
-  ];
+  const program = [...nodeWithPackage(), `${ROOT}examples/${example}/main.ts`];
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,

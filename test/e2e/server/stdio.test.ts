@@ -4,15 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { nodeWithPackage } from '../../built-package.js';
 import { textOf, textsOf } from './connected.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const program = [
-  '--conditions=@stepwright/source',
-  '--import',
-  './scripts/register.mjs',
-  'test/e2e/server/fixture/program.ts',
-];
+const program = [...nodeWithPackage(), 'test/e2e/server/fixture/program.ts'];
 
 interface Started {
   readonly client: Client;

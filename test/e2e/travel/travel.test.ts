@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { nodeWithPackage } from '../../built-package.js';
 import { ROOT } from '../examples/example-client.js';
 
 const departure = new Date(Date.now() + 20 * 24 * 3_600_000).toISOString().slice(0, 10);
@@ -17,17 +18,10 @@ const trip = {
 /** Starts the travel server over stdio, with these failures switched on. Closing the client ends it. */
 async function travel(failures = ''): Promise<Client> {
   const client = new Client({ name: 'stepwright-test', version: '0.1.0' });
-  const loader = new URL('../../../scripts/register.mjs', import.meta.url).href;
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [
-        '--conditions=@stepwright/source',
-        '--import',
-        loader,
-        '--disable-warning=ExperimentalWarning',
-        `${ROOT}examples/travel/main.ts`,
-      ],
+      args: [...nodeWithPackage(), '--disable-warning=ExperimentalWarning', `${ROOT}examples/travel/main.ts`],
       env: { ...getDefaultEnvironment(), TRAVEL_FAILURES: failures },
       cwd: ROOT,
       stderr: 'inherit',
