@@ -109,7 +109,7 @@ describe('stepwright', () => {
 
   test('the package brings the pages', async () => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-    expect((JSON.parse(manifest) as { files: string[] }).files).toContain('docs/diagnostics');
+    expect((JSON.parse(manifest) as { files: string[] }).files).toContain('docs');
   });
 });
 

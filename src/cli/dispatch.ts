@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/suggest.js';
 import { texts } from './texts.js';
@@ -24,6 +25,23 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 
+/** Commands that read TypeScript. The compilers are optional peers: a server that only runs is installed without them. */
+const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph']);
+
+const COMPILERS = ['ts-morph', 'ts-node'];
+
+function missingCompilers(): readonly string[] {
+  const { resolve } = createRequire(import.meta.url);
+  return COMPILERS.filter((name) => {
+    try {
+      resolve(name);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
+
 /** Runs a command line, without the names of the interpreter and the script. */
 export async function dispatch(args: readonly string[], output: Output): Promise<number> {
   const [first, ...rest] = args;
@@ -46,6 +64,11 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     const text = first.startsWith('-') ? unknownOption(first) : unknownCommand(first);
     output.err(`${text}\n`);
     return 2;
+  }
+  const missing = NEED_COMPILERS.has(first) && !rest.includes('--help') ? missingCompilers() : [];
+  if (missing.length > 0) {
+    output.err(`${texts.missingPackages(first, missing)}\n`);
+    return 1;
   }
   try {
     const command = await load();

@@ -72,6 +72,8 @@ Options:
     `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${orKnown(nearestName(value, known))}`,
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
+  missingPackages: (command: string, names: readonly string[]) =>
+    `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 ts-node@10 typescript@6\``,
   missingWorkflow: 'stepwright: `stepwright graph` needs the name of a workflow',
   unknownWorkflow: (name: string, known: readonly string[]) =>
     `stepwright: there is no workflow \`${name}\`${orKnown(nearestName(name, known), known)}`,

@@ -24,10 +24,8 @@ function install(root: string): void {
   mkdirSync(join(modules, '.bin'), { recursive: true });
   cpSync(builtPackage(), product, { recursive: true });
   const { dependencies } = JSON.parse(page('package.json')) as { dependencies: Record<string, string> };
-  for (const name of [...Object.keys(dependencies), 'typescript', '@types/node']) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(`${ROOT}node_modules/${name}`, join(modules, name), 'junction');
-  }
+  for (const name of Object.keys(dependencies)) linkPackage(modules, name);
+  linkPackage(modules, 'typescript');
   for (const [name, target] of [
     ['stepwright', 'stepwright/dist/cli/main.js'],
     ['tsc', 'typescript/bin/tsc'],
@@ -35,6 +33,14 @@ function install(root: string): void {
     chmodSync(join(modules, target), 0o755);
     symlinkSync(join(modules, target), join(modules, '.bin', name));
   }
+}
+
+/** What the tutorial installs for development only. */
+const DEVELOPMENT = ['ts-morph', 'ts-node', 'typescript', '@types/node'];
+
+function linkPackage(modules: string, name: string): void {
+  mkdirSync(dirname(join(modules, name)), { recursive: true });
+  symlinkSync(`${ROOT}node_modules/${name}`, join(modules, name), 'junction');
 }
 
 test('the tutorial installs the package where packing it leaves it', () => {
@@ -47,6 +53,8 @@ test('the tutorial installs the package where packing it leaves it', () => {
   expect(shell[0]).toContain('npm pack --pack-destination ..\n');
   expect(shell[1]).toContain(`cd .. && mkdir notes && cd notes\n`);
   expect(shell[1]).toContain(`npm install ../${filename} `);
+  const [, installed = ''] = /^npm install --save-dev (.*)$/m.exec(shell[1] ?? '') ?? [];
+  expect(installed.split(' ').map((each) => each.replace(/(?<=.)@\d+$/, ''))).toEqual(DEVELOPMENT);
 });
 
 describe('the tutorial works as it is written', () => {
@@ -89,6 +97,13 @@ describe('the tutorial works as it is written', () => {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
   test('codegen, a mistake, and a server', { timeout: 300_000 }, async () => {
+    const modules = join(root, 'node_modules');
+    expect(type('npx stepwright codegen')).toMatchObject({
+      status: 1,
+      stderr:
+        'stepwright: `stepwright codegen` needs `ts-morph` and `ts-node`, which are not installed: run `npm install --save-dev ts-morph@28 ts-node@10 typescript@6`\n',
+    });
+    for (const name of DEVELOPMENT) if (name !== 'typescript') linkPackage(modules, name);
     expect(type('npx stepwright codegen')).toMatchObject({
       status: 0,
       stdout: 'wrote generated/registry.ts\n',
@@ -103,6 +118,8 @@ describe('the tutorial works as it is written', () => {
     write('src/take-note.workflow.ts', workflow);
     write('src/main.ts', textOf('src/main.ts'));
     expect(type('npx stepwright codegen && npx tsc')).toMatchObject({ status: 0, stderr: '' });
+    // As `npm ci --omit=dev` has it: a server needs no compiler.
+    for (const name of DEVELOPMENT) rmSync(join(modules, name));
     expect(await takeNote('Buy bread')).toBe(textOf('trace'));
     expect(readFileSync(join(root, 'notes.txt'), 'utf8')).toBe('Buy bread\n');
     expect(await takeNote('Buy bread')).toContain("'Buy bread' is noted already");
