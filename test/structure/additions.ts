@@ -189,7 +189,7 @@ const expressionFunction: Addition = {
   ],
 };
 
-const CONTRACT = 'src/runtime/engine/contract.ts';
+const EVENTS = 'src/runtime/engine/events.ts';
 const LEDGER = 'src/runtime/trace/ledger.ts';
 const SECRETS = 'src/runtime/host/derived-secrets.ts';
 
@@ -198,7 +198,7 @@ const fact: Addition = {
   atMost: 3,
   parts: [
     {
-      file: CONTRACT,
+      file: EVENTS,
       edit: [
         {
           before: '  /** An action was answered. */',

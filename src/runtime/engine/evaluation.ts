@@ -10,7 +10,7 @@ import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
-import type { Failure } from './contract.js';
+import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { type RunState, visibleNode } from './state.js';

@@ -1,4 +1,4 @@
-import type { Event } from './contract.js';
+import type { Event } from './events.js';
 
 type Check = (value: unknown) => boolean;
 

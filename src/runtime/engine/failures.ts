@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
-import type { CompensationReport, Failure } from './contract.js';
+import type { CompensationReport, Failure } from './events.js';
 
 /** Every failure the engine itself can cause, in one place. Failures of tools and expressions pass through as they came. */
 export const failures = {

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../graph/json.js';
 import type { NodeRecord } from './records.js';
 import { rollbacksAround } from './records.js';
 import type { EffectRow, FailedItemRow } from './rows.js';
-import type { RunState } from './state.js';
-import { KeyIndex, RowTable } from './tables.js';
+import { type ChangeList, KeyIndex, RowTable } from './tables.js';
 
 /** An undo record and its key. */
 export interface Effect extends EffectRow {
@@ -22,17 +21,23 @@ export function effectIndex(key: string): number {
   return plus > key.lastIndexOf('@') ? Number.parseInt(key.slice(plus + 1), 10) : 0;
 }
 
+/** What these tables need of a run: its list of changes, and its nodes by their keys. */
+interface Nodes {
+  readonly changes: ChangeList;
+  find(key: string): NodeRecord;
+}
+
 /** The undo records of a run. */
 export class EffectTable extends RowTable<'effects'> {
-  readonly #state: RunState;
+  readonly #run: Nodes;
   /** Keys of those that are not undone, by key of the `parallel` nodes around that roll back. */
   #inside: KeyIndex | undefined;
   /** By `groupOf`. None before the first record is looked for in this way: most runs never do. */
   #ranked: Map<string, RankedEffects> | undefined;
 
-  constructor(state: RunState) {
-    super('effects', state.changes);
-    this.#state = state;
+  constructor(run: Nodes) {
+    super('effects', run.changes);
+    this.#run = run;
   }
 
   override put(key: string, row: EffectRow): void {
@@ -83,7 +88,7 @@ export class EffectTable extends RowTable<'effects'> {
 
   #updateInside(key: string, call: string, wasOpen: boolean, isOpen: boolean): void {
     if (wasOpen === isOpen) return;
-    for (const around of rollbacksAround(this.#state.find(call))) {
+    for (const around of rollbacksAround(this.#run.find(call))) {
       this.#inside ??= new KeyIndex();
       if (isOpen) this.#inside.add(around.key, key);
       else this.#inside.remove(around.key, key);
@@ -194,13 +199,13 @@ function newestFirst(one: EffectRow, other: EffectRow): number {
 
 /** The failed items of a run, by key of the item's scope. */
 export class FailedItemTable extends RowTable<'failedItems'> {
-  readonly #state: RunState;
+  readonly #run: Nodes;
   /** By key of the loop, and of the containers around it. */
   #inside: KeyIndex | undefined;
 
-  constructor(state: RunState) {
-    super('failedItems', state.changes);
-    this.#state = state;
+  constructor(run: Nodes) {
+    super('failedItems', run.changes);
+    this.#run = run;
   }
 
   override put(key: string, row: FailedItemRow): void {
@@ -221,7 +226,7 @@ export class FailedItemTable extends RowTable<'failedItems'> {
   }
 
   *#around({ step }: FailedItemRow): Generator<string> {
-    let each: NodeRecord | undefined = this.#state.find(step);
+    let each: NodeRecord | undefined = this.#run.find(step);
     for (; each !== undefined; each = each.scope.container) yield each.key;
   }
 }

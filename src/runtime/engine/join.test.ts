@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JoinRule } from '../../graph/model.js';
-import { type JoinVerdict, Settlements } from './activation.js';
 import type { NodeStatus, SkipReason } from './contract.js';
+import { type JoinVerdict, Settlements } from './scheduler.js';
 
 type Settlement = readonly [status: NodeStatus, reason?: SkipReason];
 

@@ -1,7 +1,8 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Failure, Outstanding, OwedCommand } from './contract.js';
+import type { Outstanding } from './contract.js';
+import type { Failure, OwedCommand } from './events.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow, FailedItemRow, SubmissionRow, TableName, Tables } from './rows.js';
 import type { RunState } from './state.js';

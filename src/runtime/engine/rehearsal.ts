@@ -12,9 +12,8 @@ import type {
 } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
-import { issue, nextAttemptId, waitFor } from './attempt.js';
-import type { Failure } from './contract.js';
-import { fail } from './fail.js';
+import { fail, issue, nextAttemptId, waitFor } from './attempt.js';
+import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
@@ -29,7 +28,7 @@ import {
 } from './scopes.js';
 import { select, settle, skip, succeed } from './settle.js';
 import { containerOf, type RunState } from './state.js';
-import { readerOf, type Transition } from './transition.js';
+import { type NodeOverrides, readerOf, type Transition } from './transition.js';
 
 /** A value that no call to come gives. */
 export const LOST: Json = Unknown.value({ sources: [], isLost: true });
@@ -97,7 +96,7 @@ interface OpenParts {
  * what has settled has the value it had, what a host would do is an `evaluate` command with what the host is given as its
  * argument, and where an unknown value decides, every arm is taken, no check fires, and one item stands for all.
  */
-export class Rehearsal {
+export class Rehearsal implements NodeOverrides {
   /** Branches that may take several arms, by key. */
   readonly openArms = new Map<string, OpenArms>();
   /** Keys of the nodes that can never be carried out. */
@@ -119,10 +118,6 @@ export class Rehearsal {
     for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
   }
 
-  /**
-   * Sees to a node whose turn it is. `activate`: selection, join and condition decide as ever; `begin`: it begins, whatever
-   * they say.
-   */
   resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done' {
     const stood = this.#stopped.stood(node.key);
     switch (stood.kind) {
@@ -371,8 +366,8 @@ export class Rehearsal {
     closeContainer(transition, node, container.cut ? { status: 'cancelled' } : outcome(container));
   }
 
-  /** Takes note that a part has ended, where the rehearsal has begun it. */
-  ended(transition: Transition, node: NodeRecord, scope: ScopeRecord): boolean {
+  /** Ends a part that the rehearsal has begun. */
+  endPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): boolean {
     const parts = this.#parts.get(node.key);
     if (parts === undefined) return false;
     const model = node.planned.node;

@@ -3,11 +3,12 @@ import type { ToolSafety } from '../../graph/tool-safety.js';
 import type {
   CompensationReport,
   Failure,
+  NodeFailure,
   NodeStatus,
   OwedCommand,
   RunStatus,
   SkipReason,
-} from './contract.js';
+} from './events.js';
 
 /**
  * What a journal stores of a run: rows of plain JSON, in tables, each with a key. The engine keeps records in memory and
@@ -122,12 +123,6 @@ export interface RunRow {
    * did not succeed, if there is one.
    */
   readonly failures?: readonly NodeFailure[];
-}
-
-/** A node that failed for good. */
-export interface NodeFailure {
-  readonly node: string;
-  readonly failure: Failure;
 }
 
 /** A list of nodes that runs. */

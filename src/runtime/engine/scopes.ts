@@ -1,14 +1,13 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { attemptFailed } from './attempt.js';
-import type { Fact, Failure } from './contract.js';
 import { forgetKept } from './effects.js';
+import type { Fact, Failure } from './events.js';
 import { failures } from './failures.js';
 import { attemptId, attemptsInside, restartsInside, timerId } from './identity.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
-import { cancel, succeed } from './settle.js';
+import { cancel, stopParts, succeed } from './settle.js';
 import { containerOf } from './state.js';
-import { stopParts } from './stop.js';
 import { Entry } from './tables.js';
 import { readerIn, type Transition } from './transition.js';
 

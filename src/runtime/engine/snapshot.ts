@@ -1,6 +1,6 @@
 import { partKey } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
-import type { OwedCommand } from './contract.js';
+import type { OwedCommand } from './events.js';
 import { callKeyText } from './identity.js';
 import type { Effect } from './indexed-tables.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';

@@ -2,12 +2,11 @@ import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
-import type { Failure, OwedCommand, RunStatus } from './contract.js';
+import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
-import { SlotQueue } from './queues.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
-import type { NodeFailure, OwedWork, RunRow, StartRow } from './rows.js';
+import type { OwedWork, RunRow, StartRow } from './rows.js';
 import { SmallMap } from './small-map.js';
 import { ChangeList, type Draft, Entry, KeyIndex, type RowTable, RowTables, type Tracked } from './tables.js';
 
@@ -76,6 +75,55 @@ export type Owed = NodeRecord | { readonly command: OwedCommand; readonly node: 
 export function nodeOf(owed: Owed): NodeRecord {
   return owed instanceof NodeRecord ? owed : owed.node;
 }
+
+/** Of a queue that is empty. Never changed. */
+const NONE: never[] = [];
+
+/**
+ * Nodes that wait for a free slot, in the order in which they came. A node that leaves stays in the list until its turn
+ * comes: `node.details.queued` says whether it still waits, and since when.
+ */
+export class SlotQueue {
+  #waiting: { readonly node: NodeRecord; readonly since: number }[] = NONE;
+  #next = 0;
+  #size = 0;
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  /** The node that has waited longest. */
+  get first(): NodeRecord | undefined {
+    for (; this.#next < this.#waiting.length; this.#next += 1) {
+      const { node, since } = this.#waiting[this.#next] ?? {};
+      if (node?.details.queued === since) return node;
+    }
+    return undefined;
+  }
+
+  /** Puts a node at the end. `node.details.queued` is its place, which is higher than those of all before it. */
+  add(node: NodeRecord): void {
+    if (this.#waiting === NONE) this.#waiting = [];
+    this.#waiting.push({ node, since: node.details.queued });
+    this.#size += 1;
+  }
+
+  /** A node leaves, wherever it is in the list. Those that have left are let go before they are most of it. */
+  remove(): void {
+    this.#size -= 1;
+    if (this.#size === 0) {
+      this.#waiting = NONE;
+      this.#next = 0;
+    } else if (this.#waiting.length > 2 * this.#size + FEW) {
+      const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
+      this.#waiting = left;
+      this.#next = 0;
+    }
+  }
+}
+
+/** So many that have left are kept without looking. */
+const FEW = 32;
 
 /**
  * The whole state of a run: records in memory, which the engine changes in place. `snapshot` gives it as rows of plain

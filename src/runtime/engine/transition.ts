@@ -1,10 +1,9 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Advance, Command, Fact, OwedCommand } from './contract.js';
+import type { Advance } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
-import { ReadyQueue } from './queues.js';
+import type { Command, Fact, OwedCommand } from './events.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
-import type { Rehearsal } from './rehearsal.js';
 import type { Change, Completion, GoOn, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
 import type { Tracked } from './tables.js';
@@ -16,8 +15,23 @@ export const ADVANCE_BUDGET = 1_000_000;
 export interface Limits {
   /** So many nodes are looked at, and completions handled. What is left is owed: see `Advance.more`. */
   readonly activations: number;
-  /** What nodes do where a run is only tried out. Default: what they are there for. */
-  readonly rehearsal?: Rehearsal;
+  /** What nodes do in a rehearsal. Default: they run. */
+  readonly rehearsal?: NodeOverrides;
+}
+
+/** Replaces what nodes do: see `Rehearsal`. */
+export interface NodeOverrides {
+  /** Prepares the state of a run that is about to start. */
+  prepare(state: RunState): void;
+  /**
+   * Settles a node or goes on with it, if the stopped run says how. Else `activate`: selection, join and condition decide
+   * as in every run; or `begin`: the node begins whatever they decide.
+   */
+  resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done';
+  /** Begins a node. */
+  begin(transition: Transition, node: NodeRecord): void;
+  /** Ends a part of a container. False where the engine ends it as in every run. */
+  endPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): boolean;
 }
 
 export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
@@ -47,7 +61,7 @@ export class Transition {
   readonly completions: Completion<NodeRecord, ScopeRecord>[] = [];
   /** What goes on before everything else, the next one last: work that would otherwise be done at once. */
   readonly first: GoOn<NodeRecord>[] = [];
-  readonly rehearsal: Rehearsal | undefined;
+  readonly rehearsal: NodeOverrides | undefined;
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
 
@@ -145,6 +159,86 @@ export class Transition {
   }
 }
 
+/** Nodes to look at, handed out in declaration order whatever order they come in. */
+export class ReadyQueue {
+  /** The one that is next, where it is the only one: most often it is. */
+  #only: NodeRecord | undefined;
+  #nodes: NodeRecord[] | undefined;
+  #next = 0;
+
+  add(node: NodeRecord): void {
+    if (this.size === 0) {
+      this.#only = node;
+      return;
+    }
+    const nodes = this.#all();
+    const last = nodes[nodes.length - 1];
+    if (last === undefined || !isBefore(node, last)) {
+      nodes.push(node);
+      return;
+    }
+    let low = this.#next;
+    let high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = nodes[middle];
+      if (other !== undefined && isBefore(other, node)) low = middle + 1;
+      else high = middle;
+    }
+    nodes.splice(low, 0, node);
+  }
+
+  get size(): number {
+    if (this.#only !== undefined) return 1;
+    return this.#nodes === undefined ? 0 : this.#nodes.length - this.#next;
+  }
+
+  /** Keys of those that were not handed out, in order. */
+  keys(): string[] {
+    if (this.#only !== undefined) return [this.#only.key];
+    return this.#nodes?.slice(this.#next).map(({ key }) => key) ?? [];
+  }
+
+  take(): NodeRecord | undefined {
+    const only = this.#only;
+    if (only !== undefined) {
+      this.#only = undefined;
+      return only;
+    }
+    const nodes = this.#nodes;
+    const node = nodes?.[this.#next];
+    if (nodes === undefined || node === undefined) return undefined;
+    this.#next += 1;
+    if (this.#next < nodes.length) return node;
+    // All were handed out: the next ones begin from the front.
+    nodes.length = 0;
+    this.#next = 0;
+    return node;
+  }
+
+  /** As a list: there will be more than one. */
+  #all(): NodeRecord[] {
+    this.#nodes ??= [];
+    if (this.#only !== undefined) this.#nodes.push(this.#only);
+    this.#only = undefined;
+    return this.#nodes;
+  }
+}
+
+/** Where a part of the order is equal, one node contains the other and comes first. */
+function isBefore(one: NodeRecord, other: NodeRecord): boolean {
+  const depth = Math.min(one.scope.order.length, other.scope.order.length);
+  for (let place = 0; place < depth; place += 1) {
+    const difference = (one.scope.order[place] ?? 0) - (other.scope.order[place] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  const [left, right] = [
+    one.scope.order[depth] ?? one.planned.index,
+    other.scope.order[depth] ?? other.planned.index,
+  ];
+  return left < right || (left === right && one.scope.order.length < other.scope.order.length);
+}
+
 class Result implements Advance {
   readonly state: RunState;
   readonly commands: readonly Command[];
@@ -209,4 +303,39 @@ export function readerOf(transition: Transition, node: NodeRecord): Evaluation {
   const error = errorOf(node);
   const reader = readerIn(transition, node.scope);
   return error === undefined ? reader : reader.withError(error);
+}
+
+/** Whether another call, read or evaluation may be in flight. */
+export function hasFreeSlot({ state, plan }: Transition): boolean {
+  return state.running < plan.maxConcurrency;
+}
+
+/** Takes or gives back a slot. */
+export function changeSlots({ state }: Transition, by: 1 | -1): void {
+  state.running += by;
+}
+
+/** Puts a node at the end of the queue for a free slot. */
+export function enterQueue(
+  transition: Transition,
+  node: NodeRecord,
+  status: 'ready' | 'running' = 'ready',
+): void {
+  transition.change(node).status = status;
+  node.set('queued', transition.nextSeq());
+  transition.state.queue.add(node);
+}
+
+/** Takes the node that has waited longest out of the queue. */
+export function nextInQueue(transition: Transition): NodeRecord | undefined {
+  const node = transition.state.queue.first;
+  if (node !== undefined) leaveQueue(transition, node);
+  return node;
+}
+
+/** Takes a node out of the queue, wherever it is in it; one that is not is left alone. */
+export function leaveQueue(transition: Transition, node: NodeRecord): void {
+  if (node.details.queued === 0) return;
+  transition.change(node).set('queued', 0);
+  transition.state.queue.remove();
 }

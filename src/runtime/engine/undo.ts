@@ -1,6 +1,5 @@
 import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { CompensationReport, Failure, OwedCommand } from './contract.js';
 import {
   hasSomethingToUndo,
   markNotUndoable,
@@ -9,17 +8,17 @@ import {
   namedBy,
   ownKey,
   recordOwn,
+  type ToolCall,
   want,
 } from './effects.js';
+import type { CompensationReport, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
 import { attemptId, callKeyText, countReissue, generationOf, undoId, undoKeyText } from './identity.js';
 import { type Effect, effectIndex } from './indexed-tables.js';
-import { changeSlots, enterQueue, hasFreeSlot } from './queues.js';
 import type { NodeRecord } from './records.js';
 import type { EffectRow, GoOn, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
-import { readerIn, type Transition } from './transition.js';
-import type { ToolCall } from './unknown.js';
+import { changeSlots, enterQueue, hasFreeSlot, readerIn, type Transition } from './transition.js';
 
 /** Who undoes: a `compensate` node, a `parallel` that rolls back, or, where it is none, the cancelled run. */
 type Owner = NodeRecord | undefined;

@@ -1,15 +1,30 @@
 import { failureCodeOf } from '../../../graph/failure-code.js';
 import type { Value } from '../../../graph/json.js';
 import type { SupportedKind } from '../../../graph/kinds/kinds.js';
-import type { ErrorNode, ReturnNode, SetNode } from '../../../graph/model.js';
+import type {
+  CallNode,
+  ComputeNode,
+  ErrorNode,
+  ResourceNode,
+  ReturnNode,
+  SetNode,
+} from '../../../graph/model.js';
 import type { RunnableNode } from '../../../plan/plan.js';
-import { endWithError, endWithReturn, fail, failForGood } from '../fail.js';
+import {
+  endWithError,
+  endWithReturn,
+  fail,
+  failForGood,
+  hasTime,
+  issue,
+  limitOf,
+  nextAttemptId,
+} from '../attempt.js';
+import { callKeyText, generationFor } from '../identity.js';
 import type { NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
-import { beginCall, beginCompute, beginRead } from './call.js';
-import { beginBranch, beginGoto, beginWorkflow } from './control-flow.js';
-import { beginForeach } from './foreach.js';
+import { beginBranch, beginForeach, beginGoto, beginWorkflow } from './control-flow.js';
 import { beginCompensate, beginParallel } from './parallel.js';
 import { beginAsk, beginWait } from './wait.js';
 
@@ -78,4 +93,80 @@ function beginError(transition: Transition, node: NodeRecord, error: ErrorNode):
     node,
     message.ok ? { code: failureCodeOf(error), message: message.value } : message.failure,
   );
+}
+
+/** Calls a tool with the node's evaluated input. Later attempts send the same. */
+export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
+  const { attempt: reached, key: nodeKey } = node;
+  const { input: sent } = node.details;
+  if (!hasTime(transition, node)) return;
+  const evaluated =
+    sent === undefined
+      ? readerOf(transition, node).object(input, 'input')
+      : { ok: true as const, value: sent };
+  if (!evaluated.ok) {
+    fail(transition, node, { failure: evaluated.failure, reached, final: true });
+    return;
+  }
+  const { value } = evaluated;
+  const { state } = transition;
+  const generation = generationFor(state, node, value);
+  if (node.planned.retry !== undefined) node.set('input', value);
+  const id = nextAttemptId(transition, node);
+  const attempt = reached + 1;
+  const key = callKeyText(state.run.id, nodeKey, generation);
+  const dueAt = limitOf(transition, node);
+  // Written out: this is the most frequent command there is.
+  issue(transition, node, {
+    kind: 'callTool',
+    id,
+    node: nodeKey,
+    tool,
+    input: value,
+    attempt,
+    generation,
+    key,
+    dueAt,
+    seq: 0,
+  });
+  transition.report({ kind: 'callIssued', node: nodeKey, command: id, tool, input: value, attempt });
+}
+
+/** Reads a resource from the node's evaluated URI. */
+export function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const uri = readerOf(transition, node).text(model.uri, 'URI');
+  if (!uri.ok) {
+    fail(transition, node, { failure: uri.failure, reached: node.attempt, final: true });
+    return;
+  }
+  const read = { node: node.key, resource: model.resource, uri: uri.value };
+  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: limitOf(transition, node) });
+  transition.report({ kind: 'resourceRequested', command: id, ...read });
+}
+
+/** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
+export function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
+  if (model.function === undefined) {
+    const evaluated = readerOf(transition, node).value(model.value);
+    if (evaluated.ok) succeed(transition, node, evaluated.value);
+    else fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+    return;
+  }
+  if (!hasTime(transition, node)) return;
+  const args = readerOf(transition, node).list(model.value, 'arguments of the function');
+  if (!args.ok) {
+    fail(transition, node, { failure: args.failure, reached: node.attempt, final: true });
+    return;
+  }
+  const { name, hash } = model.function;
+  issue(transition, node, {
+    kind: 'evaluate',
+    id: nextAttemptId(transition, node),
+    node: node.key,
+    function: { name, hash },
+    args: args.value,
+    dueAt: limitOf(transition, node),
+  });
 }

@@ -1,14 +1,27 @@
-import { type JsonObject, ownProperty } from '../../../graph/json.js';
-import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
-import type { Arm, BranchNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
-import type { Failure } from '../contract.js';
+import { describeKind } from '../../../graph/expression/value.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { MAX_LOOP_CONCURRENCY, MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
+import type { Arm, BranchNode, ForeachNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
+import { fail, forgetFailures } from '../attempt.js';
 import type { Evaluated } from '../evaluation.js';
-import { fail, forgetFailures } from '../fail.js';
+import type { Failure } from '../events.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
-import { type NodeRecord, recount } from '../records.js';
-import { beginParts, forgetFailedItems, openContainer, wipeParts } from '../scopes.js';
+import { type ContainerRecord, type NodeRecord, recount, type ScopeRecord } from '../records.js';
+import {
+  beginParts,
+  closeContainer,
+  completePart,
+  failedWith,
+  forgetFailedItems,
+  isOver,
+  type Outcome,
+  openContainer,
+  succeededWith,
+  wipeParts,
+} from '../scopes.js';
 import { select, succeed } from '../settle.js';
+import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 
 /** Takes the first case that holds: runs its body, or selects the node it names. [G6, G8] */
@@ -143,4 +156,69 @@ function inputFor({ name: workflow, inputs }: Graph, given: JsonObject): Evaluat
     return { ok: false, failure: failures.workflowInput(workflow, missing, unknown) };
   }
   return { ok: true, value: Object.fromEntries(entries) };
+}
+
+/** Runs its body for each item of a list. [N3, N4] */
+export function beginForeach(transition: Transition, node: NodeRecord, model: ForeachNode): void {
+  const items = itemsOf(transition, node, model);
+  if (!items.ok) {
+    fail(transition, node, { failure: items.failure, reached: node.attempt, final: true });
+    return;
+  }
+  openContainer(transition, node, 0, items.value.length).items = items.value;
+  transition.state.items.put(node.key, items.value);
+  goOnWithItems(transition, node, model);
+}
+
+/** How many there are is checked before anything runs. */
+function itemsOf(
+  transition: Transition,
+  node: NodeRecord,
+  { items, max }: ForeachNode,
+): Evaluated<readonly Json[]> {
+  const evaluated = readerOf(transition, node).value(items);
+  if (!evaluated.ok) return evaluated;
+  const { value } = evaluated;
+  if (!Array.isArray(value)) return { ok: false, failure: failures.foreachItems(describeKind(value)) };
+  if (value.length > max) return { ok: false, failure: failures.foreachLimit(value.length, max) };
+  return { ok: true, value };
+}
+
+/** An item has ended. Where it failed and the loop with it, no further one begins and those that run are stopped. */
+export function completeItem(
+  transition: Transition,
+  node: NodeRecord,
+  model: ForeachNode,
+  scope: ScopeRecord,
+): void {
+  completePart(transition, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
+  goOnWithItems(transition, node, model);
+}
+
+function goOnWithItems(transition: Transition, node: NodeRecord, { concurrency }: ForeachNode): void {
+  beginParts(transition, node, Math.min(concurrency, MAX_LOOP_CONCURRENCY));
+  const container = containerOf(node);
+  if (isOver(container)) closeContainer(transition, node, outcomeOfLoop(container));
+}
+
+function outcomeOfLoop(container: ContainerRecord): Outcome {
+  const { end, next, cut, failure, failedPart, final, values } = container;
+  if (failure !== undefined) {
+    const isItem = failedPart !== undefined;
+    return failedWith(isItem ? failures.item(failure, failedPart, valuesOf(container)) : failure, final);
+  }
+  if (cut || next < end) return { status: 'cancelled' };
+  const all: Json[] = [];
+  for (let part = 0; part < end; part += 1) all.push(values[part]?.value ?? null);
+  return succeededWith(all);
+}
+
+/** Values of the items that have succeeded, absent ones left out. */
+function valuesOf({ next, values }: ContainerRecord): [index: number, value: Json][] {
+  const found: [number, Json][] = [];
+  for (let part = 0; part < next; part += 1) {
+    const value = values[part]?.value;
+    if (value !== undefined) found.push([part, value]);
+  }
+  return found;
 }

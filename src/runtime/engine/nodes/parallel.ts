@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
-import type { CompensationReport, Failure } from '../contract.js';
+import { fail, failForGood } from '../attempt.js';
 import { closeRollback, want } from '../effects.js';
-import { fail, failForGood } from '../fail.js';
+import type { CompensationReport, Failure } from '../events.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import {
