@@ -135,7 +135,7 @@ export function note(_message: string): undefined {
       file: BEGIN,
       edit: [
         {
-          before: 'import type { ErrorNode,',
+          before: 'import type { RunnableNode } ',
           text: "import type { NoteNode } from '../../../graph/model.js';",
         },
         { before: '  compensate: beginCompensate,', text: '  note: beginNote,' },

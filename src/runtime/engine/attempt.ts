@@ -11,22 +11,22 @@ import type { NodeRecord, ScopeRecord } from './records.js';
 import {
   endScope,
   isBetweenAttempts,
-  named,
-  neighbour,
+  nodeInFact,
   type Stop,
   select,
   settle,
+  sibling,
   succeed,
 } from './settle.js';
 import { changeSlots, enterQueue, readerIn, type Transition } from './transition.js';
 
-/** Failures no further attempt can change: the run is over, or its time is. */
+/** Codes of failures that no further attempt can change: the run is cancelled or past its deadline. */
 const FINAL = new Set(['E_CANCELLED', 'E_DEADLINE']);
 
 /**
  * Whether another attempt may be made after `attempt` (counted from 1).
  *
- * @param mayDiffer false where the next attempt would fail in the same way: an input that was refused would be again.
+ * @param mayDiffer false if the next attempt would fail in the same way, as with a refused input.
  */
 function mayRetry(
   retry: Retry | undefined,
@@ -38,10 +38,10 @@ function mayRetry(
 }
 
 /**
- * How long the next attempt waits after `attempt` (counted from 1), in whole ms. A wait the other side asked for wins.
- * Jitter only shortens: a jitter of 0.25 draws from the last quarter of the delay, so that the cap holds.
+ * The delay after `attempt` (counted from 1), in whole ms. A `retryAfterMs` of the tool takes precedence.
+ * Jitter only shortens the delay: a jitter of 0.25 draws from its last quarter, so that the cap holds.
  *
- * @param share from 0 up to 1; see `shareOf`.
+ * @param share from 0 up to 1; see `jitterShare`.
  */
 export function delayAfter(retry: Retry, attempt: number, failure: Failure, share: number): number {
   if (failure.retryAfterMs !== undefined) return Math.ceil(Math.max(0, failure.retryAfterMs));
@@ -49,12 +49,12 @@ export function delayAfter(retry: Retry, attempt: number, failure: Failure, shar
   return Math.round(delay * (1 - retry.jitter * share));
 }
 
-/** The share of the jitter one retry takes: from 0 up to 1, different for each, and always the same for the same one. */
-export function shareOf(random: number, node: string, attempt: number): number {
+/** The share of the jitter of one retry, from 0 up to 1. Deterministic for the run's random number, node and attempt. */
+export function jitterShare(random: number, node: string, attempt: number): number {
   return Number.parseInt(sha256Hex(canonicalJson([random, node, attempt])).slice(0, 8), 16) / 2 ** 32;
 }
 
-/** A finite factor: where it grows out of bounds the cap has held long before. */
+/** The exponent is limited so that the factor stays finite. */
 function growth(backoff: Retry['backoff'], attempt: number): number {
   switch (backoff) {
     case 'constant':
@@ -68,7 +68,7 @@ function growth(backoff: Retry['backoff'], attempt: number): number {
   }
 }
 
-/** Whether the run's deadline leaves time for another attempt. Else the node fails. */
+/** Whether an attempt may start before the run's deadline. Fails the node otherwise. */
 export function hasTime(transition: Transition, node: NodeRecord): boolean {
   const { deadlineAt } = transition.state.run;
   if (deadlineAt === undefined || deadlineAt > transition.at) return true;
@@ -79,38 +79,37 @@ export function hasTime(transition: Transition, node: NodeRecord): boolean {
   return false;
 }
 
-/** Id of the node's next attempt. */
 export function nextAttemptId({ state }: Transition, node: NodeRecord): string {
   return attemptId(state, node, node.attempt + 1);
 }
 
-/** When an attempt that takes one of the run's slots is over: at its limit, or at the run's deadline. */
-export function limitOf({ state, at }: Transition, { planned }: NodeRecord): number {
+/** When an attempt that takes a slot times out (ms since the epoch): at its own limit or the run's deadline. */
+export function attemptDueAt({ state, at }: Transition, { planned }: NodeRecord): number {
   const dueAt = at + (planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const { deadlineAt } = state.run;
   return deadlineAt === undefined ? dueAt : Math.min(dueAt, deadlineAt);
 }
 
-/** When an attempt that waits is over: never, unless it has a limit or the run has a deadline. */
-export function waitLimitOf({ state, at }: Transition, { planned }: NodeRecord): number | undefined {
+/** When an attempt that waits times out (ms since the epoch); undefined without a limit and a deadline. */
+export function waitDueAt({ state, at }: Transition, { planned }: NodeRecord): number | undefined {
   const { deadlineAt = Number.POSITIVE_INFINITY } = state.run;
   const dueAt = Math.min(at + (planned.node.timeoutMs ?? Number.POSITIVE_INFINITY), deadlineAt);
   return dueAt === Number.POSITIVE_INFINITY ? undefined : dueAt;
 }
 
-/** Gives the command of the next attempt, which takes one of the run's slots. */
+/** Starts the next attempt with a command that takes a slot. */
 export function issue(transition: Transition, node: NodeRecord, command: Command | OwedCommand): void {
   changeSlots(transition, 1);
   transition.change(node).status = 'running';
   node.attempt += 1;
-  transition.expect(node, command);
+  transition.issueCommand(node, command);
 }
 
-/** Gives the command of the next attempt, which waits for an answer or for a time. */
-export function waitFor(transition: Transition, node: NodeRecord, command: Command | OwedCommand): void {
+/** Starts the next attempt with a command that waits for an answer or a time. */
+export function issueWait(transition: Transition, node: NodeRecord, command: Command | OwedCommand): void {
   transition.change(node).status = 'waiting';
   node.attempt += 1;
-  transition.expect(node, command);
+  transition.issueCommand(node, command);
 }
 
 /** How an attempt failed. */
@@ -118,28 +117,28 @@ export interface FailedAttempt {
   readonly failure: Failure;
   /** False when the tool or resource was not reached. Default true. */
   readonly attempted?: boolean;
-  /** Another attempt would fail in the same way. Default: where nothing was reached. */
+  /** Another attempt would fail in the same way. Default: the tool or resource was not reached. */
   readonly final?: boolean;
 }
 
 /**
- * The node's attempt has failed: another one follows where the node may have one, its scope can still succeed and there
- * is time for it; else the node is at its end. [E2, E4]
+ * Handles a failed attempt. Another one follows if the node has a retry left, its scope can still succeed and the
+ * deadline allows it. Otherwise the node fails. [E2, E4]
  */
 export function attemptFailed(transition: Transition, node: NodeRecord, failed: FailedAttempt): void {
   const { attempted = true, final = !attempted } = failed;
   const { attempt, planned } = node;
   const { retry } = planned;
   const { run } = transition.state;
-  // What an earlier attempt may have done is not undone by a later one that failed for sure.
+  // An unknown outcome of an earlier attempt stays unknown, although this one failed for certain.
   const isUnknown = failed.failure.outcomeUnknown === true || node.details.failure?.outcomeUnknown === true;
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
   const reached = attempted ? attempt : attempt - 1;
-  if (!mayGoOn(node) || !mayRetry(retry, attempt, failure, !final)) {
+  if (!mayHaveAnotherAttempt(node) || !mayRetry(retry, attempt, failure, !final)) {
     fail(transition, node, { failure, reached, final });
     return;
   }
-  const share = shareOf(run.random ?? 0, node.key, attempt);
+  const share = jitterShare(run.random ?? 0, node.key, attempt);
   const delayMs = delayAfter(retry, attempt, failure, share);
   const dueAt = transition.at + delayMs;
   if (run.deadlineAt !== undefined && run.deadlineAt <= dueAt) {
@@ -149,22 +148,22 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   transition.report({
     ...{ kind: 'retrying', node: node.key, attempt, attempts: retry.extra + 1, delayMs, failure },
   });
-  // While it waits for its next attempt, a node leaves its slot to others.
+  // A node holds no slot during its backoff.
   if (planned.takesSlot) changeSlots(transition, -1);
   transition.change(node).status = 'waiting';
   node.set('failure', failure);
   if (delayMs === 0) {
-    goOn(transition, node);
+    scheduleNextAttempt(transition, node);
     return;
   }
   const id = delayId(attemptId(transition.state, node, attempt));
-  transition.expect(node, {
+  transition.issueCommand(node, {
     ...{ kind: 'startTimer', id, node: node.key, purpose: 'backoff', dueAt },
   });
 }
 
-/** The delay before a node's next attempt is over. */
-export function goOn(transition: Transition, node: NodeRecord): void {
+/** Makes a node ready for its next attempt. */
+export function scheduleNextAttempt(transition: Transition, node: NodeRecord): void {
   if (node.planned.takesSlot) {
     enterQueue(transition, node);
     return;
@@ -176,13 +175,13 @@ export function goOn(transition: Transition, node: NodeRecord): void {
 /** How a node failed. */
 export interface Failed {
   readonly failure: Failure;
-  /** How often the node's tool, resource or whatever it asks was reached, or its scopes were begun. */
+  /** How many attempts reached the tool or resource, asked for an action, or began the node's scopes. */
   readonly reached: number;
-  /** No retry of anything around it can change the failure. */
+  /** No retry of a container around it can change the failure. */
   readonly final: boolean;
 }
 
-/** A node has come to the end of its attempts: its fallback takes over, where it has one, else it has failed for good. */
+/** Fails a node that has no attempt left: applies its fallback, if it has one. */
 export function fail(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { onError } = node.planned.node;
   if (onError === undefined) failForGood(transition, node, failed);
@@ -200,13 +199,13 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
     return;
   }
   const given = fallback.value === undefined ? {} : { value: fallback.value };
-  transition.report({ kind: 'handled', ...named(node), failure, attempts, ...given });
+  transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts, ...given });
   succeed(transition, node, fallback.value);
 }
 
 /**
- * Another node takes over, unless that was left out, has failed or was aborted, or nothing new may start: no failure is
- * lost. One that has succeeded already is the fallback of this node as well. [E6]
+ * Selects the fallback node. If that node was skipped, failed, was aborted or can no longer start, this one fails, so that
+ * no failure is lost. A fallback node that has succeeded already handles this failure as well. [E6]
  */
 function selectFallback(
   transition: Transition,
@@ -215,54 +214,53 @@ function selectFallback(
   fallbackNode: string,
 ): void {
   const { endedBy, stopped } = node.scope.details;
-  const other = neighbour(node, fallbackNode);
+  const other = sibling(node, fallbackNode);
   const mayStart = endedBy === undefined && !stopped;
   const isAborted = other.status === 'running' && other.container?.aborted === true;
-  if (hasNothingToGive(other) || isAborted || (other.status === 'pending' && !mayStart)) {
+  if (isUnavailable(other) || isAborted || (other.status === 'pending' && !mayStart)) {
     failForGood(transition, node, failed);
     return;
   }
   const { failure, reached, final } = failed;
-  transition.report({ kind: 'handled', ...named(node), failure, attempts: reached, fallbackNode });
+  transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts: reached, fallbackNode });
   select(transition, node, fallbackNode, 'fallback');
   node.set('failure', failure);
   node.set('reached', reached);
-  // What takes over may pass the failure on, with its finality.
+  // The fallback node may pass the failure on.
   node.set('final', final);
   settle(transition, node, 'handled');
 }
 
-function hasNothingToGive({ status }: NodeRecord): boolean {
+function isUnavailable({ status }: NodeRecord): boolean {
   return status === 'skipped' || status === 'failed' || status === 'cancelled';
 }
 
 /**
- * A node has failed, and has no fallback. The first failure is its scope's. Where the graph fails fast, nothing
- * new starts after it, and calls in flight settle, so that their effects are known. [G15]
+ * Fails a node without a fallback. The first failure is that of its scope. If the graph fails fast, no other node starts,
+ * and calls in flight settle, so that their effects are known. [G15]
  */
 export function failForGood(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { scope } = node;
   const wasFailing = isFailing(scope);
   settleFailed(transition, node, failed);
-  if (scope.details.failure === undefined) failWith(transition, scope, node);
+  if (scope.details.failure === undefined) setScopeFailure(transition, scope, node);
   if (scope.workflow.plan.failFast) endScope(transition, scope, node.key, stopFor('upstream_failed'));
-  if (!wasFailing) endAttempts(transition, scope);
+  if (!wasFailing) failPendingRetries(transition, scope);
 }
 
-/** An `error` node was reached: its scope fails with its failure, whatever has failed before. [E8] */
+/** Ends the scope of an `error` node. It fails with this failure even if another node failed before. [E8] */
 export function endWithError(transition: Transition, node: NodeRecord, failure: Failure): void {
   const { scope } = node;
   const wasFailing = isFailing(scope);
   settleFailed(transition, node, { failure, final: true });
-  failWith(transition, scope, node);
+  setScopeFailure(transition, scope, node);
   endScope(transition, scope, node.key, stopFor('run_ended'));
-  if (!wasFailing) endAttempts(transition, scope);
+  if (!wasFailing) failPendingRetries(transition, scope);
 }
 
 /**
- * A `return` node was reached: nothing new starts in its workflow, and its value is the result once what has started
- * has settled. A failure among that, or before, fails the workflow all the same: the outcome does not hang on who was
- * faster.
+ * Ends the workflow of a `return` node. No other node starts; the value is the result once running nodes have settled. A
+ * failed node still fails the workflow, before or after: the outcome does not depend on timing.
  */
 export function endWithReturn(transition: Transition, node: NodeRecord, value: Value): void {
   const top = topOf(transition, node.scope);
@@ -270,17 +268,17 @@ export function endWithReturn(transition: Transition, node: NodeRecord, value: V
   succeed(transition, node, value);
   if (top.details.endedBy === undefined) top.set('value', value);
   endScope(transition, top, node.key, stopFor('run_ended'));
-  if (!wasFailing) endAttempts(transition, top);
+  if (!wasFailing) failPendingRetries(transition, top);
 }
 
-/** The scope at the top of the workflow that a scope belongs to. */
+/** The scope at the top of a scope's workflow. */
 function topOf({ state }: Transition, { workflow }: ScopeRecord): ScopeRecord {
   return workflow.node === undefined ? state.root : state.part(workflow.node, 0);
 }
 
 /**
- * Where the node has started over that a scope fails with, the first of the failures that are left is the scope's: none,
- * where none is left.
+ * Updates the failure of a scope after a `goto`. If the node that failed it has started over, the earliest remaining
+ * failure is the scope's, if there is one.
  */
 export function forgetFailures(transition: Transition, scope: ScopeRecord): void {
   const { failedNode } = scope.details;
@@ -290,23 +288,23 @@ export function forgetFailures(transition: Transition, scope: ScopeRecord): void
     if (node?.details.failure === undefined || node.details.failedAs === 0) continue;
     if (first === undefined || node.details.failedAs < first.details.failedAs) first = node;
   }
-  failWith(transition, scope, first);
+  setScopeFailure(transition, scope, first);
 }
 
-/** Whether a scope is bound to fail and only waits for what is in flight: then no attempt can save it any more. */
+/** Whether a scope will fail once running nodes have settled. No attempt can change that. */
 function isFailing({ details: { endedBy, failure } }: ScopeRecord): boolean {
   return endedBy !== undefined && failure !== undefined;
 }
 
-/** Whether a node of a scope may have another attempt. A node with scopes of its own would start something new. */
-export function mayGoOn({ scope, planned }: NodeRecord): boolean {
+/** Whether a node may have another attempt. In a scope that has ended, containers may not: they would start nodes. */
+export function mayHaveAnotherAttempt({ scope, planned }: NodeRecord): boolean {
   if (scope.details.stopped || isFailing(scope)) return false;
   const { kind } = planned.node;
   return scope.details.endedBy === undefined || kind === 'call' || kind === 'resource' || kind === 'compute';
 }
 
-/** Where the scope is failing now, nodes between two attempts come to their end with the failure of the last one. */
-function endAttempts(transition: Transition, scope: ScopeRecord): void {
+/** In a scope that is failing, fails the nodes that wait for another attempt with the failure of their last one. */
+function failPendingRetries(transition: Transition, scope: ScopeRecord): void {
   if (!isFailing(scope)) return;
   for (const node of scope.nodes) {
     const failure = node?.details.failure;
@@ -327,11 +325,10 @@ function settleFailed(
   node.set('failedAs', scope.details.failures);
   node.set('final', final);
   settle(transition, node, 'failed');
-  transition.report({ kind: 'nodeFailed', ...named(node), failure });
+  transition.report({ kind: 'nodeFailed', ...nodeInFact(node), failure });
 }
 
-/** The failure of a scope is that of this node. */
-function failWith(transition: Transition, scope: ScopeRecord, node: NodeRecord | undefined): void {
+function setScopeFailure(transition: Transition, scope: ScopeRecord, node: NodeRecord | undefined): void {
   transition.change(scope).set('failure', node?.details.failure);
   scope.set('failedNode', node);
   scope.set('final', node?.details.final ?? false);

@@ -7,24 +7,24 @@ export type * from './rows.js';
 export type { RunState } from './state.js';
 
 /**
- * What a host sees of the engine, which is a pure state machine: events go in, commands and facts come out. It never
+ * The types that a host sees. The engine is a pure state machine: events go in, commands and facts come out. It never
  * waits, reads no clock and draws no random number.
  */
 
-/** What one step of the machine yields. */
+/** The result of one transition. */
 export interface Advance {
   readonly state: RunState;
-  /** Made when they are first read, which must be before the state is advanced again. */
+  /** Computed when they are first read, which must be before the state is advanced again. */
   readonly changes: readonly Change[];
   readonly commands: readonly Command[];
   readonly facts: readonly Fact[];
-  /** It stopped at the limit of one transition. The state owes the rest: `advance` without events goes on. */
+  /** It ended at the limit of one transition. The state owes the rest: `advance` without events continues it. */
   readonly more: boolean;
-  /** How many of the events it has read. */
+  /** How many of the events it read. */
   readonly consumed: number;
 }
 
-/** What a host that lost its memory has to carry out again. */
+/** What a host has to do after a restart. */
 export interface Outstanding {
   /** In the order in which they were issued. */
   readonly commands: readonly OwedCommand[];

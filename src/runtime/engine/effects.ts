@@ -8,7 +8,7 @@ import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
 import { type Evaluated, Evaluation } from './evaluation.js';
 import type { Command, Failure } from './events.js';
 import { failures } from './failures.js';
-import { countReissue, isPerhapsUndone } from './identity.js';
+import { countReissue, mayBeUndone } from './identity.js';
 import { type Effect, effectKey } from './indexed-tables.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { isInRollback, rollbacksAround } from './records.js';
@@ -16,11 +16,11 @@ import type { AbandonedRow, EffectRow } from './rows.js';
 import { readerIn, type Transition } from './transition.js';
 
 /**
- * Writes the undo record of a call that succeeded, where it has a compensation, or is in a `parallel` that rolls
- * back and changes something. The compensation's input is evaluated here.
+ * Writes the undo record of a call that succeeded, if it has a compensation, or is a side effect in a `parallel` that rolls
+ * back. Evaluates the input of the compensation.
  *
- * @param late reads what the compensation of an abandoned call refers to: what the call did is to be named, unless another
- *   success says so.
+ * @param late evaluates the compensation of an abandoned call. Its effect is reported as not undone, unless a later success
+ *   of the same call replaces the record.
  */
 export function recordEffect(
   transition: Transition,
@@ -38,7 +38,7 @@ export function recordEffect(
   if (compensation === undefined) {
     if (safety === 'readOnly') return;
     if (!isLate && !isInRollback(node)) {
-      // Here the success says so: its late record is the same one.
+      // A late success of an earlier attempt was this same effect.
       if (isRepeatable && effects.size > 0) effects.delete(effectKey(node.key, generation, 0));
       return;
     }
@@ -53,7 +53,7 @@ export function recordEffect(
     const known = effects.get(key);
     if (known === undefined) {
       effects.put(key, row);
-      cover(transition, node, key);
+      addToRollbacks(transition, node, key);
       return;
     }
     const isSame =
@@ -61,10 +61,10 @@ export function recordEffect(
         ? isRepeatable
         : canonicalJson(known.input ?? null) === canonicalJson(row.input ?? null);
     if (!isSame) continue;
-    // It may be gone: the call was sent before that was so.
-    const mayBeGone = known.status === 'undone' || isPerhapsUndone(known);
+    // The call was sent before the effect was undone: the effect may not exist any more.
+    const mayBeGone = known.status === 'undone' || mayBeUndone(known);
     effects.put(key, mayBeGone || isLate ? { ...known, order } : row);
-    coverAgain(transition, key);
+    moveToFront(transition, key);
     return;
   }
 }
@@ -91,8 +91,8 @@ function keyIn(scope: ScopeRecord, step: PlannedNode | undefined): string | unde
   return step && visibleKey(scope, step.node.id);
 }
 
-/** A record that is written while something that covers it undoes is undone as well, before the others. */
-function cover({ state }: Transition, node: NodeRecord, key: string): void {
+/** Adds a new record to the rollbacks around it that have begun. They undo it first. */
+function addToRollbacks({ state }: Transition, node: NodeRecord, key: string): void {
   const { effects } = state;
   const undoing = state.tables.known('undoing');
   if (undoing === undefined || undoing.size === 0) return;
@@ -104,8 +104,8 @@ function cover({ state }: Transition, node: NodeRecord, key: string): void {
   }
 }
 
-/** A record that is renewed is the newest one now: what has not looked at it yet undoes it before the others. */
-function coverAgain({ state }: Transition, key: string): void {
+/** Moves a renewed record, which is the newest one now, to the front of the rollbacks that have not reached it. */
+function moveToFront({ state }: Transition, key: string): void {
   const { undoing, items, effects } = state;
   for (const [owner, row] of [...undoing.rows()]) {
     const covered = items.get(owner) ?? [];
@@ -122,62 +122,62 @@ function coverAgain({ state }: Transition, key: string): void {
   }
 }
 
-/** What is to be undone from now on is named where it is not. Gives the keys. */
-export function want({ state: { effects } }: Transition, wanted: readonly Effect[]): string[] {
+/** Marks records to be undone: they are reported if they are not. Returns their keys. */
+export function markWanted({ state: { effects } }: Transition, wanted: readonly Effect[]): string[] {
   for (const { key, wanted: isWanted } of wanted) {
     if (!isWanted) effects.put(key, { ...effects.need(key), wanted: true });
   }
   return wanted.map(({ key }) => key);
 }
 
-/** An effect could not be undone, or not for sure. */
+/** Records that a compensation failed, or that its outcome is unknown. */
 export function markNotUndone({ state }: Transition, key: string, failure: Failure): void {
   const { command: _command, ...row } = state.effects.need(key);
   const isUnknown = failure.outcomeUnknown === true;
   state.effects.put(key, { ...row, status: isUnknown ? 'unknown' : 'failed', failure });
-  // The record is not that of a call: the generation in which the call is sent does not follow from it.
-  if (isUnknown && row.own !== undefined) nextIsOther(state, row.call);
+  // A step's own record does not raise the generation of the call it undoes.
+  if (isUnknown && row.own !== undefined) reissueCall(state, row.call);
 }
 
-/** The next call of a node is another one than those before. A node that is no call has none. */
-function nextIsOther(state: Transition['state'], key: string): boolean {
+/** Raises the generation of a call, so that its next attempt is a new call. False for a node of another kind. */
+function reissueCall(state: Transition['state'], key: string): boolean {
   if (state.find(key).planned.node.kind !== 'call') return false;
   countReissue(state, key);
   return true;
 }
 
-/** An effect was undone: the next call is another one. */
+/** Records that an effect was undone. */
 export function markUndone({ state }: Transition, key: string): void {
   const { effects } = state;
   const { command: _command, failure: _failure, ...row } = effects.need(key);
   effects.put(key, { ...row, status: 'undone' });
-  if (!nextIsOther(state, row.call) || row.own === undefined) return;
-  // What a step undoes by itself may be a call that nothing else says how to undo. A late success is not what it read.
-  const kept = effects.keptOf(row.call);
+  if (!reissueCall(state, row.call) || row.own === undefined) return;
+  // The step may have undone a call without a compensation. It cannot have read a late success.
+  const kept = effects.uncompensatedOf(row.call);
   if (kept !== undefined) effects.put(kept.key, { ...effects.need(kept.key), status: 'undone' });
 }
 
-/** Key of the record of a `compensate` node's step. */
-export function ownKey(node: string, generation: number, step: number): string {
+/** Key of the undo record that a step of a `compensate` node has of its own. */
+export function stepEffectKey(node: string, generation: number, step: number): string {
   return `${node}@${generation}:${step}`;
 }
 
 /** Writes the record of a step of a `compensate` node that undoes no recorded call. */
-export function recordOwn(
+export function recordStepEffect(
   transition: Transition,
   { node, step, generation }: { readonly node: string; readonly step: number; readonly generation: number },
   row: Omit<EffectRow, 'generation' | 'order' | 'own' | 'wanted'>,
 ): string {
-  const key = ownKey(node, generation, step);
+  const key = stepEffectKey(node, generation, step);
   const order = transition.nextSeq();
   transition.state.effects.put(key, { ...row, generation, order, wanted: true, own: { node, step } });
   return key;
 }
 
 /**
- * A `parallel` that rolls back has undone what it could. What has no compensation cannot be undone any more.
+ * Ends the rollback of a `parallel`. Effects without a compensation remain.
  *
- * @returns whether an effect is left that another attempt could bring about a second time.
+ * @returns whether another attempt could repeat an effect that remains.
  */
 export function closeRollback({ state }: Transition, node: NodeRecord): boolean {
   const { effects } = state;
@@ -187,13 +187,12 @@ export function closeRollback({ state }: Transition, node: NodeRecord): boolean 
     const model = state.find(effect.call).planned.node;
     if (effects.need(effect.key).wanted !== true || model.kind !== 'call') continue;
     const safety = state.safetyOf(model.tool);
-    // With another key, a tool that honours keys does it a second time.
-    if (safety === 'none' || (safety === 'key' && isPerhapsUndone(effect))) isUnsafe = true;
+    // The next call has a new key: a tool that deduplicates by key repeats the effect.
+    if (safety === 'none' || (safety === 'key' && mayBeUndone(effect))) isUnsafe = true;
   }
   return isUnsafe;
 }
 
-/** An effect has no compensation. */
 export function markNotUndoable(state: Transition['state'], key: string): void {
   const row = state.effects.need(key);
   const { node } = state.find(row.call).planned;
@@ -202,10 +201,10 @@ export function markNotUndoable(state: Transition['state'], key: string): void {
 }
 
 /**
- * A `parallel` has settled without rolling back: what has no compensation is nothing to name, unless the `parallel` may
- * run again, and roll back then.
+ * Deletes the records without a compensation of a `parallel` that settled without a rollback, unless it may run again and
+ * roll back then.
  */
-export function forgetKept({ state }: Transition, node: NodeRecord): void {
+export function forgetUncompensated({ state }: Transition, node: NodeRecord): void {
   const { isRepeatable, mayStartOver } = node.planned;
   if (!rollsBack(node.planned.node) || isRepeatable || mayStartOver || isInRollback(node)) return;
   for (const { key, tool, wanted } of state.effects.open(node)) {
@@ -213,13 +212,13 @@ export function forgetKept({ state }: Transition, node: NodeRecord): void {
   }
 }
 
-/** Whether every step that a compensation plainly refers to has succeeded. [E11] */
+/** Whether all steps that a compensation refers to unconditionally have succeeded. [E11] */
 export function hasSomethingToUndo(reader: Evaluation, { refersTo }: PlannedCompensation): boolean {
   return refersTo.every((each) => hasSucceeded(reader, each));
 }
 
-/** Key of the one node that a compensation names, where it names one. */
-export function namedBy({ refersTo }: PlannedCompensation, scope: ScopeRecord): string | undefined {
+/** Key of the node that a compensation undoes, if it refers to exactly one. */
+export function undoneNodeKey({ refersTo }: PlannedCompensation, scope: ScopeRecord): string | undefined {
   const [named, ...others] = refersTo;
   return others.length > 0 ? undefined : keyIn(scope, named);
 }
@@ -227,13 +226,12 @@ export function namedBy({ refersTo }: PlannedCompensation, scope: ScopeRecord): 
 /** A command that calls a tool. */
 export type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
-/** Key of the row of a call of which nothing is known. */
 function unknownKey({ node, generation }: Pick<ToolCall, 'node' | 'generation'>): string {
   return `${node}@${generation}`;
 }
 
-/** Notes a call that may have taken effect although it failed. */
-export function noteUnknown(transition: Transition, call: ToolCall, failure: Failure): void {
+/** Records a failed call whose outcome is unknown. */
+export function recordUnknown(transition: Transition, call: ToolCall, failure: Failure): void {
   const { state } = transition;
   if (failure.outcomeUnknown !== true || state.safetyOf(call.tool) === 'readOnly') return;
   const key = unknownKey(call);
@@ -244,8 +242,8 @@ export function noteUnknown(transition: Transition, call: ToolCall, failure: Fai
 }
 
 /**
- * A call succeeded. Its earlier attempts are the same call where the tool sees to it; else one of them may have taken
- * effect besides.
+ * Deletes the unknown outcome of earlier attempts of a call that succeeded, if the tool is idempotent or deduplicates by
+ * key. With another tool an earlier attempt may have taken effect as well.
  */
 export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
   const unknown = state.tables.known('unknown');
@@ -257,24 +255,24 @@ export function resolveUnknown({ state }: Transition, node: NodeRecord, call: To
   if (safety !== 'idempotent' && safety !== 'key') return;
   unknown.delete(key);
   if (node.planned.node.compensate !== undefined) return;
-  // Their late successes are this one, and nothing undoes it.
+  // Their late successes are this same effect, and need no undo record.
   for (const id of row.attempts) state.abandoned.delete(id);
 }
 
-/** Remembers a call that was abandoned, so that its success is recorded when it comes. */
-export function abandon(transition: Transition, call: ToolCall): void {
+/** Remembers an abandoned call, so that a late success is recorded. */
+export function recordAbandoned(transition: Transition, call: ToolCall): void {
   const { state } = transition;
   if (state.safetyOf(call.tool) === 'readOnly') return;
   const node = state.find(call.node);
   const { id, generation } = call;
   const row = { node: node.key, generation };
   const [planned] = node.planned.compensations;
-  const known = planned === undefined ? {} : knownTo(transition, node, planned);
+  const known = planned === undefined ? {} : readForCompensation(transition, node, planned);
   state.abandoned.put(id, { ...row, ...known });
 }
 
-/** What the compensation of a call refers to besides the call's own output. */
-function knownTo(
+/** The values that the compensation of a call refers to, except the output of the call. */
+function readForCompensation(
   transition: Transition,
   { planned, scope }: NodeRecord,
   { compensation, refersTo }: PlannedCompensation,
@@ -292,7 +290,7 @@ function knownTo(
   return { known, succeeded: succeeded.filter((id) => reader.hasSucceeded(id)) };
 }
 
-/** A call that was abandoned succeeded: its effect is recorded, and nothing else changes. */
+/** Records the effect of an abandoned call that succeeded. Nothing else changes. */
 export function lateSuccess(transition: Transition, command: string, value: Value): boolean {
   const row = forgetAbandoned(transition, command);
   if (row === undefined) return false;
@@ -302,7 +300,7 @@ export function lateSuccess(transition: Transition, command: string, value: Valu
   return true;
 }
 
-/** A call that was abandoned had not been made. */
+/** Forgets an abandoned call that was refused before it was made. */
 export function lateRefusal(transition: Transition, command: string): boolean {
   return forgetAbandoned(transition, command) !== undefined;
 }
@@ -321,7 +319,7 @@ function forgetAbandoned({ state }: Transition, command: string): AbandonedRow |
   return call;
 }
 
-/** Reads what a compensation refers to as it was when its call was abandoned. */
+/** Evaluates a compensation with the values at the time when its call was abandoned. */
 class LateReader extends Evaluation {
   readonly #id: string;
   readonly #row: AbandonedRow;

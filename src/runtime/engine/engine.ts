@@ -2,13 +2,13 @@ import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject, Value } from '../../graph/json.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
-import { attemptFailed, goOn } from './attempt.js';
+import { attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import {
   lateRefusal,
   lateSuccess,
-  noteUnknown,
   recordEffect,
+  recordUnknown,
   resolveUnknown,
   type ToolCall,
 } from './effects.js';
@@ -17,7 +17,7 @@ import { failures } from './failures.js';
 import { fits } from './nodes/wait.js';
 import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
-import { cancelRun, endWithFault, runOn, takeUp } from './scheduler.js';
+import { cancelRun, endWithFault, resumeOwedWork, runActivations } from './scheduler.js';
 import { openScope } from './scopes.js';
 import { stopContainer, succeed, withdraw } from './settle.js';
 import { checkGraph, containerOf, ENGINE_VERSION, nodeOf, RunState } from './state.js';
@@ -26,10 +26,10 @@ import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
 import { compensationReturned } from './undo.js';
 
 /**
- * Begins a run and takes it as far as it gets without an answer from outside.
+ * Starts a run and does all work that needs no event.
  *
- * A graph this engine cannot run, for example one with a node of a later version's kind, gives a run that has failed
- * with a named failure before anything was attempted.
+ * A graph that this engine cannot run, for example one with a node kind of a later version, gives a run that failed with a
+ * named failure before any node started.
  *
  * @param plan of the graph to run, with the workflows it runs among its `tasks`: see `bundle` and `planOf`.
  * @param input values of the graph's inputs, already checked, coerced and filled with defaults.
@@ -49,12 +49,12 @@ export function start(
     endWithFault(transition, plan.graph, plan.fault);
   } else {
     openScope(transition, state.root);
-    runOn(transition);
+    runActivations(transition);
   }
   return transition.finish(0);
 }
 
-/** The state of a run that ended before its first step, because something else failed that it needs. */
+/** The state of a run that ended before its first step because of a failure outside the engine. */
 export function failedAtStart(
   plan: Plan,
   input: JsonObject,
@@ -74,7 +74,7 @@ function stateAtStart(
 ): RunState {
   const { hash: graphHash } = plan;
   const { name: workflow } = plan.graph;
-  // Runs that wait keep this: a property that is added to an object takes an object of its own.
+  // Waiting runs keep this object. Adding a property after creation would cost an extra allocation.
   const start: Draft<StartRow> =
     random === undefined
       ? { workflow, graphHash, startedAt: at, input, tools }
@@ -83,7 +83,7 @@ function stateAtStart(
   return new RunState(plan, runId, start);
 }
 
-/** Thrown by `advance` for an event that a later version will understand. Nothing has changed. */
+/** Thrown by `advance` for an event kind that is reserved for a later version. The state is unchanged. */
 export class ReservedEventError extends Error {
   constructor(kind: string) {
     super(`Events of kind '${kind}' are reserved for a later version, and this one cannot apply them.`);
@@ -93,19 +93,19 @@ export class ReservedEventError extends Error {
 
 const RESERVED: ReadonlySet<Event['kind']> = new Set(['nodeSubmitted', 'retryRequested', 'outcomeDecided']);
 
-/** Ids of so many events are remembered. */
+/** How many event ids a run remembers for deduplication. */
 const REMEMBERED_EVENTS = 64;
 
 /**
- * Takes a run further by some events, in order, as far as it gets without another answer. Consumes `state`: it is changed
- * in place and returned, so that the cost depends on the rows touched and not on the size of the run. However events are
- * divided among calls, the state, the commands and the facts are the same.
+ * Applies events to a run, in order, and does all work that needs no further event. Changes `state` in place and returns
+ * it, so that the cost depends on the rows touched and not on the size of the run. Any partition of the events into calls
+ * gives the same state, commands and facts.
  *
- * A call stops at `limits.activations`, with `more`: the state owes the rest, which calls without events go on with.
- * Until then no event is read; `consumed` says how many were.
+ * A transition ends at `limits.activations`, with `more`: the state owes the rest, and calls without events continue it.
+ * Until then no event is read; `consumed` is the number of events read.
  *
- * An event that answers nothing outstanding (late, repeated, unknown, or for a run that has ended) changes nothing, and
- * neither does an answer that does not fit. Only the late success of a call is recorded, so that it can be undone.
+ * An event that answers no outstanding command (late, repeated, unknown, or for a run that has ended) changes nothing, nor
+ * does an answer that does not match its action. Only the late success of a call is recorded, so that it can be undone.
  *
  * @throws GraphMismatchError when `plan` is not of the graph the run was started on.
  * @throws ReservedEventError for an event of a later version.
@@ -122,8 +122,8 @@ export function advance(
   const { owed } = state.run;
   const transition = new Transition(state, owed?.at ?? events[0]?.at ?? 0, limits);
   if (owed !== undefined) {
-    takeUp(transition, owed);
-    runOn(transition);
+    resumeOwedWork(transition, owed);
+    runActivations(transition);
   }
   let consumed = 0;
   for (const event of events) {
@@ -138,9 +138,9 @@ function apply(transition: Transition, event: Event): void {
   const { state } = transition;
   if (state.run.status !== 'running' || isRepeated(state, event)) return;
   transition.beginEvent(event.at, event.kind === 'cancelled' ? event.notStarted : undefined);
-  if (!take(transition, event)) return;
-  remember(transition, event);
-  runOn(transition);
+  if (!applyByKind(transition, event)) return;
+  rememberEvent(transition, event);
+  runActivations(transition);
 }
 
 function isRepeated(state: RunState, { id }: Event): boolean {
@@ -149,7 +149,7 @@ function isRepeated(state: RunState, { id }: Event): boolean {
   return false;
 }
 
-function remember(transition: Transition, { id }: Event): void {
+function rememberEvent(transition: Transition, { id }: Event): void {
   const { state } = transition;
   if (state.run.engineVersion !== ENGINE_VERSION) transition.changeRun().engineVersion = ENGINE_VERSION;
   if (id === undefined) return;
@@ -159,8 +159,8 @@ function remember(transition: Transition, { id }: Event): void {
   eventIds.put(String(place % REMEMBERED_EVENTS), { id, place });
 }
 
-/** Applies an event. False when nothing was waiting for it. */
-function take(transition: Transition, event: Event): boolean {
+/** Applies an event. False if it changes nothing. */
+function applyByKind(transition: Transition, event: Event): boolean {
   switch (event.kind) {
     case 'cancelled':
       return cancelRun(transition, event);
@@ -169,33 +169,35 @@ function take(transition: Transition, event: Event): boolean {
     case 'outcomeDecided':
       return false;
     default:
-      return takeAnswer(transition, event);
+      return applyAnswer(transition, event);
   }
 }
 
-function takeAnswer(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
+function applyAnswer(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
   const owed = transition.state.owed.get(event.command);
-  if (owed === undefined) return takeLate(transition, event);
+  if (owed === undefined) return applyLateAnswer(transition, event);
   const { command } = owed;
   if (command === undefined) return false;
   const node = nodeOf(owed);
   switch (event.kind) {
     case 'toolReturned':
-      return command.kind === 'callTool' && answered(transition, node, command, event.value);
+      return command.kind === 'callTool' && callReturned(transition, node, command, event.value);
     case 'resourceRead':
-      return command.kind === 'readResource' && answered(transition, node, command, event.value);
+      return command.kind === 'readResource' && callReturned(transition, node, command, event.value);
     case 'evaluated':
-      return command.kind === 'evaluate' && answered(transition, node, command, event.value);
+      return command.kind === 'evaluate' && callReturned(transition, node, command, event.value);
     case 'toolFailed':
-      return command.kind === 'callTool' && failed(transition, node, command, event.failure, event.attempted);
+      return (
+        command.kind === 'callTool' && callFailed(transition, node, command, event.failure, event.attempted)
+      );
     case 'resourceFailed':
-      return command.kind === 'readResource' && failed(transition, node, command, event.failure, true);
+      return command.kind === 'readResource' && callFailed(transition, node, command, event.failure, true);
     case 'evaluationFailed':
-      return command.kind === 'evaluate' && failed(transition, node, command, event.failure, true);
+      return command.kind === 'evaluate' && callFailed(transition, node, command, event.failure, true);
     case 'actionSubmitted':
-      return command.kind === 'requestAction' && submitted(transition, node, command, event);
+      return command.kind === 'requestAction' && actionSubmitted(transition, node, command, event);
     case 'actionFailed':
-      return command.kind === 'requestAction' && refused(transition, node, command, event.failure);
+      return command.kind === 'requestAction' && actionFailed(transition, node, command, event.failure);
     case 'timerFired':
       return timerFired(transition, node, command);
     default:
@@ -203,21 +205,23 @@ function takeAnswer(transition: Transition, event: Extract<Event, { readonly com
   }
 }
 
-/** The answer to a call that was abandoned. */
-function takeLate(transition: Transition, event: Extract<Event, { readonly command: string }>): boolean {
+/** Applies the answer to an abandoned call. */
+function applyLateAnswer(
+  transition: Transition,
+  event: Extract<Event, { readonly command: string }>,
+): boolean {
   if (event.kind === 'toolReturned') return lateSuccess(transition, event.command, event.value);
   return event.kind === 'toolFailed' && !event.attempted && lateRefusal(transition, event.command);
 }
 
-/** A command that is one attempt of its node, or makes a compensation. */
+/** A command that is one attempt of its node, or a compensation. */
 export type Call = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 type Ask = Extract<OwedCommand, { kind: 'requestAction' }>;
 
 type Timer = Extract<OwedCommand, { kind: 'startTimer' }>;
 
-/** A call came back with a value. */
-export function answered(transition: Transition, node: NodeRecord, call: Call, value: Value): true {
+export function callReturned(transition: Transition, node: NodeRecord, call: Call, value: Value): true {
   transition.settleCommand(call.id);
   reportReturned(transition, call, true, { ok: true, value: value ?? null });
   if (call.kind !== 'callTool') {
@@ -229,15 +233,14 @@ export function answered(transition: Transition, node: NodeRecord, call: Call, v
     return true;
   }
   resolveUnknown(transition, node, call);
-  // The record is written with the output at hand, and before anything that its success leads to.
+  // The input of the compensation may refer to the output. Undoing may begin as soon as the node succeeds.
   node.output = value;
   recordEffect(transition, node, call.generation);
   succeed(transition, node, value);
   return true;
 }
 
-/** A call came back with a failure. */
-export function failed(
+export function callFailed(
   transition: Transition,
   node: NodeRecord,
   call: Call,
@@ -250,13 +253,13 @@ export function failed(
     compensationReturned(transition, call, failure);
     return true;
   }
-  if (call.kind === 'callTool' && attempted) noteUnknown(transition, call, failure);
+  if (call.kind === 'callTool' && attempted) recordUnknown(transition, call, failure);
   attemptFailed(transition, node, { failure, attempted });
   return true;
 }
 
-/** An answer came in. One that does not fit leaves the action open. */
-export function submitted(
+/** Accepts an answer. The action stays open if the answer does not match it. */
+export function actionSubmitted(
   transition: Transition,
   node: NodeRecord,
   ask: Ask,
@@ -270,61 +273,61 @@ export function submitted(
   return true;
 }
 
-/** The one who was asked could not or would not answer. */
-export function refused(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {
+export function actionFailed(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {
   transition.settleCommand(ask.id);
   attemptFailed(transition, node, { failure });
   return true;
 }
 
-/** An attempt took too long, the delay before the next one is over, or a node has waited for as long as it should. */
+/** Handles a timeout, a deadline, or the end of a backoff or a `wait`. */
 export function timerFired(transition: Transition, node: NodeRecord, command: OwedCommand): boolean {
-  if (command.kind === 'startTimer') timeHasCome(transition, node, command);
+  if (command.kind === 'startTimer') timerElapsed(transition, node, command);
   else if (command.dueAt === undefined) return false;
-  else if (command.kind === 'callTool' && command.isCompensation) undoTookTooLong(transition, command);
-  else tookTooLong(transition, node, command);
+  else if (command.kind === 'callTool' && command.isCompensation) {
+    withdraw(transition, command, failures.timeout(DEFAULT_TIMEOUT_MS));
+  } else commandTimedOut(transition, node, command);
   return true;
 }
 
-function timeHasCome(transition: Transition, node: NodeRecord, { id, purpose }: Timer): void {
+function timerElapsed(transition: Transition, node: NodeRecord, { id, purpose }: Timer): void {
   transition.settleCommand(id);
   switch (purpose) {
     case 'wait':
       succeed(transition, node, undefined);
       return;
     case 'backoff':
-      goOn(transition, node);
+      scheduleNextAttempt(transition, node);
       return;
     case 'timeout':
     case 'deadline':
       if (node.planned.node.kind === 'wait') {
-        attemptFailed(transition, node, { failure: waitedTooLong(node, purpose === 'deadline') });
-      } else containerTookTooLong(transition, node);
+        attemptFailed(transition, node, { failure: waitTimeoutFailure(node, purpose === 'deadline') });
+      } else containerTimedOut(transition, node);
       return;
   }
 }
 
-function containerTookTooLong(transition: Transition, node: NodeRecord): void {
+function containerTimedOut(transition: Transition, node: NodeRecord): void {
   const container = transition.change(containerOf(node));
   container.failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
-  // What failed before it, for good or not, is not why this attempt ends.
+  // The timeout replaces an earlier failure of a part.
   container.final = false;
   container.failedPart = undefined;
   const stop = { how: 'abort', reason: 'upstream_failed', failure: failures.cancelledElsewhere() } as const;
   stopContainer(transition, node, container, stop);
 }
 
-function undoTookTooLong(transition: Transition, call: Extract<OwedCommand, ToolCall>): void {
-  withdraw(transition, call, failures.timeout(DEFAULT_TIMEOUT_MS));
-}
-
-function tookTooLong(transition: Transition, node: NodeRecord, command: Exclude<OwedCommand, Timer>): void {
-  const failure = lateness(transition, node, command);
+function commandTimedOut(
+  transition: Transition,
+  node: NodeRecord,
+  command: Exclude<OwedCommand, Timer>,
+): void {
+  const failure = timeoutFailure(transition, node, command);
   withdraw(transition, command, failure);
   attemptFailed(transition, node, { failure });
 }
 
-/** Evaluations are not reported: they happen inside of the run. */
+/** Evaluations are internal to the run and have no fact. */
 function reportReturned(
   transition: Transition,
   { kind, id, node }: Call,
@@ -335,7 +338,7 @@ function reportReturned(
   transition.report({ kind: 'callReturned', node, command: id, attempted, outcome });
 }
 
-function lateness(
+function timeoutFailure(
   { state }: Transition,
   node: NodeRecord,
   { kind, dueAt }: Exclude<OwedCommand, Timer>,
@@ -349,10 +352,10 @@ function lateness(
     case 'evaluate':
       return byDeadline ? failures.evaluationDeadline() : failures.evaluationTimeout(limit);
     case 'requestAction':
-      return waitedTooLong(node, byDeadline);
+      return waitTimeoutFailure(node, byDeadline);
   }
 }
 
-function waitedTooLong({ planned: { node } }: NodeRecord, byDeadline: boolean): Failure {
+function waitTimeoutFailure({ planned: { node } }: NodeRecord, byDeadline: boolean): Failure {
   return byDeadline ? failures.waitDeadline() : failures.waitTimeout(node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
 }

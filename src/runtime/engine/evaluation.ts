@@ -15,12 +15,12 @@ import { failures } from './failures.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { type RunState, visibleNode } from './state.js';
 
-/** What an expression gave: its value, or the failure of the node it belongs to. */
+/** The result of an expression: its value, or a failure of its node. */
 export type Evaluated<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
 
-/** The failure that a node takes over for, as its expressions read it: nothing unless a fallback selected the node. */
+/** The failure that a fallback node handles, as its expressions read it; undefined for other nodes. */
 export function errorOf({ details }: NodeRecord): JsonObject | undefined {
   const [selection] = details.selections;
   if (selection?.why !== 'fallback') return undefined;
@@ -34,29 +34,29 @@ export function errorOf({ details }: NodeRecord): JsonObject | undefined {
 export class Evaluation implements EvaluationScope {
   readonly #state: RunState;
   readonly #budget: Budget;
-  readonly #place: ScopeRecord;
+  readonly #scope: ScopeRecord;
   readonly #error: JsonObject | undefined;
 
   /** @param error what references to `error` read: the failure that a fallback replaces. */
-  constructor(state: RunState, budget: Budget, place: ScopeRecord, error?: JsonObject) {
+  constructor(state: RunState, budget: Budget, scope: ScopeRecord, error?: JsonObject) {
     this.#state = state;
     this.#budget = budget;
-    this.#place = place;
+    this.#scope = scope;
     this.#error = error;
   }
 
   lookup(root: RefRoot, name: string | number): Value {
-    return lookup(this.#state, this.#place, this.#error, root, String(name));
+    return lookup(this.#state, this.#scope, this.#error, root, String(name));
   }
 
   /** Whether a node of the workflow, by its id, has succeeded. */
   hasSucceeded(id: string): boolean {
-    return visibleNode(this.#place, id)?.status === 'succeeded';
+    return visibleNode(this.#scope, id)?.status === 'succeeded';
   }
 
-  /** The same, where references to `error` read this one. */
+  /** A copy in which references to `error` read this one. */
   withError(error: JsonObject): Evaluation {
-    return new Evaluation(this.#state, this.#budget, this.#place, error);
+    return new Evaluation(this.#state, this.#budget, this.#scope, error);
   }
 
   /** Any value, absent included. */
@@ -68,7 +68,7 @@ export class Evaluation implements EvaluationScope {
     }
   }
 
-  /** A condition: true or false, where null and absent count as false. */
+  /** A condition: null and absent count as false. */
   condition(expr: Expr): Evaluated<boolean> {
     try {
       const value = evaluate(expr, this, this.#budget);
@@ -78,7 +78,7 @@ export class Evaluation implements EvaluationScope {
     }
   }
 
-  /** Text, named `what` where it turns out to be something else. */
+  /** Text. The failure of another value names it `what`. */
   text(expr: Expr, what: string): Evaluated<string> {
     const evaluated = this.value(expr);
     if (!evaluated.ok) return evaluated;
@@ -87,7 +87,7 @@ export class Evaluation implements EvaluationScope {
     return { ok: false, failure: failures.notText(what, describeKind(value)) };
   }
 
-  /** Text for a reader: the author's own stays as it is, every value in it is brought onto one short line. */
+  /** Text for a reader: the author's text unchanged, with every value in it as one short line. */
   guidance(expr: Expr): Evaluated<string> {
     if (expr.kind === 'literal') return this.text(expr, 'guidance');
     let text = '';
@@ -103,7 +103,7 @@ export class Evaluation implements EvaluationScope {
     return { ok: true, value: text };
   }
 
-  /** A list, named `what` where it turns out to be something else. */
+  /** A list. The failure of another value names it `what`. */
   list(expr: Expr, what: string): Evaluated<readonly Json[]> {
     const evaluated = this.value(expr);
     if (!evaluated.ok) return evaluated;
@@ -112,7 +112,7 @@ export class Evaluation implements EvaluationScope {
     return { ok: false, failure: failures.notList(what, describeKind(value)) };
   }
 
-  /** An object, named `what` where it turns out to be something else. */
+  /** An object. The failure of another value names it `what`. */
   object(expr: Expr, what: string): Evaluated<JsonObject> {
     const evaluated = this.value(expr);
     if (!evaluated.ok) return evaluated;
@@ -122,7 +122,7 @@ export class Evaluation implements EvaluationScope {
   }
 }
 
-/** The failure of an expression. @throws what is none of its faults but ours */
+/** The failure of an expression. @throws any other error: it is a bug */
 function faultOf(error: unknown): Evaluated<never> {
   if (!(error instanceof ExpressionError)) throw error;
   return { ok: false, failure: { code: error.code, message: error.message } };
@@ -130,22 +130,22 @@ function faultOf(error: unknown): Evaluated<never> {
 
 function lookup(
   state: RunState,
-  place: ScopeRecord,
+  scope: ScopeRecord,
   error: JsonObject | undefined,
   root: RefRoot,
   name: string,
 ): Value {
   switch (root) {
     case 'inputs':
-      return ownProperty(inputsOf(state, place), name);
+      return ownProperty(inputsOf(state, scope), name);
     case 'steps':
-      return visibleNode(place, name)?.output;
+      return visibleNode(scope, name)?.output;
     case 'item':
     case 'index':
-      return loopValue(place, root, name);
+      return loopValue(scope, root, name);
     case 'state': {
       const row = state.fields.get(name);
-      return row === undefined ? initialOf(place.workflow, name) : row.value;
+      return row === undefined ? initialOf(scope.workflow, name) : row.value;
     }
     case 'error':
       return error === undefined ? undefined : ownProperty(error, name);
@@ -161,10 +161,10 @@ function inputsOf(state: RunState, { workflow: { node } }: ScopeRecord): JsonObj
   return node === undefined ? state.input : (node.container?.input ?? {});
 }
 
-/** The item or the index of the nearest loop around that calls it so. */
-function loopValue(place: ScopeRecord, root: 'item' | 'index', name: string): Value {
-  for (let scope = place; scope.container !== undefined; scope = scope.container.scope) {
-    const { container, part } = scope;
+/** The item or the index of the nearest loop that uses this name. */
+function loopValue(scope: ScopeRecord, root: 'item' | 'index', name: string): Value {
+  for (let inner = scope; inner.container !== undefined; inner = inner.container.scope) {
+    const { container, part } = inner;
     const { node } = container.planned;
     if (node.kind === 'workflow') return undefined;
     if (!bindsName(node, root, name)) continue;

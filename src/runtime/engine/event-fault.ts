@@ -9,7 +9,7 @@ const isFailure: Check = (value) => isRecord(value) && isText(value.code) && isT
 const isList: Check = (value) => Array.isArray(value) && value.every(isText);
 const isAnything: Check = () => true;
 
-/** Properties of each kind of event besides `kind`, `at`, `id` and `by`. A mark says that one may be missing. */
+/** Properties of each kind of event besides `kind`, `at`, `id` and `by`. `?` marks optional ones. */
 const PROPERTIES: { readonly [K in Event['kind']]: Readonly<Record<string, Check>> } = {
   toolReturned: { command: isText, value: isAnything },
   toolFailed: { command: isText, failure: isFailure, attempted: isFlag },
@@ -37,8 +37,8 @@ const COMMON: Readonly<Record<string, Check>> = {
 const MAX_DEPTH = 512;
 
 /**
- * What is wrong with an event that comes from outside, as a sentence; nothing for one that `advance` may be given. It
- * must be plain JSON through and through: no getters, cycles, functions, dates, or numbers that are not finite.
+ * The fault of an event from outside, as a sentence; undefined for one that `advance` accepts. It must be plain JSON at every
+ * level: no getters, cycles, functions, dates, or numbers that are not finite.
  */
 export function eventFault(event: unknown): string | undefined {
   const pointer = notJson(event, '', 0);
@@ -68,7 +68,7 @@ function isOutcome(value: unknown): boolean {
   return value.kind === 'didNotHappen' || (value.kind === 'happened' && Object.hasOwn(value, 'value'));
 }
 
-/** JSON pointer of the first place that is not plain JSON. */
+/** JSON pointer to the first value that is not plain JSON. */
 function notJson(value: unknown, pointer: string, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return pointer;
   switch (typeof value) {

@@ -3,23 +3,20 @@ import type { AskNode, FunctionRef, NodeKind } from '../../graph/model.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 
 /**
- * The engine is a pure state machine: a host feeds events in and carries commands out.
- * It never waits, never reads a clock and never draws a random number.
+ * Events, commands and facts: what a host and the engine exchange.
+ *
+ * They name a node by its key: the node's id, followed by the index of every loop around it (`line[3]`, `cell[3][0]`),
+ * after the key of the `workflow` node that runs it and a slash (`sub/line[3]`). At the top of a workflow the key is the id.
+ * `parseNodeKey` parses a key.
  */
 
-/**
- * Where facts, commands and rows name a node they give its key: the node's id, followed by the index of every loop it
- * stands in (`line[3]`, `cell[3][0]`), behind the key of the `workflow` node it runs under and a slash (`sub/line[3]`).
- * At the top of a workflow the key is the id. `parseNodeKey` takes a key apart.
- */
-
-/** Why something failed. `code` is stable and meant for programs, `message` is one sentence for people. */
+/** Why something failed. `code` is stable and for programs, `message` is one sentence for people. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
-  /** The call may have taken effect although no result came back: check before repeating it. */
+  /** The call may have taken effect although it returned no result: check before repeating it. */
   readonly outcomeUnknown?: true;
-  /** The other side asked not to be called again before so many ms have passed: a retry waits just as long. */
+  /** The tool asked for this delay (ms) before another call. It replaces the backoff of a retry. */
   readonly retryAfterMs?: number;
   readonly details?: Json;
 }
@@ -47,7 +44,7 @@ export type SkipReason =
 /** `paused` is reserved for operators: no run of this version has it. */
 export type RunStatus = 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 
-/** A command the host has not answered yet. Everything a crashed host needs to go on is in it. */
+/** A request to the host. It contains everything that a host needs after a crash. */
 export type Command =
   | {
       readonly kind: 'callTool';
@@ -57,16 +54,16 @@ export type Command =
       readonly input: JsonObject;
       /** Counts from 1. */
       readonly attempt: number;
-      /** Of the node, when the call was issued. Counts from 1. */
+      /** Generation of the node when the call was issued. Counts from 1. */
       readonly generation: number;
-      /** Text of the idempotency key: one effect, one key. A host hashes it when a tool or a wire needs it. */
+      /** Text of the idempotency key: one effect, one key. A host hashes it when a tool or protocol needs it. */
       readonly key: string;
-      /** The attempt is over at this time (ms since the epoch): its own limit, or the run's deadline. */
+      /** The attempt times out at this time (ms since the epoch): its own limit, or the run's deadline. */
       readonly dueAt: number;
-      /** The call is made to undo: the key of the node whose effect it takes back, where it is one node's. */
+      /** Of a compensation: key of the node whose effect it undoes, if it is that of one node. */
       readonly undoes?: string;
       readonly isCompensation?: true;
-      /** Key of the undo record that a compensation is made for. */
+      /** Of a compensation: key of the undo record. */
       readonly effect?: string;
     }
   | {
@@ -77,16 +74,16 @@ export type Command =
       readonly uri: string;
       readonly dueAt: number;
     }
-  /** Asks somebody outside for something. The command's id is the action's; it is owed until it is answered. */
+  /** Requests an action from outside. The id is also that of the action, which is pending until it is answered. */
   | {
       readonly kind: 'requestAction';
       readonly id: string;
       readonly node: string;
       readonly action: Action;
-      /** Missing where it stays open for as long as it takes. */
+      /** Missing without a time limit. */
       readonly dueAt?: number;
     }
-  /** Calls a pure function of the registry. The host gives it copies of `args`, and answers with plain JSON. */
+  /** Calls a pure function of the registry. The host passes copies of `args` and returns plain JSON. */
   | {
       readonly kind: 'evaluate';
       readonly id: string;
@@ -100,30 +97,30 @@ export type Command =
       readonly kind: 'startTimer';
       readonly id: string;
       readonly node: string;
-      /** `timeout` and `deadline` bound an attempt of a node that waits or has scopes; a call has its limit in its command. */
+      /** `timeout` and `deadline` limit an attempt of a `wait` or a container; the limit of a call is in its command. */
       readonly purpose: 'backoff' | 'wait' | 'timeout' | 'deadline';
       readonly dueAt: number;
     }
-  /** Needs no answer, and is never outstanding. */
+  /** Has no answer, and is never outstanding. */
   | { readonly kind: 'cancelTimer'; readonly id: string; readonly timer: string }
-  /** Needs no answer: asks the host to abort the call or take the action back. What comes all the same is ignored. */
+  /** Has no answer: the host aborts the call or withdraws the action. A later answer is ignored. */
   | { readonly kind: 'cancelCall'; readonly id: string; readonly call: string };
 
-/** A command that wants an answer, and its place in the order of issue. */
+/** An outstanding command: it needs an answer. `seq` is its position in the order of issue. */
 export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
 
-/** What every event may say of itself. */
+/** Optional fields of every event. */
 interface EventMeta {
-  /** Tells an event from others: one with the id of a recent event of the run is ignored. */
+  /** For deduplication: an event with the id of a recent event of the run is ignored. */
   readonly id?: string;
-  /** Who caused it: a principal, or `system`. The engine stores it with what it accepts and does not read it. */
+  /** Who caused it: a principal, or `system`. The engine stores it with an accepted answer and does not read it. */
   readonly by?: Json;
 }
 
-/** What a host reports to the engine. `at` is ms since the epoch, read by the host. */
-export type Event = EventMeta & Happening;
+/** A report of the host. `at` is ms since the epoch, read by the host. */
+export type Event = EventMeta & EventOfKind;
 
-type Happening =
+type EventOfKind =
   | { readonly kind: 'toolReturned'; readonly at: number; readonly command: string; readonly value: Json }
   | {
       readonly kind: 'toolFailed';
@@ -145,7 +142,7 @@ type Happening =
       readonly command: string;
       readonly failure: Failure;
     }
-  /** Without `value` the function gave nothing: its value is absent. */
+  /** The value is missing for a function that returned an absent value. */
   | { readonly kind: 'evaluated'; readonly at: number; readonly command: string; readonly value?: Json }
   | {
       readonly kind: 'evaluationFailed';
@@ -153,18 +150,18 @@ type Happening =
       readonly command: string;
       readonly failure: Failure;
     }
-  /** A timer's time has come, or that of a call or action with `dueAt`. */
+  /** A timer is due, or a call or action has timed out at its `dueAt`. */
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
-  /** An answer. One that does not fit the action changes nothing: the action stays open. */
+  /** An answer. One that does not match the action changes nothing: the action stays pending. */
   | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
-  /** The one who was asked could not or would not answer. The node fails with this. */
+  /** The action was not answered. The node fails with this. */
   | {
       readonly kind: 'actionFailed';
       readonly at: number;
       readonly command: string;
       readonly failure: Failure;
     }
-  /** With `compensate` every call that succeeded and says how it is undone is undone, last one first. */
+  /** With `compensate`, all calls that succeeded and have a compensation are undone, the last one first. */
   | {
       readonly kind: 'cancelled';
       readonly at: number;
@@ -172,7 +169,7 @@ type Happening =
       readonly compensate?: boolean;
       /** The code of the run's failure. Default: `E_CANCELLED`. */
       readonly code?: string;
-      /** Ids of calls and reads that were issued and not made yet: nothing of them can have happened. Default: none. */
+      /** Ids of issued calls and reads that the host has not started: their outcome is known. Default: none. */
       readonly notStarted?: readonly string[];
     }
   /** Reserved: a client completes a call from outside. */
@@ -190,27 +187,27 @@ type Happening =
         | { readonly kind: 'didNotHappen' };
     };
 
-/** What somebody outside is asked for. */
+/** What is requested from outside. */
 export interface Action {
   readonly type: 'ask';
   readonly mode: AskMode;
   readonly message: string;
   /** For `choice`. */
   readonly options?: readonly string[];
-  /** What a fitting answer looks like. */
+  /** Schema of the answer. */
   readonly schema: JsonSchema;
 }
 
 export type AskMode = AskNode['mode'];
 
-/** What observers may know. Facts never change a run. */
+/** A report for observers. Facts never change a run. */
 export type Fact =
   | {
       readonly kind: 'nodeStarted';
       readonly node: string;
       readonly nodeKind: NodeKind;
       readonly guidance?: string;
-      /** The guidance could not be evaluated. The node runs all the same. */
+      /** The guidance could not be evaluated. The node still runs. */
       readonly guidanceFailure?: Failure;
     }
   | {
@@ -232,8 +229,8 @@ export type Fact =
       readonly uri: string;
     }
   /**
-   * A call or read is over for the engine: answered, timed out or cancelled. Exactly one for each `callIssued` and
-   * each `resourceRequested`.
+   * A call or read has ended: answered, timed out or cancelled. Exactly one for each `callIssued` and each
+   * `resourceRequested`.
    */
   | {
       readonly kind: 'callReturned';
@@ -245,19 +242,19 @@ export type Fact =
         | { readonly ok: true; readonly value: Json }
         | { readonly ok: false; readonly failure: Failure };
     }
-  /** An attempt failed, its `callReturned` comes before, and another one follows unless the run ends meanwhile. */
+  /** An attempt failed (its `callReturned` comes before), and another one follows unless the run ends first. */
   | {
       readonly kind: 'retrying';
       readonly node: string;
       /** The attempt that failed, counted from 1. */
       readonly attempt: number;
-      /** How many attempts the node has altogether. */
+      /** How many attempts the node has in total. */
       readonly attempts: number;
-      /** How long the next attempt waits at least. */
+      /** Minimum delay of the next attempt. */
       readonly delayMs: number;
       readonly failure: Failure;
     }
-  /** A branch has decided: for a body, or for a node of its own scope. */
+  /** A branch has decided: for a body, or for a node of its own scope (`goto`). */
   | { readonly kind: 'branchTaken'; readonly node: string; readonly arm: string; readonly goto?: string }
   /** A branch of a `parallel` node begins (`arm`), or an item of a loop (`index` of `count`). */
   | {
@@ -267,7 +264,7 @@ export type Fact =
       readonly index?: number;
       readonly count: number;
     }
-  /** A part has come to its end. Exactly one for each `partStarted`. */
+  /** A part has ended. Exactly one for each `partStarted`. */
   | {
       readonly kind: 'partEnded';
       readonly node: string;
@@ -276,10 +273,10 @@ export type Fact =
       readonly outcome:
         | { readonly status: 'succeeded'; readonly value?: Json }
         | { readonly status: 'failed'; readonly failure: Failure }
-        /** It was stopped or aborted because of a failure elsewhere, a `return` or a cancellation. */
+        /** It was stopped or aborted because of a failure outside it, a `return` or a cancellation. */
         | { readonly status: 'cancelled' };
     }
-  /** The node waits for somebody's answer (`action`) or for a time (`until`, ms since the epoch). */
+  /** The node waits for an answer (`action`) or for a time (`until`, ms since the epoch). */
   | {
       readonly kind: 'waiting';
       readonly node: string;
@@ -301,7 +298,7 @@ export type Fact =
   | { readonly kind: 'stateSet'; readonly node: string; readonly field: string; readonly value?: Json }
   /** Undoing begins: by a `compensate` node, a `parallel` that rolls back, or for a cancelled run (no `node`). */
   | { readonly kind: 'compensating'; readonly node?: string; readonly failure?: Failure }
-  /** A compensation was left out, because what it would undo has not happened. */
+  /** A compensation was skipped, because the effect it would undo does not exist. */
   | {
       readonly kind: 'compensationSkipped';
       readonly node?: string;
@@ -311,17 +308,17 @@ export type Fact =
     }
   | { readonly kind: 'compensated'; readonly node?: string; readonly report: CompensationReport }
   /**
-   * The node failed for good and its fallback stands in: a value, with which it succeeds, and its `nodeSucceeded`
-   * follows; or another node (`fallbackNode`), which is selected while this one ends handled.
+   * The node failed and has a fallback: a value, with which it succeeds (its `nodeSucceeded` follows); or another node
+   * (`fallbackNode`), which is selected while this one ends handled.
    */
   | {
       readonly kind: 'handled';
       readonly node: string;
       readonly nodeKind: NodeKind;
       readonly failure: Failure;
-      /** How often the tool or resource was reached; 0 where the input was refused or had no value. */
+      /** How many attempts reached the tool or resource; 0 if the input was refused or had no value. */
       readonly attempts: number;
-      /** What the node gives instead. Missing for a value that is absent. */
+      /** The fallback value. Missing for a value that is absent. */
       readonly value?: Json;
       readonly fallbackNode?: string;
     }
@@ -329,11 +326,11 @@ export type Fact =
       readonly kind: 'nodeSucceeded';
       readonly node: string;
       readonly nodeKind: NodeKind;
-      /** What a workflow gave: where what it stands in ends with it, no row tells. Missing for what is absent. */
+      /** Of a workflow: its result, which no row keeps after its scope. Missing for a value that is absent. */
       readonly value?: Json;
-      /** The result in short, where the node says how. */
+      /** The evaluated summary of the node, if it has one. */
       readonly summary?: string;
-      /** The summary could not be evaluated. The node has succeeded all the same. */
+      /** The summary could not be evaluated. The node still succeeded. */
       readonly summaryFailure?: Failure;
     }
   | {
@@ -350,8 +347,7 @@ export type Fact =
     }
   /**
    * The node was cancelled while it waited or ran: the run was cancelled, a `parallel` around it aborted, a container
-   * around it ran out of time, or the scope ended around something that waits. A call that was in flight has its
-   * `callReturned` before.
+   * around it timed out, or its scope ended. A call in flight has its `callReturned` before.
    */
   | { readonly kind: 'nodeCancelled'; readonly node: string; readonly nodeKind: NodeKind }
   | {
@@ -371,19 +367,19 @@ export interface NodeFailure {
   readonly failure: Failure;
 }
 
-/** How a compensation went: the tools in the order they were or would have been called. */
+/** The outcome of undoing: tools, in the order in which they were or would have been called. */
 export interface CompensationReport {
   readonly done: readonly string[];
   readonly failed: readonly { readonly tool: string; readonly failure: Failure }[];
   readonly not_run: readonly string[];
 }
 
-/** Everything about a run's start that is not in the graph: identity and time come from the host. */
+/** The parameters of a start that come from the host. */
 export interface StartIds {
   readonly runId: string;
   readonly at: number;
   readonly deadlineAt?: number;
-  /** From 0 up to 1, drawn for this run: spreads the retries of runs that fail together. Default 0. */
+  /** A random number from 0 up to 1: spreads the retries of runs that fail at the same time. Default 0. */
   readonly random?: number;
   /** How calls of the tools may be repeated, by tool. A tool that is not listed is `none`. */
   readonly tools?: Readonly<Record<string, ToolSafety>>;

@@ -2,15 +2,15 @@ import type { Json, JsonObject } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { CompensationReport, Failure } from './events.js';
 
-/** Every failure the engine itself can cause, in one place. Failures of tools and expressions pass through as they came. */
+/** All failures that the engine itself causes. Failures of tools and expressions pass through unchanged. */
 export const failures = {
-  /** An attempt had no answer in time. */
+  /** An attempt timed out. */
   timeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `No answer came within ${limitMs} ms.`,
     outcomeUnknown: true,
   }),
-  /** The run's deadline cut an attempt short. */
+  /** An attempt reached the run's deadline. */
   deadline: (): Failure => ({
     code: 'E_DEADLINE',
     message: "The run's time was up before an answer came.",
@@ -21,18 +21,18 @@ export const failures = {
     code: 'E_DEADLINE',
     message: "The run's time was up before this step could start.",
   }),
-  /** The run's deadline comes before a further attempt could start: how the attempt before failed is not lost. */
+  /** The run's deadline comes before the next attempt. The message includes the failure of the last one. */
   deadlineBeforeRetry: (last: Failure): Failure => ({
     code: 'E_DEADLINE',
     message: `The run's time is up before another attempt can start; the last one failed: ${last.message}`,
     ...(last.outcomeUnknown === undefined ? {} : { outcomeUnknown: last.outcomeUnknown }),
   }),
-  /** A function had no answer in time. It has no effect that could be unknown. */
+  /** A function timed out. It has no side effect. */
   evaluationTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `The function gave no value within ${limitMs} ms.`,
   }),
-  /** The run's deadline came before a function's answer. */
+  /** A function reached the run's deadline. */
   evaluationDeadline: (): Failure => ({
     code: 'E_DEADLINE',
     message: "The run's time was up before the function gave a value.",
@@ -56,24 +56,24 @@ export const failures = {
     message: 'The call was given up because of what happened elsewhere in the run.',
     outcomeUnknown: true,
   }),
-  /** A node with scopes of its own took too long. */
+  /** A container timed out. */
   containerTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `It was not done within ${limitMs} ms.`,
   }),
-  /** No answer came in time, or the time to wait for was too far away. */
+  /** An action or a `wait` timed out. */
   waitTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `Nothing came within ${limitMs} ms.`,
   }),
-  /** The run's deadline came while a node waited. */
+  /** An action or a `wait` reached the run's deadline. */
   waitDeadline: (): Failure => ({
     code: 'E_DEADLINE',
     message: "The run's time was up while this step waited.",
   }),
   /** No case of a branch holds, and it has no `else`. */
   noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),
-  /** What a loop is to go through is no list. */
+  /** The items of a loop are not a list. */
   foreachItems: (found: string): Failure => ({
     code: 'E_FOREACH_ITEMS',
     message: `The items of a loop must be a list, not ${found}.`,
@@ -83,7 +83,7 @@ export const failures = {
     code: 'E_FOREACH_LIMIT',
     message: `The loop has ${count} items, and at most ${max} are allowed.`,
   }),
-  /** An item failed, and its loop with it: `values` are those of the items that had succeeded, by place. */
+  /** An item failed its loop. `values` are those of the succeeded items, by index. */
   item: (
     failure: Failure,
     index: number,
@@ -101,7 +101,7 @@ export const failures = {
     ...failure,
     details: { partial, ...(failure.details === undefined ? {} : { details: failure.details }) },
   }),
-  /** Branches failed, and what had succeeded was to be undone. */
+  /** Branches of a `parallel` that rolls back failed. */
   partialFailure: (
     failed: Readonly<Record<string, { readonly code: string; readonly message: string }>>,
     branches: number,
@@ -121,13 +121,13 @@ export const failures = {
     code: 'E_NOT_UNDOABLE',
     message: `Nothing says how a call of '${tool}' is undone.`,
   }),
-  /** What was to be undone was not. */
+  /** Compensations of a `compensate` node failed. */
   compensation: (report: CompensationReport): Failure => ({
     code: 'E_COMPENSATION',
     message: `Undoing stopped: ${report.failed.map(({ tool, failure }) => `${tool}: ${failure.message}`).join('; ')}`,
     details: { compensation: reportAsJson(report) },
   }),
-  /** A workflow was run with inputs that are not its own. */
+  /** The input of a workflow lacks fields or has unknown ones. */
   workflowInput: (workflow: string, missing: readonly string[], unknown: readonly string[]): Failure => ({
     code: 'E_INPUT',
     message: [
@@ -137,24 +137,24 @@ export const failures = {
     ].join(' '),
     details: { missing, unknown },
   }),
-  /** Workflows run each other too deep. */
+  /** Workflows are nested too deep. */
   depth: (limit: number): Failure => ({
     code: 'E_DEPTH',
     message: `More than ${limit} workflows would run inside each other.`,
   }),
-  /** A choice has no options to choose from. */
+  /** The options of a choice are not valid. */
   askOptions: (problem: string): Failure => ({
     code: 'E_ASK_OPTIONS',
     message: `The options of a choice must be one or more different texts: ${problem}.`,
   }),
-  /** A time to wait that is none. */
+  /** The time of a `wait` is not valid. */
   wait: (problem: string): Failure => ({ code: 'E_WAIT', message: `This step cannot wait: ${problem}.` }),
   /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',
     message: `The loop has gone back ${max} times, which is the most it may.`,
   }),
-  /** The run has started more nodes than any sound run does. */
+  /** The run has started too many nodes. */
   stepLimit: (limit: number): Failure => ({
     code: 'E_STEP_LIMIT',
     message: `The run has started ${limit} steps, which is the most it may.`,
@@ -169,14 +169,14 @@ export const failures = {
     code: 'E_NOT_OBJECT',
     message: `The ${what} must be an object, not ${found}.`,
   }),
-  /** What should be the arguments of a function is no list. */
+  /** The arguments of a function are not a list. */
   notList: (what: string, found: string): Failure => ({
     code: 'E_NOT_LIST',
     message: `The ${what} must be a list, not ${found}.`,
   }),
 } as const;
 
-/** A report as a value: of each failure the code and the message. */
+/** A report as JSON, with the code and message of each failure. */
 export function reportAsJson({ done, failed, not_run }: CompensationReport): Json {
   const faults = failed.map(({ tool, failure: { code, message, outcomeUnknown } }) => {
     const unknown = outcomeUnknown === undefined ? {} : { outcome_unknown: true };
@@ -185,11 +185,11 @@ export function reportAsJson({ done, failed, not_run }: CompensationReport): Jso
   return { done, failed: faults, not_run };
 }
 
-/** So many failed branches are named with their reasons, and so many UTF-16 code units of each reason. */
+/** How many failed branches a message lists, and how many UTF-16 code units of each reason. */
 const REASONS = 3;
 const REASON_LIMIT = 120;
 
-/** Which branches failed, and why, within a sentence: `b (cannot make b), c (no answer) and 2 more`. */
+/** The failed branches with their reasons: `b (cannot make b), c (no answer) and 2 more`. */
 function reasonsIn(failed: Readonly<Record<string, { readonly message: string }>>): string {
   const reasons = Object.entries(failed).map(([branch, { message }]) => `${branch} (${inShort(message)})`);
   const more = reasons.length - REASONS;
@@ -199,11 +199,11 @@ function reasonsIn(failed: Readonly<Record<string, { readonly message: string }>
 function inShort(message: string): string {
   const reason = message.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
   if (reason.length <= REASON_LIMIT) return reason;
-  // Half of a surrogate pair is no character.
+  // Do not cut a surrogate pair in half.
   return `${reason.slice(0, REASON_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** The first of these values as long as they are short enough together, and how many are left out. */
+/** The first of these values, up to `PARTIAL_LIMIT` in total, and how many were omitted. */
 function partOf(values: readonly (readonly [index: number, value: Json])[]): JsonObject {
   const partial: [string, Json][] = [];
   let size = 0;

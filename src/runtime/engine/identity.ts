@@ -5,8 +5,8 @@ import type { EffectRow } from './rows.js';
 import type { RunState } from './state.js';
 
 /**
- * The generation of a node: it tells apart the effects of its call, and never falls during a run. It counts how often
- * the node or a container around it was started over by a `goto`, and how often its call became another one.
+ * The generation of a node distinguishes the effects of its call and never falls during a run. It counts how often a
+ * `goto` started the node or a container around it over, and how often its call became a new one.
  */
 export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): number {
   const row = tables.known('generations')?.get(key);
@@ -14,32 +14,32 @@ export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): 
   return 1 + scope.details.restarts + own;
 }
 
-/** How often a `goto` has started over a container and those around it: see `ScopeRow`. */
+/** How often a `goto` started a container and those around it over: see `ScopeRow`. */
 export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
   return scope.details.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);
 }
 
-/** A `goto` starts the node over, and all that is in it. */
+/** Raises the generation of a node that a `goto` starts over, and of everything inside it. */
 export function countRestart({ generations }: RunState, key: string): void {
   const row = generations.get(key);
   generations.put(key, { ...row, restarts: (row?.restarts ?? 0) + 1 });
 }
 
-/** The node's next call is another one than those before. */
+/** Raises the generation of a node's call: the next one is a new call. */
 export function countReissue({ generations }: RunState, key: string): void {
   const row = generations.get(key);
   generations.put(key, { ...row, reissues: (row?.reissues ?? 0) + 1 });
 }
 
-/** Whether an effect is being undone, or nothing came back of what was to undo it: it may be there or not. */
-export function isPerhapsUndone({ status }: Pick<EffectRow, 'status'>): boolean {
+/** Whether a compensation is in flight or its outcome is unknown: the effect may or may not be undone. */
+export function mayBeUndone({ status }: Pick<EffectRow, 'status'>): boolean {
   return status === 'undoing' || status === 'unknown';
 }
 
 /**
- * The generation in which a call is sent. Where a later attempt of a container may send it again, the input is
- * remembered: another input in the same generation is another call. So is one whose effect may be undone: with the same
- * key, a tool would answer with an effect that is not there any more.
+ * The generation in which a call is sent. If a later attempt of a container may send it again, the input is remembered:
+ * another input in the same generation is a new call. So is a call whose effect may be undone: with the same key, a tool
+ * would answer with an effect that no longer exists.
  */
 export function generationFor(state: RunState, node: NodeRecord, input: JsonObject): number {
   const generation = nextGeneration(state, node);
@@ -59,15 +59,15 @@ export function generationFor(state: RunState, node: NodeRecord, input: JsonObje
 function nextGeneration(state: RunState, node: NodeRecord): number {
   const generation = generationOf(state, node);
   if (state.effects.size === 0) return generation;
-  const isOther = state.effects.ofCall(node.key, generation).some(isPerhapsUndone);
+  const isOther = state.effects.ofCall(node.key, generation).some(mayBeUndone);
   if (!isOther) return generation;
   countReissue(state, node.key);
   return generation + 1;
 }
 
 /**
- * Id of one attempt of a node: readable, unique in its run, and the same whenever the run is replayed. It holds the
- * generation and the attempts of the containers around the node where these are not all 1: `charge@2~1.3#1`.
+ * Id of one attempt of a node: readable, unique in its run, and deterministic. It contains the generation and the attempts
+ * of the containers around the node unless all of them are 1: `charge@2~1.3#1`.
  */
 export function attemptId(state: RunState, node: NodeRecord, attempt: number): string {
   const { key, scope } = node;
@@ -78,22 +78,22 @@ export function attemptId(state: RunState, node: NodeRecord, attempt: number): s
   return `${key}@${generation}${around}#${attempt}`;
 }
 
-/** Id of the timer that bounds an attempt of a node with scopes of its own. */
+/** Id of the timer that limits an attempt of a container. */
 export function timerId(attempt: string): string {
   return `${attempt}:timer`;
 }
 
-/** Id of the timer between an attempt and the next one. */
+/** Id of the backoff timer after an attempt. */
 export function delayId(attempt: string): string {
   return `${attempt}:delay`;
 }
 
-/** Id of the call that makes a compensation, counted from 0, of whatever `base` is the id of. */
+/** Id of a compensation call. `index` counts from 0. */
 export function undoId(base: string, index: number): string {
   return `${base}:undo:${index}`;
 }
 
-/** Attempts of the containers around what is inside a container in one of its attempts: see `ScopeRow`. */
+/** Attempts of the containers around the parts of a container: see `ScopeRow`. */
 export function attemptsInside({ scope }: NodeRecord, attempt: number): string | undefined {
   const { attempts } = scope.details;
   if (attempts !== undefined) return `${attempts}.${attempt}`;

@@ -15,7 +15,7 @@ export function effectKey(call: string, generation: number, index: number): stri
   return index === 0 ? `${call}@${generation}` : `${call}@${generation}+${index}`;
 }
 
-/** Which record of its call and generation this is, from 0. */
+/** Index of an undo record among those of its call and generation, from 0. */
 export function effectIndex(key: string): number {
   const plus = key.lastIndexOf('+');
   return plus > key.lastIndexOf('@') ? Number.parseInt(key.slice(plus + 1), 10) : 0;
@@ -30,9 +30,9 @@ interface Nodes {
 /** The undo records of a run. */
 export class EffectTable extends RowTable<'effects'> {
   readonly #run: Nodes;
-  /** Keys of those that are not undone, by key of the `parallel` nodes around that roll back. */
+  /** Keys of records that are not undone, by key of the `parallel` nodes around that roll back. */
   #inside: KeyIndex | undefined;
-  /** By `groupOf`. None before the first record is looked for in this way: most runs never do. */
+  /** By `groupOf`. Built at the first search: most runs need none. */
   #ranked: Map<string, RankedEffects> | undefined;
 
   constructor(run: Nodes) {
@@ -53,7 +53,7 @@ export class EffectTable extends RowTable<'effects'> {
     return super.delete(key);
   }
 
-  /** Those that a call wrote in a generation, the first one first. */
+  /** The records of a call in a generation, the first one first. */
   ofCall(call: string, generation: number): Effect[] {
     const found: Effect[] = [];
     for (let index = 0; ; index += 1) {
@@ -64,18 +64,18 @@ export class EffectTable extends RowTable<'effects'> {
     }
   }
 
-  /** The one that a call of this tool with this input undoes: the newest that is active, else the best of the rest. */
+  /** The record that a call of this tool with this input undoes: the newest active one, else the best by `RANKS`. */
   undoneBy(tool: string, input: JsonObject): Effect | undefined {
-    return this.#best(undoOf(tool, input));
+    return this.#best(compensationGroup(tool, input));
   }
 
-  /** The newest that is active of a call that nothing says how to undo. A late success is none. */
-  keptOf(call: string): Effect | undefined {
-    const kept = this.#best(keptBy(call));
+  /** The newest active record of a call without a compensation. Late successes are left out. */
+  uncompensatedOf(call: string): Effect | undefined {
+    const kept = this.#best(uncompensatedGroup(call));
     return kept?.status === 'active' ? kept : undefined;
   }
 
-  /** Those that are not undone, the newest first: of the whole run, or of what is inside a `parallel` that rolls back. */
+  /** The records that are not undone, the newest first: of the run, or inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
     const found: Effect[] = [];
     const keys = inside === undefined ? this.keys() : (this.#inside?.all(inside.key) ?? []);
@@ -123,13 +123,13 @@ export class EffectTable extends RowTable<'effects'> {
   }
 }
 
-/** An undo record as it was when it was ranked. It counts as long as its row has this status and order. */
+/** An undo record as it was ranked. Stale if its row has another status or order now. */
 type Ranked = Pick<Effect, 'key' | 'status' | 'order'>;
 
-/** Which record a compensation is for, where several would do. */
+/** Which record a compensation undoes if several match. */
 const RANKS = { active: 0, undoing: 1, unknown: 2, undone: 3, failed: 4 } as const;
 
-/** A binary heap of undo records: by status, then the newest first. It does not follow which ones have changed since. */
+/** A binary heap of undo records: by status, then the newest first. Stale ones are removed when they come first. */
 class RankedEffects {
   readonly #heap: Ranked[] = [];
 
@@ -173,19 +173,19 @@ function isBetter(one: Ranked, other: Ranked): boolean {
   return difference < 0 || (difference === 0 && one.order > other.order);
 }
 
-/** What a record is looked for by; none for one that only its key names. */
+/** The group in which a record is searched; none for a record that is only found by its key. */
 function groupOf({ call, tool, input, own, late }: EffectRow): string | undefined {
   if (own !== undefined) return undefined;
-  if (tool === undefined) return late ? undefined : keptBy(call);
-  return input === undefined ? undefined : undoOf(tool, input);
+  if (tool === undefined) return late ? undefined : uncompensatedGroup(call);
+  return input === undefined ? undefined : compensationGroup(tool, input);
 }
 
-function undoOf(tool: string, input: JsonObject): string {
+function compensationGroup(tool: string, input: JsonObject): string {
   return `${tool}\n${canonicalJson(input)}`;
 }
 
-/** No tool is named so: the names of tools have characters. */
-function keptBy(call: string): string {
+/** Distinct from those of compensations, as no tool has an empty name. */
+function uncompensatedGroup(call: string): string {
   return `\n${call}`;
 }
 
@@ -220,7 +220,7 @@ export class FailedItemTable extends RowTable<'failedItems'> {
     return super.delete(key);
   }
 
-  /** Keys of the items of a loop, or of the loops inside of a container. */
+  /** Keys of the failed items of a loop, or of the loops inside a container. */
   inside(container: string): readonly string[] {
     return this.#inside?.all(container) ?? [];
   }

@@ -2,27 +2,27 @@ import { sha256Hex } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Change, Row } from './rows.js';
 
-/** Values whose JSON is longer than this (in UTF-16 code units) are stored once, apart from the rows that hold them. */
+/** Values whose JSON is longer than this (in UTF-16 code units) are stored once, apart from the rows that refer to them. */
 const LARGE_VALUE = 65_536;
 
-/** Which large values the rows of a run hold, as its journal has them. */
+/** The large values that the rows of a run refer to, as in its journal. */
 export class LargeValues {
-  /** Keys of the values of a row, by table and key of the row. None before the first large value. */
+  /** Keys of the values of a row, by table and key of the row. Undefined before the first large value. */
   #held: Map<string, readonly string[]> | undefined;
-  /** How many times rows hold each value. */
+  /** How many rows refer to each value. */
   #counts: Map<string, number> | undefined;
   #keys: ValueKeys | undefined;
 
-  /** Changes with their large values taken out: new ones are written, and those that no row holds any more are deleted. */
-  takeOut(changes: readonly Change[]): readonly Change[] {
+  /** Replaces large values in changes by their keys. Adds changes that write new values and delete unreferenced ones. */
+  extract(changes: readonly Change[]): readonly Change[] {
     if (this.#held === undefined && !changes.some(isLargeRow)) return changes;
     this.#keys ??= new ValueKeys();
     const keys = this.#keys;
     const values = new Map<string, Json>();
-    /** Values that rows hold or held, and whether they did before. */
+    /** Values that the changed rows refer or referred to, and whether a row did before. */
     const touched = new Map<string, boolean>();
     const out = changes.map((change) => {
-      const taken = change.op === 'put' ? takenOut(change, keys) : undefined;
+      const taken = change.op === 'put' ? extractedFrom(change, keys) : undefined;
       for (const [key, value] of taken?.values ?? []) values.set(key, value);
       const held = taken === undefined ? [] : keysIn(taken.row, taken.row.refs ?? []);
       for (const key of [...held, ...this.#heldBy(change)]) {
@@ -40,7 +40,7 @@ export class LargeValues {
     return out;
   }
 
-  /** Takes note of the rows that a state was restored from. */
+  /** Counts the references of the rows that a state was restored from. */
   restore(rows: Iterable<Row>): void {
     for (const row of rows) if (row.refs !== undefined) this.#hold(row, keysIn(row, row.refs));
   }
@@ -49,7 +49,7 @@ export class LargeValues {
     return this.#held?.get(`${table} ${key}`) ?? [];
   }
 
-  /** A row holds these values now. */
+  /** Counts the values that a row refers to now. */
   #hold(row: Change, keys: readonly string[]): void {
     const before = this.#heldBy(row);
     if (keys.length === 0 && before.length === 0) return;
@@ -67,12 +67,12 @@ export class LargeValues {
   }
 }
 
-/** Rows with their large values taken out, and these behind them. */
+/** Rows with their large values replaced by keys, followed by the rows of these values. */
 export function withoutLargeValues(rows: readonly Row[]): readonly Row[] {
-  return new LargeValues().takeOut(rows) as readonly Row[];
+  return new LargeValues().extract(rows) as readonly Row[];
 }
 
-/** Rows with their large values put back, without those of the values. */
+/** The inverse of `withoutLargeValues`. */
 export function withLargeValues(rows: Iterable<Row>): Row[] {
   const all = [...rows];
   const values = new Map<string, Json>();
@@ -94,7 +94,7 @@ function valueFor(values: ReadonlyMap<string, Json>, key: Json, row: Row): Json 
   return value;
 }
 
-/** A value with what is at a path replaced. */
+/** A copy of a value with the member at a path replaced. */
 function replaced(value: Json, path: readonly string[], replace: (value: Json) => Json): Json {
   const [first, ...rest] = path;
   if (first === undefined) return replace(value);
@@ -131,44 +131,44 @@ function isLargeRow(change: Change): boolean {
   return change.op === 'put' && isLonger(change.row as Json, LARGE_VALUE);
 }
 
-interface TakenOut {
+interface Extracted {
   readonly row: Row;
   readonly values: ReadonlyMap<string, Json>;
 }
 
-/** Tables whose rows are values as wholes. */
+/** Tables whose rows are values. */
 const VALUE_TABLES: ReadonlySet<string> = new Set(['outputs', 'inputs', 'items']);
 
-/** In a row that is large altogether, members longer than this are taken out. */
+/** Limit for the members of a row that is large without a large member. */
 const LARGE_MEMBER = 4_096;
 
-/** A row without its large values; nothing where it has none. */
-function takenOut(row: Row, keys: ValueKeys): TakenOut | undefined {
+/** A row without its large values; undefined if it has none. */
+function extractedFrom(row: Row, keys: ValueKeys): Extracted | undefined {
   const whole = row.row as Json;
   if (!isLonger(whole, LARGE_VALUE)) return undefined;
-  const found = new Found(keys);
-  if (VALUE_TABLES.has(row.table)) return found.out(row, found.small(whole, '', LARGE_VALUE));
+  const found = new Extraction(keys);
+  if (VALUE_TABLES.has(row.table)) return found.out(row, found.shrink(whole, '', LARGE_VALUE));
   const left = membersOf(whole as JsonObject, '', LARGE_VALUE, found);
   if (!isLonger(left, LARGE_VALUE)) return found.out(row, left);
-  const more = new Found(keys);
+  const more = new Extraction(keys);
   return more.out(row, membersOf(whole as JsonObject, '', LARGE_MEMBER, more));
 }
 
-/** A row of several fields. What a journal reads of it (times, statuses, ids) stays where it is. */
-function membersOf(object: JsonObject, pointer: string, limit: number, found: Found): JsonObject {
+/** Shrinks the members of a row. Fields that a journal reads (times, statuses, ids) are short and stay. */
+function membersOf(object: JsonObject, pointer: string, limit: number, found: Extraction): JsonObject {
   const entries = Object.entries(object).map(([key, member]): [string, Json] => {
     const at = `${pointer}/${escaped(key)}`;
     const isCommand = at === '/command';
     return [
       key,
-      isCommand ? membersOf(member as JsonObject, at, limit, found) : found.small(member, at, limit),
+      isCommand ? membersOf(member as JsonObject, at, limit, found) : found.shrink(member, at, limit),
     ];
   });
   return Object.fromEntries(entries);
 }
 
-/** The values that are taken out of a row. */
-class Found {
+/** The values that are extracted from a row. */
+class Extraction {
   readonly #values = new Map<string, Json>();
   readonly #refs = new Set<string>();
   readonly #keys: ValueKeys;
@@ -177,23 +177,23 @@ class Found {
     this.#keys = keys;
   }
 
-  /** The row with what is left of it. */
-  out(row: Row, left: Json): TakenOut {
+  /** The result, with the rest of the row. */
+  out(row: Row, left: Json): Extracted {
     return { row: { ...row, row: left, refs: [...this.#refs] } as unknown as Row, values: this.#values };
   }
 
-  /** A value in which the smallest parts that are longer than a limit are replaced. */
-  small(value: Json, pointer: string, limit: number): Json {
+  /** A value in which the smallest members that are longer than a limit are replaced. */
+  shrink(value: Json, pointer: string, limit: number): Json {
     if (!isLonger(value, limit)) return value;
     if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && this.#keys.isKnown(value))) {
       return this.#replace(value, pointer);
     }
     const left = Array.isArray(value)
-      ? (value as readonly Json[]).map((item, at) => this.small(item, `${pointer}/${at}`, limit))
+      ? (value as readonly Json[]).map((item, at) => this.shrink(item, `${pointer}/${at}`, limit))
       : Object.fromEntries(
           Object.entries(value).map(([key, member]) => [
             key,
-            this.small(member, `${pointer}/${escaped(key)}`, limit),
+            this.shrink(member, `${pointer}/${escaped(key)}`, limit),
           ]),
         );
     if (!isLonger(left, limit)) return left;
@@ -214,12 +214,12 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** So many long texts are remembered with their keys. */
+/** How many long texts are cached with their keys. */
 const REMEMBERED_TEXTS = 16;
 
 const objectKeys = new WeakMap<object, string>();
 
-/** Keys of large values, each worked out once: values never change. */
+/** Keys of large values, cached: values never change. */
 class ValueKeys {
   readonly #texts = new Map<string, string>();
 
@@ -245,17 +245,17 @@ class ValueKeys {
   }
 }
 
-/** Two values that differ in the order of their keys are not the same: each is read again as it was. */
+/** Not canonical JSON: values with another order of keys are restored as they were. */
 function keyOf(value: Json): string {
   return sha256Hex(JSON.stringify(value));
 }
 
-/** Whether the JSON of a value is longer than a limit (in UTF-16 code units, about). Looks no further than it must. */
+/** Whether the JSON of a value is longer than a limit (about, in UTF-16 code units). */
 function isLonger(value: Json, limit: number): boolean {
   return lengthOf(value, 0, limit) > limit;
 }
 
-/** The length of a value's JSON on top of `length`: exact up to the limit, but for what is escaped in texts. */
+/** `length` plus the length of a value's JSON, without escapes. Stops at the limit. */
 function lengthOf(value: Json, length: number, limit: number): number {
   if (typeof value === 'string') return length + value.length + 2;
   if (typeof value !== 'object' || value === null) return length + 5;

@@ -8,13 +8,13 @@ import type { EffectRow, FailedItemRow, SubmissionRow, TableName, Tables } from 
 import type { RunState } from './state.js';
 import type { RowTable } from './tables.js';
 
-/** The record of a node by its key; none where the scope it is in has not begun, or is over. */
+/** The record of a node by its key; undefined if its scope has not begun or was deleted. */
 export function nodeRecord(state: RunState, key: string): NodeRecord | undefined {
   const node = state.lookup(key);
   return node?.scope.isOpen ? node : undefined;
 }
 
-/** What a node gave; nothing where it has not succeeded, gave an absent value, or is forgotten with its scope. */
+/** The output of a node; undefined if it has not succeeded, its value is absent, or its scope was deleted. */
 export function outputOf(state: RunState, key: string): Value {
   return nodeRecord(state, key)?.output;
 }
@@ -29,7 +29,7 @@ export function inputOf(state: RunState, key: string): JsonObject | undefined {
   return state.inputs.get(key);
 }
 
-/** A field of the run's state that was written; its `value` is missing where it was written as absent. */
+/** A field of the run's state, if it was written. `value` is missing for a field that was written as absent. */
 export function fieldOf(state: RunState, name: string): { readonly value?: Json } | undefined {
   return state.fields.get(name);
 }
@@ -39,19 +39,19 @@ export function submissionOf(state: RunState, action: string): SubmissionRow | u
   return state.submissions.get(action);
 }
 
-/** A command that wants an answer. */
+/** An outstanding command, by its id. */
 export function commandOf(state: RunState, id: string): OwedCommand | undefined {
   return state.owed.get(id)?.command;
 }
 
-/** All commands that want an answer, in the order in which they were issued. */
+/** All outstanding commands, in the order in which they were issued. */
 export function commandsOf(state: RunState): readonly OwedCommand[] {
   const commands: OwedCommand[] = [];
   for (const { command } of state.owed.values()) if (command !== undefined) commands.push(command);
   return commands;
 }
 
-/** A scope of a run, as its nodes see the run: also where it is over, or has not begun. */
+/** A scope of a run, as its nodes see the run, even if it was deleted or has not begun. */
 export function scopeOf(state: RunState, { container, part }: ScopeInstance): ScopeRecord {
   if (container === undefined) return state.root;
   const { planned, scope } = container;
@@ -59,26 +59,26 @@ export function scopeOf(state: RunState, { container, part }: ScopeInstance): Sc
 }
 
 /**
- * The commands a run still wants answered, in the order they were given. A host that lost its memory carries these out
- * again, with the same ids and idempotency keys.
+ * The outstanding commands of a run, in the order in which they were issued. A restarted host executes them again, with the
+ * same ids and idempotency keys.
  */
 export function outstanding(state: RunState): Outstanding {
   return { commands: commandsOf(state), more: state.run.owed !== undefined };
 }
 
-/** An effect that was to be undone and was not, or not for sure. */
+/** A side effect that remains: it was to be undone and was not, or the outcome is unknown. */
 export interface NotUndone {
   /** Key of the node that made the call. */
   readonly step: string;
-  /** The tool that undoes it. Missing where nothing says how. */
+  /** The tool that undoes it. Missing without a compensation. */
   readonly tool?: string;
-  /** What that tool is called with. Missing where it could not be evaluated. */
+  /** The input of that tool. Missing if it could not be evaluated. */
   readonly input?: JsonObject;
-  /** Why it was not undone. Missing where that was not tried. */
+  /** Why it was not undone. Missing if that was not tried. */
   readonly failure?: Failure;
-  /** The compensation was called and gave no result: it may have been undone. */
+  /** The outcome of the compensation is unknown: it may have been undone. */
   readonly outcomeUnknown?: true;
-  /** The step of a `compensate` node that was to undo it. Missing where the compensation is the call's own. */
+  /** The step of a `compensate` node that was to undo it. Missing for the compensation of the call itself. */
   readonly by?: NonNullable<EffectRow['own']>;
   /** The call was abandoned, and succeeded afterwards. */
   readonly late?: true;
@@ -86,25 +86,25 @@ export interface NotUndone {
   readonly ranAgain?: true;
 }
 
-/** A call that may have taken effect although no result came back. */
+/** A call with unknown outcome: it may have taken effect although it returned no result. */
 export interface UnknownCall {
-  /** Key of the node that made it, or of the one it was to undo. */
+  /** Key of the node that made it, or of the node that it was to undo. */
   readonly step: string;
   readonly tool: string;
 }
 
-/** What a run did and left: the one answer for its envelope, its report and its trace. */
+/** What a run undid, and which side effects remain: the source for its envelope, its report and its trace. */
 export interface Remains {
-  /** Steps at the top of which something was undone, in declaration order. */
+  /** Steps at the top with an undone effect, in declaration order. */
   readonly steps: readonly string[];
-  /** The last to succeed first; steps of one `compensate` node in its own order. */
+  /** In reverse order of completion; steps of one `compensate` node in its own order. */
   readonly notUndone: readonly NotUndone[];
   readonly unknown: readonly UnknownCall[];
-  /** Items that failed in loops that went on without them, by loop and index. */
+  /** Failed items of loops that went on, by loop and index. */
   readonly failedItems: readonly FailedItemRow[];
 }
 
-/** Reads from the state of a run what was undone, what was not although it was to be, and what is not known. */
+/** Reads what a run undid, which side effects remain, and which outcomes are unknown. */
 export function remainsOf(plan: Plan, state: RunState): Remains {
   const effects = rowsOf(state.effects);
   const undone = new Set(
@@ -127,9 +127,9 @@ function rowsOf<T extends TableName>(table: RowTable<T> | undefined): Tables[T][
 }
 
 function notUndoneOf(effects: readonly EffectRow[]): NotUndone[] {
-  /** When the latest effect of a node came about that is not to be undone. */
+  /** Order of the latest effect of a node that is not to be undone. */
   const kept = new Map<string, number>();
-  /** When the latest step of a `compensate` node was noted. */
+  /** Order of the latest recorded step of a `compensate` node. */
   const noted = new Map<string, number>();
   const groupOf = ({ own, generation }: EffectRow): string => `${own?.node}@${generation}`;
   const raise = (map: Map<string, number>, key: string, order: number) =>

@@ -10,7 +10,7 @@ import type { Draft, Entry, Tracked } from './tables.js';
 /** A workflow of the run. */
 export type WorkflowRecord = WorkflowInstance<NodeRecord>;
 
-/** What only scopes have that are stopped, fail, return, or begin again. See `ScopeRow`. */
+/** Fields of a scope that was stopped, failed, returned, or began again. See `ScopeRow`. */
 class ScopeDetails {
   restarts = 0;
   attempts: string | undefined;
@@ -25,10 +25,10 @@ class ScopeDetails {
   failures = 0;
 }
 
-/** What most scopes have. Never changed. */
+/** The details of most scopes. Never changed. */
 const PLAIN_SCOPE: Readonly<ScopeDetails> = Object.freeze(new ScopeDetails());
 
-/** A list of nodes that runs, with the items of the loops around it. There is one for each item that runs. */
+/** A scope that runs. Each item of a loop has its own. */
 export class ScopeRecord implements Tracked<'scopes'>, ScopeAddress<NodeRecord> {
   readonly key: string;
   isDirty = false;
@@ -36,16 +36,16 @@ export class ScopeRecord implements Tracked<'scopes'>, ScopeAddress<NodeRecord> 
   readonly plan: ScopePlan;
   readonly workflow: WorkflowRecord;
   readonly indices: readonly number[];
-  /** The node it is a part of, and which one. */
+  /** The node that it is a part of; `part` is the index of that part. */
   readonly container: NodeRecord | undefined;
   readonly part: number;
-  /** Its nodes by their place, as far as they are no longer as they were in the beginning, or were looked at. */
+  /** Its nodes by index. Records are created on first use. */
   readonly nodes: (NodeRecord | undefined)[];
-  /** It was not deleted. */
+  /** False once it was deleted. */
   isOpen = true;
   /** How many of its nodes have not settled. */
   open: number;
-  /** Changed by `set` alone: most scopes share one. */
+  /** Change only with `set`: most scopes share one object. */
   details: Readonly<ScopeDetails> = PLAIN_SCOPE;
   #order: readonly number[] | undefined;
 
@@ -57,7 +57,7 @@ export class ScopeRecord implements Tracked<'scopes'>, ScopeAddress<NodeRecord> 
     this.container = container;
     this.part = part;
     this.open = plan.nodes.length;
-    // An array that grows leaves room for more than most bodies have.
+    // Exact length: a growing array would reserve more than most bodies need.
     this.nodes = new Array<NodeRecord | undefined>(plan.nodes.length);
   }
 
@@ -71,13 +71,12 @@ export class ScopeRecord implements Tracked<'scopes'>, ScopeAddress<NodeRecord> 
     (this.details as ScopeDetails)[name] = value;
   }
 
-  /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
+  /** Position in declaration order: index and part of each enclosing container, the outermost first. */
   get order(): readonly number[] {
     this.#order ??= orderOf(this);
     return this.#order;
   }
 
-  /** A node of this scope. */
   node(planned: PlannedNode): NodeRecord {
     return this.nodes[planned.index] ?? this.#begin(planned);
   }
@@ -114,14 +113,14 @@ function orderOf({ container, part }: ScopeRecord): readonly number[] {
   return container === undefined ? [] : [...container.scope.order, container.planned.index, part];
 }
 
-/** Puts those fields into a row that are not as they were in the beginning. */
+/** Adds the fields to a row that differ from the defaults. */
 function addChanged<T extends object>(row: object, fields: T, plain: T): void {
   for (const name of Object.keys(plain) as (keyof T & string)[]) {
     if (fields[name] !== plain[name]) (row as Record<string, unknown>)[name] = fields[name];
   }
 }
 
-/** Counts what a pending node still waits for. */
+/** Counts the unsettled dependencies and routers of a pending node. */
 export function recount(node: NodeRecord): void {
   const { planned, scope } = node;
   node.waitingFor = unsettledIn(scope, planned.orders);
@@ -134,7 +133,7 @@ function unsettledIn({ nodes }: ScopeRecord, planned: readonly PlannedNode[]): n
   return count;
 }
 
-/** Who selected a node. */
+/** A node that selected another one. */
 export interface Selection {
   readonly by: NodeRecord;
   readonly why: SelectionReason;
@@ -142,29 +141,25 @@ export interface Selection {
 
 const UNSELECTED: readonly Selection[] = [];
 
-/** What only nodes have that do more than start once and succeed. */
+/** Fields of a node that did more than start once and succeed. See `NodeRow`. */
 class NodeDetails {
-  /** Why it was skipped. */
   reason: SkipReason | undefined;
-  /** Who selected it, the first one first. */
   selections: readonly Selection[] = UNSELECTED;
   jumps = 0;
-  /** What its call sends, kept for its next attempt. */
   input: JsonObject | undefined;
   failure: Failure | undefined;
   failedAs = 0;
   final = false;
   reached: number | undefined;
-  /** Its place in the order of those that wait for a slot; 0 where it does not. */
+  /** Sequence number in the queue for slots; 0 if it is not in it. */
   queued = 0;
 }
 
-/** What most nodes have. Never changed. */
+/** The details of most nodes. Never changed. */
 const PLAIN_NODE: Readonly<NodeDetails> = Object.freeze(new NodeDetails());
 
 /**
- * One node of the run, with the items of the loops around it. There is one for each step that has begun, and it stays
- * until its scope is over: it must be small.
+ * A node of the run. Each item of a loop has its own. A record stays until its scope is deleted, so it must be small.
  */
 export class NodeRecord implements Tracked<'nodes'> {
   readonly key: string;
@@ -173,16 +168,16 @@ export class NodeRecord implements Tracked<'nodes'> {
   readonly planned: PlannedNode;
   readonly scope: ScopeRecord;
   status: NodeStatus = 'pending';
-  /** Dependencies that have not settled yet, while it is pending. */
+  /** While it is pending: how many dependencies have not settled. */
   waitingFor = 0;
-  /** Nodes that have not settled and may still select this one, while it is pending. */
+  /** While it is pending: how many nodes may still select it. */
   routers = 0;
   attempt = 0;
   output: Value;
   command: OwedCommand | undefined;
-  /** While it runs, or where its parts are still looked at: its account of them. */
+  /** Of a container that runs, or whose parts are still read. */
   container: ContainerRecord | undefined;
-  /** Changed by `set` alone: most nodes share one. */
+  /** Change only with `set`: most nodes share one object. */
   details: Readonly<NodeDetails> = PLAIN_NODE;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeRecord) {
@@ -201,7 +196,6 @@ export class NodeRecord implements Tracked<'nodes'> {
     (this.details as NodeDetails)[name] = value;
   }
 
-  /** Whether it has come to its end. */
   get isSettled(): boolean {
     switch (this.status) {
       case 'pending':
@@ -231,7 +225,7 @@ export class NodeRecord implements Tracked<'nodes'> {
     return row;
   }
 
-  /** As it was when its scope began, but for how often it has jumped and who selected it. */
+  /** Resets the record for a `goto`, except for its jumps and these selections. */
   startOver(selections: readonly Selection[]): void {
     const { jumps } = this.details;
     this.status = 'pending';
@@ -242,7 +236,6 @@ export class NodeRecord implements Tracked<'nodes'> {
     this.select(selections);
   }
 
-  /** These nodes selected it. */
   select(selections: readonly Selection[]): void {
     this.set('selections', selections.length === 0 ? UNSELECTED : selections);
   }
@@ -252,7 +245,6 @@ function selectionRow({ by, why }: Selection) {
   return { by: by.key, why };
 }
 
-/** An owed command as the row of its node has it: see `NodeRow.command`. */
 function commandRow(command: OwedCommand, isInputKept: boolean): CommandRow {
   if (command.kind !== 'callTool') {
     const { node: _node, ...row } = command;
@@ -265,7 +257,7 @@ function commandRow(command: OwedCommand, isInputKept: boolean): CommandRow {
   return row;
 }
 
-/** The account that a node with scopes of its own keeps of them, in one attempt. */
+/** One attempt of a container. */
 export class ContainerRecord implements Tracked<'containers'> {
   readonly key: string;
   isDirty = false;
@@ -281,15 +273,15 @@ export class ContainerRecord implements Tracked<'containers'> {
   failedPart: number | undefined;
   final = false;
   undoing = false;
-  /** It was not deleted. */
+  /** False once it was deleted. */
   isOpen = true;
-  /** Its parts that run, or are still looked at. */
+  /** Scopes of parts that run or are still read. */
   readonly parts: (ScopeRecord | undefined)[] = [];
-  /** What its parts gave. */
+  /** Values of the parts. */
   readonly values: (Entry<'outputs'> | undefined)[] = [];
   /** Of a loop. */
   items: readonly Json[] | undefined;
-  /** Of a loop one item of which stands for all: what stands for its index. */
+  /** In a rehearsal, of a loop with one item for all: the value of its index. */
   anyIndex: Json | undefined;
   /** Of a `workflow` node. */
   input: JsonObject | undefined;
@@ -323,7 +315,7 @@ export class ContainerRecord implements Tracked<'containers'> {
   }
 }
 
-/** The `parallel` nodes around a node that undo what their branches did when one of them fails, the innermost first. */
+/** The `parallel` nodes around a node that roll back, the innermost first. */
 export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
   const around: NodeRecord[] = [];
   for (let each = scope.container; each !== undefined; each = each.scope.container) {
@@ -332,7 +324,7 @@ export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
   return around;
 }
 
-/** Whether a `parallel` around a node undoes what its branches did when one of them fails. */
+/** Whether a `parallel` around a node rolls back. */
 export function isInRollback({ planned, scope }: NodeRecord): boolean {
   const { node } = scope.workflow;
   return planned.rolledBackBy.length > 0 || (node !== undefined && isInRollback(node));

@@ -12,7 +12,7 @@ import type {
 } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
-import { fail, issue, nextAttemptId, waitFor } from './attempt.js';
+import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
@@ -30,53 +30,53 @@ import { select, settle, skip, succeed } from './settle.js';
 import { containerOf, type RunState } from './state.js';
 import { type NodeOverrides, readerOf, type Transition } from './transition.js';
 
-/** A value that no call to come gives. */
+/** A value that no later call provides. */
 export const LOST: Json = Unknown.value({ sources: [], isLost: true });
 
-/** Whether a value can never exist. */
+/** Whether a value contains one that no later call provides. */
 export function isLost(value: Value): boolean {
   return unknownIn(value).some((unknown) => unknown.isLost);
 }
 
-/** A container that has begun and can go on. */
+/** A container that has begun and can continue. */
 export interface StoodOpen {
   readonly kind: 'open';
-  /** Parts to go on with. Of a loop those that have begun. */
+  /** Parts to continue. Of a loop those that have begun. */
   readonly parts: readonly number[];
-  /** Of a loop: what the other items that have begun gave. */
+  /** Of a loop: values of the other items that have begun. */
   readonly values?: ReadonlyMap<number, Json>;
-  /** Of a loop, where they are known. */
+  /** Of a loop, if they are known. */
   readonly items?: readonly Json[];
-  /** Of a workflow, where it is known. */
+  /** Of a workflow, if it is known. */
   readonly input?: JsonObject;
 }
 
-/** How a node stood when its run stopped. */
+/** The state of a node when its run stopped. */
 export type Stood =
   | StoodOpen
-  /** As if it had never begun. */
+  /** It has not begun, or is treated so. */
   | { readonly kind: 'pending' }
-  /** It failed, and is carried out once more. */
+  /** It failed, and is executed again. */
   | { readonly kind: 'again' }
   | { readonly kind: 'skipped' }
-  /** It has no value, and never will. */
+  /** It has no value, and no later call provides one. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'settled'; readonly value: Value; readonly goto?: string }
   | { readonly kind: 'handled'; readonly failure: Failure | undefined; readonly fallbackNode: string };
 
-/** A run that stopped, as a rehearsal asks for it. Nodes are named by their keys. */
+/** A stopped run, as a rehearsal reads it. Nodes are named by their keys. */
 export interface Stopped {
   readonly state: RunState;
   stood(node: string): Stood;
-  /** What stands for the value that calls to come give to a node. */
+  /** The unknown value of a node that later calls provide. */
   promised(node: string): Json;
-  /** What stands for any item of a loop, and for its index. */
+  /** The unknown values that represent any item of a loop and its index. */
   anyItem(loop: string): { readonly item: Json; readonly index: Json };
-  /** Whether so many items are too many to be told one by one. */
+  /** Whether these are too many items to list one by one. */
   areMany(items: number): boolean;
 }
 
-/** The arms that a branch may take where unknown values decide: where `isComplete`, the last if no other. */
+/** The arms that a branch may take if unknown values decide. If `isComplete`, it takes the last one if no other. */
 export interface OpenArms {
   readonly arms: readonly Arm[];
   readonly isComplete: boolean;
@@ -92,18 +92,18 @@ interface OpenParts {
 }
 
 /**
- * Goes on with a run that stopped, on values that are not known. Nodes start in the engine's order, and do other things:
- * what has settled has the value it had, what a host would do is an `evaluate` command with what the host is given as its
- * argument, and where an unknown value decides, every arm is taken, no check fires, and one item stands for all.
+ * Continues a stopped run with unknown values. Nodes start in the order of the engine, but settled nodes keep their values,
+ * and a command for the host becomes an `evaluate` command with the host's input as its argument. If an unknown value
+ * decides, a branch takes every arm, no check fails, and one item of a loop represents all.
  */
 export class Rehearsal implements NodeOverrides {
   /** Branches that may take several arms, by key. */
   readonly openArms = new Map<string, OpenArms>();
-  /** Keys of the nodes that can never be carried out. */
+  /** Keys of the nodes that can never be executed. */
   readonly lost = new Set<string>();
-  /** Keys of the nodes of which an unknown value decides whether they begin once what is around them has. */
+  /** Keys of the nodes for which an unknown value decides whether they begin once their container has. */
   readonly unsure = new Set<string>();
-  /** The items of loops that go on or begin, by key: nothing where they are not known. */
+  /** The items of loops that continue or begin, by key; undefined if they are unknown. */
   readonly items = new Map<string, readonly Json[] | undefined>();
   readonly #stopped: Stopped;
   readonly #parts = new Map<string, OpenParts>();
@@ -112,7 +112,7 @@ export class Rehearsal implements NodeOverrides {
     this.#stopped = stopped;
   }
 
-  /** Fields of the run's state are as the run left them. */
+  /** Copies the fields of the stopped run. */
   prepare(state: RunState): void {
     state.isRehearsed = true;
     for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
@@ -129,7 +129,7 @@ export class Rehearsal implements NodeOverrides {
         skip(transition, node, 'condition_false');
         break;
       case 'lost':
-        this.#keep(transition.state, node);
+        this.#restoreInside(transition.state, node);
         this.#lose(transition, node);
         break;
       case 'handled':
@@ -138,19 +138,19 @@ export class Rehearsal implements NodeOverrides {
         settle(transition, node, 'handled');
         break;
       case 'settled':
-        this.#keep(transition.state, node);
+        this.#restoreInside(transition.state, node);
         if (stood.goto !== undefined) select(transition, node, stood.goto, 'goto');
         succeed(transition, node, stood.value);
         break;
       case 'open':
-        this.#goOn(transition, node, stood);
+        this.#continue(transition, node, stood);
         break;
     }
     return 'done';
   }
 
-  /** What is inside of a branch or a `parallel` that is over can still be read. */
-  #keep(state: RunState, node: NodeRecord): void {
+  /** Restores the values inside a settled branch or `parallel`, which can still be read. */
+  #restoreInside(state: RunState, node: NodeRecord): void {
     const { kind } = node.planned.node;
     if (kind !== 'branch' && kind !== 'parallel') return;
     const container = new ContainerRecord(node.key, 0, node.planned.parts.length);
@@ -163,12 +163,12 @@ export class Rehearsal implements NodeOverrides {
         const stood = this.#stopped.stood(inside.key);
         if (stood.kind === 'settled') inside.output = stood.value;
         if (stood.kind === 'lost') inside.output = LOST;
-        if (stood.kind === 'settled' || stood.kind === 'lost') this.#keep(state, inside);
+        if (stood.kind === 'settled' || stood.kind === 'lost') this.#restoreInside(state, inside);
       }
     }
   }
 
-  #goOn(transition: Transition, node: NodeRecord, stood: StoodOpen): void {
+  #continue(transition: Transition, node: NodeRecord, stood: StoodOpen): void {
     const model = node.planned.node;
     const { parts, input } = stood;
     const [part = 0] = parts;
@@ -179,7 +179,7 @@ export class Rehearsal implements NodeOverrides {
     } else beginNode(transition, node);
   }
 
-  /** Does what a node is there for, as far as that is known. */
+  /** Executes a node as far as its values are known. */
   begin(transition: Transition, node: NodeRecord): void {
     const model = node.planned.node;
     const when = this.#conditionOf(transition, node);
@@ -187,17 +187,17 @@ export class Rehearsal implements NodeOverrides {
       this.#lose(transition, node);
       return;
     }
-    const isUnsure = isUnknown(when) || this.#isSelectedByChance(node) || this.#isJoinedByChance(node);
+    const isUnsure = isUnknown(when) || this.#isSelectionUnsure(node) || this.#isJoinUnsure(node);
     if (isUnsure) this.unsure.add(node.key);
     switch (model.kind) {
       case 'call':
       case 'resource':
       case 'ask':
-        this.#ask(transition, node, model);
+        this.#issue(transition, node, model);
         return;
       case 'compute':
         if (model.function === undefined) this.#compute(transition, node, model, when);
-        else this.#ask(transition, node, model);
+        else this.#issue(transition, node, model);
         return;
       case 'branch':
         this.#branch(transition, node, model);
@@ -216,7 +216,7 @@ export class Rehearsal implements NodeOverrides {
         return;
       }
       case 'goto':
-        // It goes back no more. Without a condition, one with a limit fails whatever the calls give.
+        // It does not jump again. Without a condition, it fails at its limit for any result of the calls.
         if (model.when !== undefined || model.onLimit === 'continue') succeed(transition, node, undefined);
         else fail(transition, node, { failure: failures.loopLimit(model.max), reached: 0, final: true });
         return;
@@ -249,29 +249,29 @@ export class Rehearsal implements NodeOverrides {
     succeed(transition, node, LOST);
   }
 
-  /** Gives what a host is given as a command. What the engine does not take fails as ever. */
-  #ask(transition: Transition, node: NodeRecord, model: Asking): void {
-    const given = readerOf(transition, node).value(givenTo(model));
-    if (given.ok && isLost(given.value)) {
+  /** Issues a command with the host's input. An input that the engine refuses fails as in a run. */
+  #issue(transition: Transition, node: NodeRecord, model: Asking): void {
+    const evaluated = readerOf(transition, node).value(givenTo(model));
+    if (evaluated.ok && isLost(evaluated.value)) {
       this.#lose(transition, node);
-    } else if (given.ok && isTaken(model, given.value)) {
+    } else if (evaluated.ok && isAccepted(model, evaluated.value)) {
       const [kind, id] = ['evaluate' as const, nextAttemptId(transition, node)];
-      const args = [given.value ?? null];
+      const args = [evaluated.value ?? null];
       const command = { kind, id, node: node.key, args, function: { name: '', hash: '' }, dueAt: 0 };
       if (node.planned.takesSlot) issue(transition, node, command);
-      else waitFor(transition, node, command);
-    } else this.#beginToFail(transition, node);
+      else issueWait(transition, node, command);
+    } else this.#failOrPromise(transition, node);
   }
 
-  /** Where a condition is not known, neither is the value. */
+  /** If the condition is unknown, so is the value. */
   #compute(transition: Transition, node: NodeRecord, { value }: ComputeNode, when: Value): void {
-    const given = readerOf(transition, node).value(value);
-    if (!given.ok) this.#beginToFail(transition, node);
-    else succeed(transition, node, isUnknown(when) ? unknownOf(when, given.value) : given.value);
+    const evaluated = readerOf(transition, node).value(value);
+    if (!evaluated.ok) this.#failOrPromise(transition, node);
+    else succeed(transition, node, isUnknown(when) ? unknownOf(when, evaluated.value) : evaluated.value);
   }
 
-  /** What fails as it begins fails for sure only where it is sure that it begins. */
-  #beginToFail(transition: Transition, node: NodeRecord): void {
+  /** A node that fails as it begins fails for certain only if it begins for certain. */
+  #failOrPromise(transition: Transition, node: NodeRecord): void {
     if (this.unsure.has(node.key)) succeed(transition, node, this.#stopped.promised(node.key));
     else beginNode(transition, node);
   }
@@ -285,7 +285,7 @@ export class Rehearsal implements NodeOverrides {
         this.#lose(transition, node);
         return;
       }
-      // What fails behind a condition that may hold may not be reached.
+      // A failure after a condition that may be true may not be reached.
       if (!condition.ok) break;
       isDecided = condition.value === true;
       if (isDecided || isUnknown(condition.value)) arms.push(arm);
@@ -314,12 +314,12 @@ export class Rehearsal implements NodeOverrides {
     this.#beginParts(transition, node, { rest, concurrency: rest.length, outcome });
   }
 
-  /** Begins the items that have not ended: a few each by itself, many as one. */
+  /** Begins the items that have not ended: few of them one by one, many as one. */
   #loop(transition: Transition, node: NodeRecord, model: ForeachNode, stood?: StoodOpen): void {
     const { key } = node;
     const { parts: begun = [], values = new Map<number, Json>(), items } = stood ?? {};
-    const given = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
-    const value = given === undefined ? (items as Json[]) : given.ok ? given.value : undefined;
+    const evaluated = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
+    const value = evaluated === undefined ? (items as Json[]) : evaluated.ok ? evaluated.value : undefined;
     if (isUnknown(value) && value.isLost) {
       this.#lose(transition, node);
       return;
@@ -333,24 +333,24 @@ export class Rehearsal implements NodeOverrides {
     const from = begun.length + values.size;
     const left = (known ?? []).slice(from).map((_item, index) => from + index);
     const isAny = known === undefined || this.#stopped.areMany(left.length);
-    const told = [...begun, ...(isAny ? [ANY_ITEM] : left)];
+    const parts = [...begun, ...(isAny ? [ANY_ITEM] : left)];
     const promised = succeededWith(this.#stopped.promised(key));
     const outcome = ({ failure, values: ended }: ContainerRecord): Outcome => {
       if (failure !== undefined) return failedWith(failure, true);
-      const all = [...values, ...told.map((part) => [part, ended[part]?.value ?? null] as const)];
+      const all = [...values, ...parts.map((part) => [part, ended[part]?.value ?? null] as const)];
       all.sort(([one], [other]) => one - other);
       return isAny ? promised : succeededWith(all.map(([, each]) => each));
     };
     const { item, index } = this.#stopped.anyItem(key);
     const all = [...(known ?? [])];
     all[ANY_ITEM] = item;
-    const container = openContainer(transition, node, ANY_ITEM, Math.max(all.length, ...told) + 1);
+    const container = openContainer(transition, node, ANY_ITEM, Math.max(all.length, ...parts) + 1);
     container.items = all;
     container.anyIndex = index;
-    this.#beginParts(transition, node, { rest: [...told], concurrency: model.concurrency, outcome });
+    this.#beginParts(transition, node, { rest: [...parts], concurrency: model.concurrency, outcome });
   }
 
-  /** Begins as many parts of a container as may run at once. It ends with the last of them. */
+  /** Begins parts of a container, as many as may run at once, and ends it after the last one. */
   #beginParts(transition: Transition, node: NodeRecord, parts: OpenParts): void {
     this.#parts.set(node.key, parts);
     const container = transition.change(containerOf(node));
@@ -377,19 +377,19 @@ export class Rehearsal implements NodeOverrides {
     return true;
   }
 
-  /** Whether a node stands in what an unknown value decides about. */
+  /** Whether an unknown value decides about a container around a node. */
   #isInside({ scope: { container, part } }: NodeRecord): boolean {
     if (container === undefined) return false;
     if (part === ANY_ITEM || this.openArms.has(container.key) || this.unsure.has(container.key)) return true;
     return this.#isInside(container);
   }
 
-  #isSelectedByChance({ details: { selections } }: NodeRecord): boolean {
+  #isSelectionUnsure({ details: { selections } }: NodeRecord): boolean {
     const isOpen = ({ key }: NodeRecord) => this.openArms.has(key) || this.unsure.has(key);
     return selections.length > 0 && selections.every(({ by }) => isOpen(by));
   }
 
-  #isJoinedByChance({ planned, scope }: NodeRecord): boolean {
+  #isJoinUnsure({ planned, scope }: NodeRecord): boolean {
     const joined = planned.joins.map((each) => scope.node(each));
     const isUnsure = ({ key }: NodeRecord) => this.unsure.has(key);
     switch (planned.node.join) {
@@ -406,7 +406,7 @@ export class Rehearsal implements NodeOverrides {
   }
 }
 
-/** A workflow that runs itself is told once. */
+/** Whether a `workflow` node runs a workflow that contains it: a recursion is listed once. */
 function runsItself({ planned: { node }, scope }: NodeRecord): boolean {
   for (let { workflow } = scope; node.kind === 'workflow'; { workflow } = workflow.node.scope) {
     if (workflow.plan.graph.name === node.workflow) return true;
@@ -415,10 +415,10 @@ function runsItself({ planned: { node }, scope }: NodeRecord): boolean {
   return false;
 }
 
-/** What a host carries out. */
+/** A node that a host executes. */
 export type Asking = CallNode | ResourceNode | AskNode | ComputeNode;
 
-/** What a host is given for a node, as one value. */
+/** The input of a host for a node, as one value. */
 export function givenTo(model: Asking): Expr {
   switch (model.kind) {
     case 'call':
@@ -435,17 +435,17 @@ export function givenTo(model: Asking): Expr {
   }
 }
 
-/** Whether the engine takes what a host is given, as far as that is known. */
-function isTaken(model: Asking, given: Value): boolean {
+/** Whether the engine accepts the input of a host, as far as it is known. */
+function isAccepted(model: Asking, evaluated: Value): boolean {
   switch (model.kind) {
     case 'call':
       return true;
     case 'resource':
-      return isText(given);
+      return isText(evaluated);
     case 'compute':
-      return isUnknown(given) || Array.isArray(given);
+      return isUnknown(evaluated) || Array.isArray(evaluated);
     case 'ask': {
-      const { message, options } = given as JsonObject;
+      const { message, options } = evaluated as JsonObject;
       if (!isText(message) || model.mode !== 'choice' || isUnknown(options)) return isText(message);
       if (!Array.isArray(options) || options.length === 0 || !options.every(isText)) return false;
       return new Set(options).size === options.length;

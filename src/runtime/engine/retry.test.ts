@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Node, Retry } from '../../graph/model.js';
-import { delayAfter, shareOf } from './attempt.js';
+import { delayAfter, jitterShare } from './attempt.js';
 import {
   again,
   broken,
@@ -56,15 +56,15 @@ describe('E3: the delay before a retry', () => {
   test('the share of the jitter is spread over runs, nodes and attempts, and repeats itself', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.string(), (random, node) => {
-        const share = shareOf(random, node, 1);
+        const share = jitterShare(random, node, 1);
         expect(share).toBeGreaterThanOrEqual(0);
         expect(share).toBeLessThan(1);
-        expect(shareOf(random, node, 1)).toBe(share);
-        expect(shareOf(random, node, 2)).not.toBe(share);
+        expect(jitterShare(random, node, 1)).toBe(share);
+        expect(jitterShare(random, node, 2)).not.toBe(share);
       }),
     );
-    expect(shareOf(0.1, 'a', 1)).not.toBe(shareOf(0.2, 'a', 1));
-    expect(shareOf(0.1, 'a', 1)).not.toBe(shareOf(0.1, 'b', 1));
+    expect(jitterShare(0.1, 'a', 1)).not.toBe(jitterShare(0.2, 'a', 1));
+    expect(jitterShare(0.1, 'a', 1)).not.toBe(jitterShare(0.1, 'b', 1));
   });
 });
 

@@ -11,33 +11,33 @@ import type {
 } from './events.js';
 
 /**
- * What a journal stores of a run: rows of plain JSON, in tables, each with a key. The engine keeps records in memory and
- * makes rows for a journal or a snapshot only. Scopes have keys as nodes do: `/` for the nodes at the top, `both:left` for
- * the branch `left` of the node `both`, `line[3]` for an item of the loop `line`, and `sub/` for the workflow that the node
- * `sub` runs. What follows from other rows and the plan (counters of dependencies, of running calls) has no row.
+ * The state of a run in a journal: rows of plain JSON, in tables, each with a key. The engine keeps records in memory and
+ * creates rows for a journal or a snapshot only. Keys of scopes: `/` at the top, `both:left` for the branch `left` of the
+ * node `both`, `line[3]` for an item of the loop `line`, and `sub/` for the workflow that the node `sub` runs. Values that
+ * follow from other rows and the plan, such as counters of dependencies and of running calls, are not stored.
  */
 export interface Tables {
-  /** What never changes; the one key is the run's id. */
+  /** The constant part of the run; the only key is its id. */
   readonly start: StartRow;
-  /** What changes; the one key is the run's id. */
+  /** The variable part of the run; the only key is its id. */
   readonly run: RunRow;
-  /** By key of the scope: those inside of containers, and the one at the top where there is something to say of it. */
+  /** By key of the scope. The scope at the top has a row only if it ended, was stopped, or has a failure. */
   readonly scopes: ScopeRow;
   /** By key of the node: `branch`, `parallel`, `foreach` and `workflow` nodes that have begun. */
   readonly containers: ContainerRow;
-  /** By key of the node: those that are no longer as they were when their scope began. */
+  /** By key of the node: those that are not in their initial state. */
   readonly nodes: NodeRow;
-  /** Values of the parts of a node under way, by their scopes. Absent values have no row. */
+  /** Values of the parts of a running container, by key of the scope. Absent values have no row. */
   readonly outputs: Json;
   /** Inputs of the workflows that `workflow` nodes run, by the node's key. */
   readonly inputs: JsonObject;
-  /** Lists that are made once: the items of a loop, and the keys of the undo records a rollback covers. */
+  /** Constant lists: the items of a loop, and the keys of the undo records of a rollback. */
   readonly items: readonly Json[];
   /** Fields of the run's state that were written, by name. */
   readonly fields: FieldRow;
-  /** Compensations under way, by key of the node that undoes, or `''` for a cancelled run. */
+  /** Owners that undo, by key of the node, or `''` for a cancelled run. */
   readonly undoing: UndoRow;
-  /** How the compensations of those that undo have ended: by the key in `undoing`, `#`, and their place from 0. */
+  /** Outcomes of compensations: by the key in `undoing`, `#`, and their index. */
   readonly undone: UndoneRow;
   /** Undo records, by `effectKey`. They stay until the run is over. */
   readonly effects: EffectRow;
@@ -51,9 +51,9 @@ export interface Tables {
   readonly failedItems: FailedItemRow;
   /** Accepted answers, by id of the action. */
   readonly submissions: SubmissionRow;
-  /** Ids of the latest events that had one: each takes the row of the oldest one, by a number that goes round. */
+  /** Ids of the latest events that had one, in a ring: a new id replaces the oldest. */
   readonly eventIds: EventIdRow;
-  /** Large values, by sha256 of their JSON: once, however many rows hold them. See `Row`. */
+  /** Large values by sha256 of their JSON, stored once. See `Row`. */
   readonly values: Json;
 }
 
@@ -66,19 +66,18 @@ export type Row = {
     readonly table: T;
     readonly key: string;
     readonly row: Tables[T];
-    /** JSON pointers into the row: there it holds the key of a row in `values` in place of the value. Default: none. */
+    /** JSON pointers to values of the row that were replaced by the key of a row in `values`. Default: none. */
     readonly refs?: readonly string[];
   };
 }[TableName];
 
 /**
- * One row that a journal must write or delete. One `Advance` names a row once. A row and what it holds never change: the
- * engine replaces values and does not change them in place. It may hold the same objects as the state, and must not be
- * changed by who gets it either.
+ * One row that a journal must write or delete. One `Advance` names a row once. A row is immutable and may share objects with
+ * the state: the engine replaces values and does not change them in place.
  */
 export type Change = Row | { readonly op: 'delete'; readonly table: TableName; readonly key: string };
 
-/** What of a run never changes. */
+/** The constant part of a run. */
 export interface StartRow {
   readonly workflow: string;
   /** Hash of the graph the run started on; `advance` refuses another one. */
@@ -87,7 +86,7 @@ export interface StartRow {
   readonly startedAt: number;
   /** See `StartIds`. */
   readonly random?: number;
-  /** After this moment no attempt may run (ms since the epoch). What undoes is no attempt. */
+  /** After this time no attempt may run (ms since the epoch). Compensations are no attempts. */
   readonly deadlineAt?: number;
   /** Values of the graph's inputs. */
   readonly input: JsonObject;
@@ -95,7 +94,7 @@ export interface StartRow {
   readonly tools: Readonly<Record<string, ToolSafety>>;
 }
 
-/** What of a run changes. */
+/** The variable part of a run. */
 export interface RunRow {
   /** The engine that wrote the state last. */
   readonly engineVersion: number;
@@ -104,13 +103,13 @@ export interface RunRow {
   readonly status: RunStatus;
   /** How many nodes have started. */
   readonly started: number;
-  /** How many commands were issued, undo records written and nodes queued: their order. */
+  /** The latest sequence number of commands, undo records and queued nodes. */
   readonly seq: number;
-  /** Work that the latest transition left to the next one. */
+  /** Work that the latest transition did not finish. */
   readonly owed?: OwedWork;
-  /** The run was cancelled, and what it did is being undone. */
+  /** The run was cancelled and has not ended yet. */
   readonly cancelling?: { readonly reason: string; readonly compensate: boolean; readonly code?: string };
-  /** The node after which nothing new started at the top: the `return`, the `error`, or the failure that failed fast. Known at the end. */
+  /** Set at the end: the node that ended the scope at the top: a `return`, an `error`, or a failure that failed fast. */
   readonly endedBy?: string;
   /** Missing for a value that is absent. */
   readonly result?: Json;
@@ -119,59 +118,59 @@ export interface RunRow {
   /** The node at the top that `failure` comes from. */
   readonly failedNode?: string;
   /**
-   * Every node that failed, in declaration order, inside of nodes that failed as well: known at the end of a run that
-   * did not succeed, if there is one.
+   * Set at the end of a run that did not succeed: every failed node, in declaration order, with failed nodes inside
+   * failed containers.
    */
   readonly failures?: readonly NodeFailure[];
 }
 
-/** A list of nodes that runs. */
+/** A scope that runs. */
 export interface ScopeRow {
-  /** How often the containers around it were started over by a `goto`, together. Default: 0. */
+  /** How often a `goto` started the containers around it over, in total. Default: 0. */
   readonly restarts?: number;
-  /** Attempts of the containers around it, the outermost first, joined by dots. Missing where each is in its first. */
+  /** Attempts of the containers around it, the outermost first, joined by dots. Missing if all are 1. */
   readonly attempts?: string;
-  /** The node after which nothing new starts here. */
+  /** The node that ended this scope: no further node starts. */
   readonly endedBy?: string;
   /** At the top of a workflow: the value of the `return` that ended it. Missing for a value that is absent. */
   readonly value?: Json;
-  /** Nothing new starts because of something outside. */
+  /** It was stopped from outside: no further node starts. */
   readonly stopped?: true;
-  /** Because it was stopped, a node was left out or cancelled. */
+  /** A node was skipped or cancelled because the scope was stopped. */
   readonly cut?: true;
-  /** The failure it fails with, known while calls in flight settle. */
+  /** The failure of the scope, set before running nodes have settled. */
   readonly failure?: Failure;
   /** The node of this scope the failure comes from. */
   readonly failedNode?: string;
   /** No retry around it can change the failure. */
   readonly final?: true;
-  /** How many failures there were here. */
+  /** How many nodes have failed here. */
   readonly failures?: number;
 }
 
-/** A node with scopes of its own, in one attempt. Its parts are the arm of a branch, branches, items, or a workflow. */
+/** One attempt of a container. Its parts are the arm of a branch, parallel branches, items, or a workflow. */
 export interface ContainerRow {
-  /** The first of its parts that run: for a branch the arm taken, else 0. */
+  /** Index of the first part: the arm taken of a branch, else 0. */
   readonly first: number;
-  /** The part that begins next. */
+  /** Index of the part that begins next. */
   readonly next: number;
-  /** Behind the last part. */
+  /** Index after the last part. */
   readonly end: number;
   /** How many parts run. */
   readonly running: number;
-  /** No further part begins because of something outside. */
+  /** It was stopped from outside: no further part begins. */
   readonly stopped?: true;
-  /** And what it did is not undone. */
+  /** It was aborted: it is not rolled back. */
   readonly aborted?: true;
   /** A part was cancelled. */
   readonly cut?: true;
-  /** No further part begins, and this is what the attempt fails with once those that run have ended. */
+  /** The failure of the attempt, set before running parts have ended. No further part begins. */
   readonly failure?: Failure;
-  /** The part whose failure that is; missing where the time was up. */
+  /** Index of the part with that failure; missing for a timeout. */
   readonly failedPart?: number;
   /** No retry can change the failure. */
   readonly final?: true;
-  /** All parts have ended, and what they did is being undone. */
+  /** All parts have ended, and a rollback runs. */
   readonly undoing?: true;
 }
 
@@ -182,33 +181,33 @@ export type SelectionReason = 'goto' | 'fallback' | 'rollback';
 export interface NodeRow {
   readonly status: NodeStatus;
   readonly reason?: SkipReason;
-  /** Who selected this node, by key. The first one counts. */
+  /** The nodes that selected this one, by key. The first one counts. */
   readonly selections?: readonly { readonly by: string; readonly why: SelectionReason }[];
   /** The latest attempt, counted from 1. Missing before the first. */
   readonly attempt?: number;
   /** How often this `goto` has jumped. */
   readonly jumps?: number;
-  /** What the call sends, kept for its next attempt. */
+  /** The input of the call, kept for its next attempt. */
   readonly input?: JsonObject;
-  /** What it gave. Missing for a value that is absent. */
+  /** Missing for a value that is absent. */
   readonly output?: Json;
-  /** Why the node failed; between attempts and during a later one, how the attempt before did. */
+  /** The failure of the node; before it settles, that of its previous attempt. */
   readonly failure?: Failure;
-  /** Of a failed node: its place in the order of its scope's failures, from 1. */
+  /** Of a failed node: its position among the failures of its scope, from 1. */
   readonly failedAs?: number;
   /** Of a failed or handled node: no retry around it can change the failure. */
   readonly final?: true;
-  /** Of a handled node: how often its tool or resource was reached. */
+  /** Of a handled node: how many attempts reached its tool or resource. */
   readonly reached?: number;
-  /** It waits for a slot: its place in the order of those that do. */
+  /** Sequence number in the queue for slots. */
   readonly queued?: number;
-  /** The command it waits for, without what follows from the plan. */
+  /** The outstanding command. */
   readonly command?: CommandRow;
 }
 
 /**
- * An owed command without its node, and for a call without what follows from the plan: its tool, attempt and key, its
- * generation where that is the first, and its input where the row of the node keeps that.
+ * An outstanding command without its node. That of a call also lacks tool, attempt and key, a generation of 1, and an input
+ * that the row of the node keeps.
  */
 export type CommandRow =
   | (Pick<OwedCall, 'kind' | 'id' | 'seq' | 'dueAt'> & Partial<Pick<OwedCall, 'generation' | 'input'>>)
@@ -218,28 +217,28 @@ type OwedCall = Extract<OwedCommand, { kind: 'callTool' }>;
 
 type WithoutNode<T> = T extends unknown ? Omit<T, 'node'> : never;
 
-/** Missing value: the field was written as absent. */
+/** The value is missing for a field that was written as absent. */
 interface FieldRow {
   readonly value?: Json;
 }
 
-/** Compensations under way, one after the other. */
+/** An owner that undoes: it makes one compensation after another. */
 export interface UndoRow {
-  /** Its place in the order in which undoing began. */
+  /** Sequence number: the order in which owners began. */
   readonly seq: number;
-  /** Of a `compensate` node the step that is made or looked at next; else the place in the list of covered records. */
+  /** Index of the next step of a `compensate` node, or of the next record in `items`. */
   readonly next: number;
-  /** Covered records that were written or renewed after undoing began: they are undone first. */
+  /** Keys of records that were written or renewed after undoing began. They are undone first. */
   readonly late?: readonly string[];
-  /** How many compensations were issued: their ids count them. */
+  /** How many compensations were issued. Their ids contain this number. */
   readonly issued: number;
-  /** The compensation it waits for: its own, or one of another owner that undoes the same. */
+  /** The compensation that it waits for: its own, or one of another owner for the same record. */
   readonly current?: UndoTarget & { readonly command: string; readonly isIgnored?: true };
-  /** How many compensations have come back or were found to be impossible: each has a row in `undone`. */
+  /** How many compensations have ended or were impossible. Each has a row in `undone`. */
   readonly ended: number;
-  /** A compensation failed, and those behind it are not run. */
+  /** A compensation failed, and the following ones are not run. */
   readonly halted?: true;
-  /** Tools of those, where the end of what another owner undoes is waited for. */
+  /** Their tools, while the owner waits for compensations of other owners. */
   readonly notRun?: readonly string[];
 }
 
@@ -253,13 +252,13 @@ interface UndoneRow {
 /** What a compensation undoes. */
 export interface UndoTarget {
   readonly tool: string;
-  /** Key of the undo record. Missing for a step that was left out. */
+  /** Key of the undo record. Missing for a step that was skipped. */
   readonly effect?: string;
-  /** Key of the node whose effect it takes back, where it is one node's. */
+  /** Key of the node whose effect it undoes, if it is that of one node. */
   readonly undoes?: string;
 }
 
-/** One effect and its undoing. */
+/** An undo record: one effect and its compensation. */
 export interface EffectRow {
   /** Key of the node that made the call. */
   readonly call: string;
@@ -268,52 +267,52 @@ export interface EffectRow {
   readonly tool?: string;
   readonly input?: JsonObject;
   readonly status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';
-  /** Its place in the order of completion. */
+  /** Sequence number: the order of completion. */
   readonly order: number;
-  /** It was to be undone. */
+  /** It was to be undone: it is reported if it is not. */
   readonly wanted?: true;
-  /** It was written for a call that had been abandoned. */
+  /** It is that of an abandoned call. */
   readonly late?: true;
-  /** The compensation in flight: what of its command does not follow from the record. */
+  /** The compensation in flight, without the fields that follow from this record. */
   readonly command?: Pick<OwedCall, 'id' | 'node' | 'seq' | 'dueAt' | 'undoes'>;
   /** Why it could not be undone. */
   readonly failure?: Failure;
-  /** A step of a `compensate` node that undoes no recorded call: the node, and the step's place from 0. */
+  /** It is that of a `compensate` step without a recorded call: the node, and the index of the step. */
   readonly own?: { readonly node: string; readonly step: number };
 }
 
-/** What the generation of a node is counted from. */
+/** Counters that make up the generation of a node. */
 interface GenerationRow {
   /** How often a `goto` started the node over. */
   readonly restarts?: number;
-  /** How often its call became another one: its effect was undone, or a later attempt of a container sent another input. */
+  /** How often its call became a new one: its effect was undone, or a later attempt of a container sent another input. */
   readonly reissues?: number;
-  /** Hash of the input that was sent in a generation, where a container around may send it again. */
+  /** Hash of the input sent in a generation, if a container around may send it again. */
   readonly issued?: { readonly generation: number; readonly input: string };
 }
 
-/** A call that may have taken effect although no result came back. */
+/** A call with unknown outcome: it may have taken effect although it returned no result. */
 interface UnknownRow {
-  /** Its place in the order in which they became known. */
+  /** Sequence number: the order in which these calls failed. */
   readonly seq: number;
   /** Key of the node that made it. */
   readonly step: string;
   readonly tool: string;
-  /** Ids of the attempts of which nothing is known. */
+  /** Ids of the attempts with unknown outcome. */
   readonly attempts: readonly string[];
 }
 
-/** A call that was abandoned. Its success is still recorded. */
+/** An abandoned call. A late success is still recorded. */
 export interface AbandonedRow {
   readonly node: string;
   readonly generation: number;
-  /** What its compensation refers to besides its own output, as it was then: by root, by name. */
+  /** The values that its compensation refers to, except its own output, by root and name. */
   readonly known?: Readonly<Record<string, JsonObject>>;
-  /** Ids of the steps that its compensation plainly refers to and that had succeeded. */
+  /** Ids of the succeeded steps that its compensation refers to unconditionally. */
   readonly succeeded?: readonly string[];
 }
 
-/** An item whose value is null because it failed. */
+/** A failed item of a loop that went on. Its value is null. */
 export interface FailedItemRow {
   /** Key of the loop. */
   readonly step: string;
@@ -332,43 +331,43 @@ export interface SubmissionRow {
 /** An event that had an id. */
 interface EventIdRow {
   readonly id: string;
-  /** Its place in the order of the events that had one, from 0. */
+  /** Its index among the events that had an id. */
   readonly place: number;
 }
 
-/** Work of an event that was not finished within the limit of one transition. */
+/** Work that a transition did not finish within its limit. */
 export interface OwedWork {
   /** The event's time. */
   readonly at: number;
-  /** What is left of the event's expression budget. */
+  /** The rest of the event's expression budget. */
   readonly budget: number;
-  /** Keys of nodes to look at. */
+  /** Keys of the nodes in the ready queue. */
   readonly due: readonly string[];
-  /** What is complete, and was not handled yet. */
+  /** Completions that were not handled. */
   readonly ended: readonly Completion[];
 }
 
-/** What is complete and goes on elsewhere. Nodes and scopes are keys in a row, and records in memory. */
+/** A completion to handle. Nodes and scopes are keys in a row, and records in memory. */
 export type Completion<Node = string, Scope = ScopeRef> =
   /** All nodes of a scope have settled. */
   | { readonly kind: 'scope'; readonly scope: Scope }
-  /** A node has undone what a `parallel` had done. */
+  /** The rollback node of a `parallel` has settled. */
   | { readonly kind: 'rollback'; readonly of: Node }
-  | GoOn<Node>
-  /** Compensations were made, for a node or for the run. */
+  | ContinueUndo<Node>
+  /** A node, or the run, has ended its compensations. */
   | {
       readonly kind: 'undone';
       readonly by?: Node | undefined;
       readonly report: CompensationReport;
-      /** A compensation failed, and those behind it were not run. */
+      /** A compensation failed, and the following ones were not run. */
       readonly hasHalted: boolean;
     };
 
-/** A node, or the run where it is none, has more to undo. */
-export interface GoOn<Node = string> {
+/** A node, or the run if undefined, continues to undo. */
+export interface ContinueUndo<Node = string> {
   readonly kind: 'goOn';
   readonly by?: Node | undefined;
-  /** It has waited in the queue for the slot there is. */
+  /** It is the first in the queue for slots, and one is free. */
   readonly hasTurn?: true;
 }
 

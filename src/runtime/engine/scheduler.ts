@@ -13,7 +13,14 @@ import { completeItem } from './nodes/control-flow.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { Completion, OwedWork, ScopeRef } from './rows.js';
-import { closeContainer, closePart, failedWith, forgetFailedItems, outcomeOf, wipeParts } from './scopes.js';
+import {
+  closeContainer,
+  closePart,
+  deleteParts,
+  failedWith,
+  forgetFailedItems,
+  outcomeOf,
+} from './scopes.js';
 import { skip, stopScope } from './settle.js';
 import type { RunRecord } from './state.js';
 import {
@@ -24,53 +31,53 @@ import {
   readerOf,
   type Transition,
 } from './transition.js';
-import { beginRollback, goOnUndoing, undoableInRun } from './undo.js';
+import { beginRollback, continueUndo, undoableInRun } from './undo.js';
 
-/** What a node's dependencies mean for it: it runs, or it is skipped for a reason. */
+/** What the join of a node decides: it runs, or it is skipped for a reason. */
 export type JoinVerdict = { readonly run: true } | { readonly run: false; readonly reason: SkipReason };
 
 const RUN: JoinVerdict = { run: true };
 const SKIP_FAILED: JoinVerdict = { run: false, reason: 'upstream_failed' };
 const SKIP_SKIPPED: JoinVerdict = { run: false, reason: 'upstream_skipped' };
 
-/** Does everything that can be done without an answer from outside, as far as the limit of the transition lets it. */
-export function runOn(transition: Transition): void {
+/** Does all work that needs no event, up to the limit of the transition. The state owes the rest. */
+export function runActivations(transition: Transition): void {
   while (transition.activations > 0) {
     if (!completeNext(transition) && !startFromQueue(transition) && !activateNext(transition)) return;
     transition.activations -= 1;
   }
-  putOff(transition);
+  saveOwedWork(transition);
 }
 
-/** Those who waited for a slot come before those who only now may start. */
+/** Nodes that wait for a slot start before nodes that become ready now. */
 function startFromQueue(transition: Transition): boolean {
   const { queue, tables } = transition.state;
   if (queue.isEmpty || !hasFreeSlot(transition)) return false;
   const node = nextInQueue(transition);
   if (node === undefined) return false;
   if (tables.known('undoing')?.get(node.key) === undefined) begin(transition, node);
-  else goOnUndoing(transition, node, true);
+  else continueUndo(transition, node, true);
   return true;
 }
 
 function activateNext(transition: Transition): boolean {
   const node = transition.ready.take();
   if (node === undefined) return false;
-  // Since it became ready it may have been skipped, or begun already, or its scope is over.
+  // It may have been skipped or started since, or its scope was deleted.
   if (!node.scope.isOpen) return true;
   if (node.status === 'pending') activate(transition, node);
   else if (node.status === 'ready' && !node.planned.takesSlot) begin(transition, node);
   return true;
 }
 
-/** Every dependency has settled: selection, join, then condition, then a slot. */
+/** Decides by selection, join and condition, in this order, and then by free slots. */
 function activate(transition: Transition, node: NodeRecord): void {
   const { planned, waitingFor, routers } = node;
   const { rehearsal } = transition;
   if (rehearsal !== undefined && waitingFor === 0 && (node.details.selections.length > 0 || routers === 0)) {
-    const turn = rehearsal.resume(transition, node);
-    if (turn === 'begin') begin(transition, node);
-    if (turn !== 'activate') return;
+    const next = rehearsal.resume(transition, node);
+    if (next === 'begin') begin(transition, node);
+    if (next !== 'activate') return;
   }
   if (planned.needsSelection && node.details.selections.length === 0) {
     if (routers === 0) skip(transition, node, 'not_selected');
@@ -86,7 +93,7 @@ function activate(transition: Transition, node: NodeRecord): void {
   if (when !== undefined) {
     const condition = readerOf(transition, node).condition(when);
     if (!condition.ok) {
-      // A fallback stands in for the node's work, not for the question whether it has any.
+      // A fallback replaces the work of a node, not its condition.
       failForGood(transition, node, { failure: condition.failure, reached: 0, final: true });
       return;
     }
@@ -116,15 +123,15 @@ function settlements(scope: ScopeRecord, dependencies: readonly PlannedNode[]): 
   return found;
 }
 
-/** What the settled dependencies of a node count as in its join. */
+/** The settled dependencies of a node, as its join counts them. */
 export class Settlements {
   #succeeded = false;
   #failed = false;
   #skipped = false;
 
   /**
-   * Adds a dependency. One that was skipped because of a failure further up counts as failed, so that a failure reaches
-   * all who depend on it; a skip for any other reason, and a failure that was handled, count as skipped.
+   * Adds a dependency. A skip because of an upstream failure counts as failed, so that a failure reaches all dependents.
+   * Any other skip and a handled failure count as skipped.
    */
   add(status: NodeStatus, reason?: SkipReason): void {
     switch (status) {
@@ -152,7 +159,7 @@ export class Settlements {
     }
   }
 
-  /** Decides by a join rule. Without dependencies every rule lets the node run. */
+  /** Decides by a join rule. Without dependencies the node runs. */
   verdict(rule: JoinRule): JoinVerdict {
     const [succeeded, failed, skipped] = [this.#succeeded, this.#failed, this.#skipped];
     if (!succeeded && !failed && !skipped) return RUN;
@@ -178,19 +185,19 @@ export class Settlements {
 
 /** Starts a node, or its next attempt. */
 function begin(transition: Transition, node: NodeRecord): void {
-  if (node.attempt > 0) startAgain(transition, node);
+  if (node.attempt > 0) clearAttempt(transition, node);
   else if (!start(transition, node)) return;
   if (transition.rehearsal === undefined) beginNode(transition, node);
   else transition.rehearsal.begin(transition, node);
 }
 
-/** What the attempt before left inside goes. */
-function startAgain(transition: Transition, node: NodeRecord): void {
-  wipeParts(transition, node);
+/** Deletes what the previous attempt left inside. */
+function clearAttempt(transition: Transition, node: NodeRecord): void {
+  deleteParts(transition, node);
   forgetFailedItems(transition, node);
 }
 
-/** Reports that a node starts. False, and a failed node, where the run has started too many. */
+/** Reports the start of a node. Fails the node and returns false if the run has started too many. */
 function start(transition: Transition, node: NodeRecord): boolean {
   if (transition.state.run.started >= MAX_STARTED_NODES) {
     failForGood(transition, node, {
@@ -208,28 +215,27 @@ function start(transition: Transition, node: NodeRecord): boolean {
   return true;
 }
 
-/** Guidance is advice: a fault in it is reported beside the start and never fails the node. Empty advice is none. */
+/** A fault in guidance is reported with the start and never fails the node. Empty guidance is left out. */
 function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
   const guidance = readerOf(transition, node).guidance(expr);
   if (!guidance.ok) return { guidanceFailure: guidance.failure };
   return guidance.value === '' ? {} : { guidance: guidance.value };
 }
 
-/** Writes down what is left of an event when its transition is at its limit. Nothing, where nothing is left. */
-function putOff(transition: Transition): void {
+/** Saves the rest of the work of an event when the transition is at its limit. */
+function saveOwedWork(transition: Transition): void {
   const { state, at, budget, ready } = transition;
-  const ended = [...[...transition.first].reverse(), ...transition.completions].map((completion) =>
-    renamed(completion, keyOf, scopeRef),
+  const ended = [...[...transition.continuations].reverse(), ...transition.completions].map((completion) =>
+    mapCompletion(completion, keyOf, scopeRefOf),
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (ready.size > 0 || ended.length > 0 || isReady)) {
-    const work = { at, budget: budget.left, due: ready.keys(), ended };
-    transition.changeRun().owed = work;
+    transition.changeRun().owed = { at, budget: budget.left, due: ready.keys(), ended };
   }
 }
 
-/** Takes up what the transition before left. */
-export function takeUp(transition: Transition, owed: OwedWork): void {
+/** Resumes the work that the previous transition saved. */
+export function resumeOwedWork(transition: Transition, owed: OwedWork): void {
   const { state, ready, completions } = transition;
   transition.changeRun().owed = undefined;
   transition.at = owed.at;
@@ -238,11 +244,11 @@ export function takeUp(transition: Transition, owed: OwedWork): void {
   const find = (key: string): NodeRecord => state.find(key);
   const scopeAt = ({ container, part }: ScopeRef): ScopeRecord =>
     container === undefined ? state.root : state.part(find(container), part);
-  for (const each of owed.ended) completions.push(renamed(each, find, scopeAt));
+  for (const each of owed.ended) completions.push(mapCompletion(each, find, scopeAt));
 }
 
-/** A completion of which nodes and scopes are named in another way. */
-function renamed<N, S, M, R>(
+/** Converts a completion between keys, as in a row, and records, as in memory. */
+function mapCompletion<N, S, M, R>(
   completion: Completion<N, S>,
   node: (node: N) => M,
   scope: (scope: S) => R,
@@ -266,13 +272,13 @@ function keyOf({ key }: NodeRecord): string {
   return key;
 }
 
-function scopeRef({ container, part }: ScopeRecord): ScopeRef {
+function scopeRefOf({ container, part }: ScopeRecord): ScopeRef {
   return container === undefined ? { part } : { container: container.key, part };
 }
 
-/** Handles the next completion. They are handled one after the other, however deep they lead. */
+/** Handles the next completion. A queue instead of recursion: nesting may be deep. */
 export function completeNext(transition: Transition): boolean {
-  const next = transition.first.pop() ?? shiftOf(transition.completions);
+  const next = transition.continuations.pop() ?? shiftOf(transition.completions);
   if (next === undefined) return false;
   switch (next.kind) {
     case 'scope':
@@ -283,15 +289,15 @@ export function completeNext(transition: Transition): boolean {
       return true;
     case 'goOn': {
       const { by, hasTurn } = next;
-      // It may have been aborted as well.
-      if (transition.state.undoing.get(by?.key ?? '') !== undefined) goOnUndoing(transition, by, hasTurn);
+      // An abort may have ended it meanwhile.
+      if (transition.state.undoing.get(by?.key ?? '') !== undefined) continueUndo(transition, by, hasTurn);
       return true;
     }
     case 'undone': {
       const { by, report, hasHalted } = next;
-      if (by === undefined) runUndone(transition, report);
+      if (by === undefined) finishCancelled(transition, report);
       else if (by.planned.node.kind === 'compensate') {
-        // An abort may have come first.
+        // An abort may have cancelled it meanwhile.
         if (by.status === 'running') completeCompensate(transition, by, report, hasHalted);
       } else completeRollback(transition, by, report);
       return true;
@@ -301,7 +307,7 @@ export function completeNext(transition: Transition): boolean {
   }
 }
 
-/** An empty list is not touched: most often it is. */
+/** Skips `shift` on an empty list, which is the usual case. */
 function shiftOf<T>(list: T[]): T | undefined {
   return list.length === 0 ? undefined : list.shift();
 }
@@ -319,14 +325,14 @@ function completeScope(transition: Transition, scope: ScopeRecord): void {
   else completeOnlyPart(transition, container, scope);
 }
 
-/** A branch and a `workflow` node end as what they ran does, unless their time was up. */
+/** A `branch` and a `workflow` node settle as their only part did, unless they timed out. */
 function completeOnlyPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
   const outcome = outcomeOf(transition, scope);
   const { failure, final } = closePart(transition, node, scope, outcome);
   closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, final));
 }
 
-/** The graph as a whole cannot run: the run fails before anything has started. */
+/** Fails a run whose graph cannot run, before any node starts. */
 export function endWithFault(transition: Transition, graph: Graph, { failure, node }: PlanFault): void {
   for (const { id, kind: nodeKind } of graph.nodes) {
     if (id === node?.id) transition.report({ kind: 'nodeFailed', node: id, nodeKind, failure });
@@ -336,7 +342,7 @@ export function endWithFault(transition: Transition, graph: Graph, { failure, no
   finish(transition, { status: 'failed', failure, ...failed });
 }
 
-/** Cancels everything at once: calls in flight are aborted, and what they did stays unknown. [L16] */
+/** Cancels all nodes. Calls in flight are aborted, and their outcome is unknown. [L16] */
 export function cancelRun(
   transition: Transition,
   { reason, compensate = false, code }: Extract<Event, { kind: 'cancelled' }>,
@@ -349,7 +355,7 @@ export function cancelRun(
   return true;
 }
 
-/** Every node at the top has settled. A cancelled run may still have to be undone. */
+/** Ends the run: all nodes at the top have settled. A cancelled run may be rolled back first. */
 function finishRun(transition: Transition): void {
   const { run, compensations } = transition.state;
   const { cancelling, status } = run;
@@ -360,16 +366,11 @@ function finishRun(transition: Transition): void {
   }
   const effects = cancelling.compensate ? undoableInRun(transition) : [];
   if (effects.length > 0) beginRollback(transition, undefined, effects);
-  // What a node was undoing when the run was cancelled is waited for.
+  // Compensations in flight when the run was cancelled go on.
   else if (compensations === 0) finishCancelled(transition);
 }
 
-/** What a cancelled run did is undone. */
-function runUndone(transition: Transition, report: CompensationReport): void {
-  finishCancelled(transition, report);
-}
-
-/** A run succeeds only when no failure is left. */
+/** Ends a run that was not cancelled. It succeeds only if no failure is left. */
 function finishByOutcome(transition: Transition): void {
   const { root } = transition.state;
   const outcome = outcomeOf(transition, root);
@@ -390,7 +391,7 @@ function finishCancelled(transition: Transition, report?: CompensationReport): v
   finish(transition, { status: 'cancelled', failure, failures: failuresIn(transition.state.root) });
 }
 
-/** Every node that failed, as the end of a run names it. */
+/** Every node that failed, in declaration order, followed by failed nodes inside it. */
 function failuresIn(root: ScopeRecord): readonly NodeFailure[] {
   const failed: NodeFailure[] = [];
   const collect = ({ plan, nodes }: ScopeRecord): void => {

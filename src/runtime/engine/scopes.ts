@@ -1,7 +1,7 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { attemptFailed } from './attempt.js';
-import { forgetKept } from './effects.js';
+import { forgetUncompensated } from './effects.js';
 import type { Fact, Failure } from './events.js';
 import { failures } from './failures.js';
 import { attemptId, attemptsInside, restartsInside, timerId } from './identity.js';
@@ -17,14 +17,13 @@ export type Outcome =
   | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
   | { readonly status: 'cancelled' };
 
-/** Begins a scope: its nodes are pending, and those that wait for nothing are ready. */
+/** Begins a scope: its nodes are pending, and those without dependencies are ready. */
 export function openScope({ ready, completions }: Transition, scope: ScopeRecord): void {
   const { nodes } = scope.plan;
   for (const planned of nodes) if (planned.isReadyAtStart) ready.add(scope.node(planned));
   if (nodes.length === 0) completions.push({ kind: 'scope', scope });
 }
 
-/** Begins a part of a container. */
 function openPart(transition: Transition, node: NodeRecord, container: ContainerRecord, part: number): void {
   const { state } = transition;
   const scope = transition.change(state.newPart(node, part));
@@ -34,13 +33,13 @@ function openPart(transition: Transition, node: NodeRecord, container: Container
   openScope(transition, scope);
 }
 
-/** How a scope ended whose nodes have all settled. A failure goes before what was left out, and that before a value. */
+/** The outcome of a scope whose nodes have all settled. A failure takes precedence over a cancelled node. */
 export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
   const { plan, workflow } = scope;
   const { failure, final, cut, endedBy, value: returned } = scope.details;
   if (failure !== undefined) return { status: 'failed', failure, final };
   if (cut) return { status: 'cancelled' };
-  // The value of the `return` that was reached, which is that of the whole workflow.
+  // A `return` ended the workflow with its value.
   const isTop = plan.container === undefined;
   if (isTop && endedBy !== undefined) return { status: 'succeeded', value: returned };
   const expr = isTop ? workflow.plan.graph.returns : plan.value;
@@ -52,45 +51,43 @@ export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
   return { status: 'failed', failure: value.failure, final: true };
 }
 
-/** Deletes a scope that is over, and what is inside it. The value it gave its container stays. */
-function wipeScope(transition: Transition, scope: ScopeRecord): void {
+/** Deletes a scope and everything inside it. Its value stays in the container. */
+function deleteScope(transition: Transition, scope: ScopeRecord): void {
   transition.change(scope).isOpen = false;
   for (const node of scope.nodes) {
     if (node === undefined) continue;
     transition.change(node);
-    wipeParts(transition, node);
+    deleteParts(transition, node);
   }
   scope.nodes.length = 0;
 }
 
-/** Deletes a part of a container. The value it gave stays. */
-function wipePart(transition: Transition, container: ContainerRecord, part: number): void {
+function deletePart(transition: Transition, container: ContainerRecord, part: number): void {
   const scope = container.parts[part];
   if (scope === undefined) return;
-  wipeScope(transition, scope);
+  deleteScope(transition, scope);
   container.parts[part] = undefined;
 }
 
-/** Deletes everything inside a container, and its account. */
-export function wipeParts(transition: Transition, node: NodeRecord): void {
+/** Deletes the container record of a node, and its parts. */
+export function deleteParts(transition: Transition, node: NodeRecord): void {
   const { container } = node;
   if (container === undefined) return;
-  for (let part = container.first; part < container.next; part += 1) wipePart(transition, container, part);
-  wipeContainer(transition, node, container);
+  for (let part = container.first; part < container.next; part += 1) deletePart(transition, container, part);
+  deleteContainer(transition, node, container);
 }
 
-/** Deletes the account of a container whose parts are deleted. */
-function wipeContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
+/** Deletes a container record whose parts are deleted. */
+function deleteContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
   const { items, inputs } = transition.state;
-  wipeValues(transition, container);
+  deleteValues(transition, container);
   if (container.items !== undefined) items.delete(node.key);
   if (container.input !== undefined) inputs.delete(node.key);
   transition.change(container).isOpen = false;
   node.container = undefined;
 }
 
-/** Forgets what the parts of a container gave. */
-function wipeValues(transition: Transition, { values }: ContainerRecord): void {
+function deleteValues(transition: Transition, { values }: ContainerRecord): void {
   for (const value of values) if (value !== undefined) transition.change(value).value = undefined;
   values.length = 0;
 }
@@ -99,15 +96,14 @@ function hasParts({ node, parts }: PlannedNode): boolean {
   return parts.length > 0 || node.kind === 'workflow';
 }
 
-/** Forgets the failed items of a loop that starts over, and of those inside. */
+/** Deletes the failed items of a loop that starts over, and of loops inside. */
 export function forgetFailedItems({ state }: Transition, { key, planned }: NodeRecord): void {
   const { failedItems } = state;
-  // A node without parts has no items, and nothing inside.
   if (failedItems.size === 0 || !hasParts(planned)) return;
   for (const row of failedItems.inside(key)) failedItems.delete(row);
 }
 
-/** Begins an attempt of a node with scopes of its own: `end - first` parts are to run, and none has begun. */
+/** Begins an attempt of a container. Its parts from `first` up to `end` are to run; none has begun. */
 export function openContainer(
   transition: Transition,
   node: NodeRecord,
@@ -122,13 +118,13 @@ export function openContainer(
   if (timeoutMs === undefined) return container;
   const id = timerId(attemptId(transition.state, node, node.attempt));
   const dueAt = transition.at + timeoutMs;
-  transition.expect(node, {
+  transition.issueCommand(node, {
     ...{ kind: 'startTimer', id, node: node.key, purpose: 'timeout', dueAt },
   });
   return container;
 }
 
-/** Begins as many further parts of a container as may run at once. */
+/** Begins parts of a container, as many as may run at once. */
 export function beginParts(transition: Transition, node: NodeRecord, concurrency: number): void {
   const container = containerOf(node);
   while (mayBegin(container) && container.running < Math.max(1, concurrency)) {
@@ -145,12 +141,12 @@ function mayBegin({ next, end, stopped, failure }: ContainerRecord): boolean {
   return next < end && !stopped && failure === undefined;
 }
 
-/** Whether nothing of a container runs any more, nor ever will in this attempt. */
-export function isOver(container: ContainerRecord): boolean {
+/** Whether no part of a container runs or will begin in this attempt. */
+export function isFinished(container: ContainerRecord): boolean {
   return container.running === 0 && !mayBegin(container);
 }
 
-/** Takes note that a part has ended. */
+/** Records the end of a part. */
 export function closePart(
   transition: Transition,
   node: NodeRecord,
@@ -162,13 +158,13 @@ export function closePart(
   if (outcome.status === 'cancelled') container.cut = true;
   reportEnded(transition, node, part, outcome);
   const { kind } = node.planned.node;
-  if (kind === 'foreach' || kind === 'workflow') wipePart(transition, container, part);
+  if (kind === 'foreach' || kind === 'workflow') deletePart(transition, container, part);
   return container;
 }
 
 /**
- * A branch or an item has ended, and its value is kept. Where its failure is `fatal`, the first such failure is what the
- * node fails with: no further part begins, and those that run are stopped or aborted.
+ * Ends a branch or an item and keeps its value. If failures are `fatal`, the first one becomes that of the container: no
+ * further part begins, and running ones are stopped or aborted.
  */
 export function completePart(
   transition: Transition,
@@ -185,7 +181,7 @@ export function completePart(
   if (outcome.status !== 'failed' || container.failure !== undefined) return;
   const { failure, final } = outcome;
   if (fatal === undefined) {
-    // The value of an item that failed is null: why is kept until the loop starts over.
+    // The value of a failed item is null. Its failure is kept until the loop starts over.
     const isItem = node.planned.node.kind === 'foreach';
     if (isItem) transition.state.failedItems.put(key, { step: node.key, index: part, failure });
     return;
@@ -200,7 +196,7 @@ export function completePart(
   });
 }
 
-/** Reports that an item or a branch begins. An arm that a branch took, and a workflow, have facts of their own. */
+/** Reports the start of an item or a parallel branch. The other parts have facts of their own. */
 function reportStarted(
   transition: Transition,
   { key, planned }: NodeRecord,
@@ -215,14 +211,14 @@ function reportStarted(
   }
 }
 
-/** Reports the end of what `reportStarted` has reported. */
+/** Reports the end of a part that `reportStarted` reported. */
 function reportEnded(
   transition: Transition,
   { key, planned }: NodeRecord,
   part: number,
   ended: Outcome,
 ): void {
-  const outcome = factOf(ended);
+  const outcome = outcomeInFact(ended);
   if (planned.node.kind === 'foreach') {
     transition.report({ kind: 'partEnded', node: key, index: part, outcome });
   } else if (planned.node.kind === 'parallel') {
@@ -231,24 +227,24 @@ function reportEnded(
   }
 }
 
-function factOf(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
+function outcomeInFact(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {
   if (outcome.status === 'failed') return { status: 'failed', failure: outcome.failure };
   if (outcome.status === 'cancelled' || outcome.value === undefined) return { status: outcome.status };
   return { status: 'succeeded', value: outcome.value };
 }
 
-/** A container's attempt has come to its end. */
+/** Ends the attempt of a container. */
 export function closeContainer(transition: Transition, node: NodeRecord, outcome: Outcome): void {
   const container = containerOf(node);
   transition.cancelTimer(node);
   const { kind } = node.planned.node;
-  wipeValues(transition, container);
-  if (kind === 'parallel') forgetKept(transition, node);
-  if (kind === 'foreach' || kind === 'workflow') wipeContainer(transition, node, container);
-  settleBy(transition, node, outcome);
+  deleteValues(transition, container);
+  if (kind === 'parallel') forgetUncompensated(transition, node);
+  if (kind === 'foreach' || kind === 'workflow') deleteContainer(transition, node, container);
+  settleWith(transition, node, outcome);
 }
 
-function settleBy(transition: Transition, node: NodeRecord, outcome: Outcome): void {
+function settleWith(transition: Transition, node: NodeRecord, outcome: Outcome): void {
   switch (outcome.status) {
     case 'succeeded':
       succeed(transition, node, outcome.value);
@@ -262,12 +258,10 @@ function settleBy(transition: Transition, node: NodeRecord, outcome: Outcome): v
   }
 }
 
-/** What a container ends with that fails. */
 export function failedWith(failure: Failure, final = false): Outcome {
   return { status: 'failed', failure, final };
 }
 
-/** What a container ends with that has a value. */
 export function succeededWith(value: Value): Outcome {
   return { status: 'succeeded', value };
 }

@@ -1,11 +1,10 @@
 /**
- * A map by texts, in the order in which keys were added. Most runs have one thing of a kind at a time: that one takes no
- * table, and one that comes when it has gone takes none either.
+ * A map with string keys, in insertion order. Most runs have at most one entry at a time, which needs no hash table.
  */
 export class SmallMap<T> {
   #key = '';
   #only: T | undefined;
-  /** Where there is more than one, until there is none. */
+  /** Used from the second entry on, until the map is empty. */
   #all: Map<string, T> | undefined;
 
   get size(): number {
@@ -35,7 +34,7 @@ export class SmallMap<T> {
     this.#all.set(key, value);
   }
 
-  /** Takes a value away. Nothing where the key has none. */
+  /** Removes a value and returns it. */
   delete(key: string): T | undefined {
     const value = this.get(key);
     if (value === undefined) return undefined;

@@ -11,7 +11,7 @@ import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js'
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
 
-/** Every row of a state, as the changes that make it up. */
+/** All rows of a state. */
 export function snapshot(state: RunState): readonly Row[] {
   const rows: Row[] = [];
   for (const record of recordsOf(state)) if (record.hasRow()) rows.push(rowOf(record));
@@ -39,14 +39,14 @@ function* recordsIn(scope: ScopeRecord): Generator<Tracked> {
   }
 }
 
-/** When the command is due that a row holds; none where it holds none, or one without a limit. */
+/** The due time of the command in a row; undefined without a command or a time limit. */
 export function dueTimeOf(row: Row): { readonly command: string; readonly dueAt: number } | undefined {
   if (row.table !== 'nodes' && row.table !== 'effects') return undefined;
   const { id, dueAt } = row.row.command ?? {};
   return id === undefined || dueAt === undefined ? undefined : { command: id, dueAt };
 }
 
-/** The rows that the changes of a run's transitions add up to, in the order in which the engine gave them. */
+/** Applies the changes of a run's transitions in order, and returns the rows that result. */
 export function foldRows(changes: Iterable<Change>): Row[] {
   const rows = new Map<string, Row>();
   for (const change of changes) {
@@ -58,15 +58,15 @@ export function foldRows(changes: Iterable<Change>): Row[] {
 }
 
 /**
- * The state that rows make up, in any order: those of a snapshot, or those that all changes of a run add up to.
+ * Restores a state from rows in any order: those of a snapshot, or the result of `foldRows`.
  *
  * @throws StateVersionError for a state that this engine cannot read.
  * @throws GraphMismatchError when `plan` is not of the graph the run was started on.
- * @throws Error where the rows are not those of a run.
+ * @throws Error if the rows are not those of a run.
  */
 export function restore(plan: Plan, rows: Iterable<Row>): RunState {
   const all = [...rows];
-  // Looked at before anything else is read: a later version may hold large values in another way.
+  // Checked first: a later version may store large values in another way.
   const asStored = new StoredRows(all);
   const { key: id, row: begun } = asStored.only('start');
   checkVersion(id, asStored.only('run').row);
@@ -98,13 +98,13 @@ class StoredRows {
   }
 }
 
-/** Makes records of rows. */
+/** Creates records from rows. */
 class Restoring {
   readonly state: RunState;
   readonly #rows: StoredRows;
   readonly #owed: { readonly command: OwedCommand; readonly owed: Owed }[] = [];
   readonly #queued: NodeRecord[] = [];
-  /** What can be filled in once all nodes are there. */
+  /** References to nodes, set once all nodes are restored. */
   readonly #links: (() => void)[] = [];
 
   constructor(plan: Plan, id: string, rows: StoredRows) {
@@ -214,7 +214,7 @@ class Restoring {
   }
 }
 
-/** Gives a record the rare fields of its row. */
+/** Sets the details of a record from its row. */
 function setAll(record: { set(name: never, value: never): void }, details: object): void {
   for (const [name, value] of Object.entries(details)) record.set(name as never, value as never);
 }

@@ -69,22 +69,22 @@ export class RunRecord implements Tracked<'run'> {
   }
 }
 
-/** An owed command: that of a node, or a compensation and the node that it names. */
+/** An outstanding command: by its node, or a compensation with the node that it names. */
 export type Owed = NodeRecord | { readonly command: OwedCommand; readonly node: NodeRecord };
 
 export function nodeOf(owed: Owed): NodeRecord {
   return owed instanceof NodeRecord ? owed : owed.node;
 }
 
-/** Of a queue that is empty. Never changed. */
-const NONE: never[] = [];
+/** The list of an empty queue. Never changed. */
+const NO_NODES: never[] = [];
 
 /**
- * Nodes that wait for a free slot, in the order in which they came. A node that leaves stays in the list until its turn
- * comes: `node.details.queued` says whether it still waits, and since when.
+ * Nodes that wait for a slot, first in, first out. A node that leaves stays in the list until it comes first:
+ * `node.details.queued` shows whether it still waits, and since when.
  */
 export class SlotQueue {
-  #waiting: { readonly node: NodeRecord; readonly since: number }[] = NONE;
+  #waiting: { readonly node: NodeRecord; readonly since: number }[] = NO_NODES;
   #next = 0;
   #size = 0;
 
@@ -92,7 +92,6 @@ export class SlotQueue {
     return this.#size === 0;
   }
 
-  /** The node that has waited longest. */
   get first(): NodeRecord | undefined {
     for (; this.#next < this.#waiting.length; this.#next += 1) {
       const { node, since } = this.#waiting[this.#next] ?? {};
@@ -101,20 +100,20 @@ export class SlotQueue {
     return undefined;
   }
 
-  /** Puts a node at the end. `node.details.queued` is its place, which is higher than those of all before it. */
+  /** Adds a node at the end. Its `queued` is higher than that of all nodes before it. */
   add(node: NodeRecord): void {
-    if (this.#waiting === NONE) this.#waiting = [];
+    if (this.#waiting === NO_NODES) this.#waiting = [];
     this.#waiting.push({ node, since: node.details.queued });
     this.#size += 1;
   }
 
-  /** A node leaves, wherever it is in the list. Those that have left are let go before they are most of it. */
+  /** Counts a node that leaves. The list is compacted before most of its nodes have left. */
   remove(): void {
     this.#size -= 1;
     if (this.#size === 0) {
-      this.#waiting = NONE;
+      this.#waiting = NO_NODES;
       this.#next = 0;
-    } else if (this.#waiting.length > 2 * this.#size + FEW) {
+    } else if (this.#waiting.length > 2 * this.#size + MAX_STALE) {
       const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
       this.#waiting = left;
       this.#next = 0;
@@ -122,32 +121,32 @@ export class SlotQueue {
   }
 }
 
-/** So many that have left are kept without looking. */
-const FEW = 32;
+/** How many nodes that have left the list keeps in any case. */
+const MAX_STALE = 32;
 
 /**
- * The whole state of a run: records in memory, which the engine changes in place. `snapshot` gives it as rows of plain
- * JSON, and `restore` takes it from them. Read it with the functions of `read.ts`.
+ * The state of a run: records in memory, which the engine changes in place. `snapshot` converts it to rows of plain JSON,
+ * and `restore` creates it from them. Hosts read it with the functions of `read.ts`.
  */
 export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly plan: Plan;
   readonly run: RunRecord;
-  /** Whether it is only tried out: then an item may stand for all of a loop. */
+  /** Whether this is a rehearsal: one item may represent all items of a loop. */
   isRehearsed = false;
   readonly start: Entry<'start'>;
   readonly root: ScopeRecord;
   readonly changes = new ChangeList();
-  /** Commands that want an answer, by id, in the order in which they were issued. */
+  /** Outstanding commands by id, in the order in which they were issued. */
   readonly owed = new SmallMap<Owed>();
   /** Nodes that wait for a slot. */
   readonly queue = new SlotQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
   running = 0;
-  /** Compensations in flight, which are among these. */
+  /** Compensations in flight. `running` includes them. */
   compensations = 0;
   readonly effects = new EffectTable(this);
   readonly tables = new RowTables(this.changes);
-  // Made when they are first asked for: many runs wait at once, and few of them need these.
+  // Created on first use: many runs wait at once, and few of them need these.
   #joined: KeyIndex | undefined;
   #failedItems: FailedItemTable | undefined;
   #large: LargeValues | undefined;
@@ -159,7 +158,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
     this.root = new ScopeRecord(rootAddress(plan));
   }
 
-  /** Keys of those in `undoing` that wait for a compensation which another one has issued, by its id. */
+  /** Keys in `undoing` of owners that wait for a compensation of another owner, by id of the command. */
   get joined(): KeyIndex {
     this.#joined ??= new KeyIndex();
     return this.#joined;
@@ -226,8 +225,8 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   }
 
   /**
-   * The node of a key. Where its scope is over, or has not begun, the record says only which node it is.
-   * @throws Error for the key of no node of this plan.
+   * The node of a key. If its scope was deleted or has not begun, the record only identifies the node.
+   * @throws Error if the plan has no such node.
    */
   find(key: string): NodeRecord {
     const node = this.lookup(key);
@@ -235,7 +234,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
     return node;
   }
 
-  /** As `find`; none for the key of no node of this plan. */
+  /** As `find`; undefined if the plan has no such node. */
   lookup(key: string): NodeRecord | undefined {
     const { root } = this;
     const atTop = root.workflow.plan.byId.get(key);
@@ -247,7 +246,7 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
     return scope.node(planned);
   }
 
-  /** A part of a node, whether it runs or not: an arm's body, a branch, an item, or the workflow that it runs. */
+  /** A part of a node, open or not: an arm's body, a branch, an item, or the workflow that it runs. */
   part(node: NodeRecord, part: number): ScopeRecord {
     const open = node.container?.parts[part];
     if (open !== undefined) return open;
@@ -256,14 +255,14 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
     return closed;
   }
 
-  /** A part of a container that begins. */
   newPart(container: NodeRecord, part: number): ScopeRecord {
     return new ScopeRecord(partAddress(this.plan, container, part), container, part);
   }
 }
 
 /**
- * The node `id` as the nodes of a scope see it; none where it has not begun, or is in a loop the scope is not in.
+ * The node `id` as the nodes of a scope see it; undefined if it has not begun, or is in a loop that does not contain the
+ * scope.
  */
 export function visibleNode(scope: ScopeRecord, id: string): NodeRecord | undefined {
   const planned = scope.workflow.plan.byId.get(id);
@@ -281,24 +280,24 @@ function visibleScope(from: ScopeRecord, plan: ScopePlan): ScopeRecord | undefin
   return outer?.container?.parts[container.parts.indexOf(plan)];
 }
 
-/** The scope around, in the same workflow. */
+/** The enclosing scope in the same workflow. */
 function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefined {
   return container === workflow.node ? undefined : container?.scope;
 }
 
-/** What a container keeps of its parts. @throws Error where it does not run: the state is not of this run. */
+/** The container record of a node. @throws Error if it has none: the state is corrupt. */
 export function containerOf({ key, container }: NodeRecord): ContainerRecord {
   if (container === undefined) throw new Error(`node '${key}' has no parts that run`);
   return container;
 }
 
-/** Counts releases of the engine that could give other commands for the same events. */
+/** Raised by releases of the engine that may give other commands for the same events. */
 export const ENGINE_VERSION = 1;
 
-/** Counts forms of the state. An engine reads its own and the previous one. */
+/** Version of the form of the state. An engine reads its own and the previous one. */
 export const STATE_VERSION = 1;
 
-/** Thrown for a state that this engine cannot read, before anything is read into it. */
+/** Thrown for a state of an unknown version, before anything is read from it. */
 export class StateVersionError extends Error {
   /** The version of the state. */
   readonly actual: unknown;
@@ -313,16 +312,16 @@ export class StateVersionError extends Error {
   }
 }
 
-/** @throws StateVersionError for a run whose state is of another version. */
+/** @throws StateVersionError if the state of a run has another version. */
 export function checkVersion(run: string, { stateVersion }: { readonly stateVersion: unknown }): void {
   if (stateVersion !== STATE_VERSION) throw new StateVersionError(run, stateVersion);
 }
 
-/** Thrown when a host brings a state together with a graph it was not started on. */
+/** Thrown for a state with another graph than the one the run was started on. */
 export class GraphMismatchError extends Error {
   /** Hash of the graph the run was started on. */
   readonly expected: string;
-  /** Hash of the graph that was brought. */
+  /** Hash of the graph of the call. */
   readonly actual: string;
 
   constructor(run: string, expected: string, actual: string) {
@@ -333,7 +332,7 @@ export class GraphMismatchError extends Error {
   }
 }
 
-/** @throws GraphMismatchError where a run was started on another graph than that of the plan. */
+/** @throws GraphMismatchError if a run was started on another graph than that of the plan. */
 export function checkGraph(run: string, graphHash: string, { hash }: Plan): void {
   if (hash !== graphHash) throw new GraphMismatchError(run, graphHash, hash);
 }

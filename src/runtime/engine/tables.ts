@@ -1,22 +1,22 @@
 import type { TableName, Tables } from './rows.js';
 
-/** A row or command that is being put together, property by property: spreading objects is slow. */
+/** A row or command that is built property by property: spreading objects is slow. */
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * Something of a run that has a row in a journal as long as there is something to say of it. Not a class: what several
- * classes inherit is slow to set up, and there is one of these for each step.
+ * A record of a run that may have a row in a journal. An interface and not a base class: inherited constructors are slow,
+ * and there is a record for each step.
  */
 export interface Tracked<T extends TableName = TableName> {
   readonly table: T;
   readonly key: string;
-  /** It may have changed in the present transition. */
+  /** It may have changed in the current transition. */
   isDirty: boolean;
   /** It had a row after the latest transition that changed it. */
   isStored: boolean;
   /** Whether it has a row now. */
   hasRow(): boolean;
-  /** Its row: plain JSON that shares nothing that changes with the record. */
+  /** Its row: plain JSON that later changes of the record do not affect. */
   toRow(): Tables[T];
 }
 
@@ -43,9 +43,9 @@ export class Entry<T extends TableName> implements Tracked<T> {
   }
 }
 
-/** What changed in the present transition. */
+/** Records that changed in the current transition. */
 export class ChangeList {
-  /** None where nothing did: a run that waits holds no list. */
+  /** Undefined without changes: a waiting run holds no list. */
   #changed: Tracked[] | undefined;
   /** How many transitions have ended. */
   transitions = 0;
@@ -58,7 +58,7 @@ export class ChangeList {
     else this.#changed.push(record);
   }
 
-  /** Ends the transition: gives what changed, each once. What had no row and has none is left out. */
+  /** Ends the transition and returns the changed records, each once, without those that never had a row. */
   take(): readonly Tracked[] {
     this.transitions += 1;
     const changed = this.#changed;
@@ -80,11 +80,11 @@ export class ChangeList {
 
 const NOTHING: readonly Tracked[] = [];
 
-/** A table whose rows are replaced as wholes. */
+/** A table whose rows are replaced as a whole. */
 export class RowTable<T extends TableName> {
   readonly table: T;
   readonly #changes: ChangeList;
-  /** None before the first row: most runs use few tables. */
+  /** Undefined before the first row: most runs use few tables. */
   #entries: Map<string, Entry<T>> | undefined;
 
   constructor(table: T, changes: ChangeList) {
@@ -100,7 +100,7 @@ export class RowTable<T extends TableName> {
     return this.#entries?.get(key)?.value;
   }
 
-  /** @throws Error where there is no such row: the state is not of this run. */
+  /** @throws Error if there is no such row: the state is corrupt. */
   need(key: string): Tables[T] {
     const row = this.get(key);
     if (row === undefined) throw new Error(`the state has no row '${key}' in '${this.table}'`);
@@ -117,7 +117,7 @@ export class RowTable<T extends TableName> {
     this.#changes.note(entry);
   }
 
-  /** False where there is no such row. */
+  /** False if there is no such row. */
   delete(key: string): boolean {
     const entry = this.#entries?.get(key);
     if (entry === undefined) return false;
@@ -140,9 +140,9 @@ export class RowTable<T extends TableName> {
   }
 }
 
-/** Keys of rows, by what they are looked for. */
+/** An index of rows: keys of rows by another key. */
 export class KeyIndex {
-  /** None before the first key. */
+  /** Undefined before the first key. */
   #keys: Map<string, Set<string>> | undefined;
 
   add(at: string, key: string): void {
@@ -157,12 +157,12 @@ export class KeyIndex {
     if (keys?.delete(key) === true && keys.size === 0) this.#keys?.delete(at);
   }
 
-  /** A list of its own: the index may change while it is gone through. */
+  /** A copy: the index may change during an iteration. */
   all(at: string): readonly string[] {
     return [...(this.#keys?.get(at) ?? [])];
   }
 
-  /** Gives all, and forgets them. */
+  /** Removes and returns all keys. */
   take(at: string): readonly string[] {
     const keys = this.all(at);
     this.#keys?.delete(at);
@@ -170,7 +170,7 @@ export class KeyIndex {
   }
 }
 
-/** The tables of a run whose rows are replaced as wholes, but for those that are looked for by other keys as well. */
+/** The tables of a run whose rows are replaced as a whole, without those that have an index. */
 export const ROW_TABLES = [
   'inputs',
   'items',
@@ -186,7 +186,7 @@ export const ROW_TABLES = [
 
 export type RowTableName = (typeof ROW_TABLES)[number];
 
-/** Tables, each made when it is first asked for: most runs use few. */
+/** Tables, created on first use: most runs use few. */
 export class RowTables {
   readonly #changes: ChangeList;
   #tables: { [T in RowTableName]?: RowTable<T> } | undefined;
@@ -205,13 +205,13 @@ export class RowTables {
     return made;
   }
 
-  /** For reading alone, where every run asks: a table that is not there is not made, and has no rows. */
+  /** A table if it exists, for reading on hot paths: an absent table has no rows. */
   known<T extends RowTableName>(name: T): RowTable<T> | undefined {
     const tables: { [K in T]?: RowTable<K> } | undefined = this.#tables;
     return tables?.[name];
   }
 
-  /** Those that are there. */
+  /** The tables that exist. */
   all(): readonly RowTable<RowTableName>[] {
     return Object.values(this.#tables ?? {});
   }

@@ -4,16 +4,16 @@ import type { Advance } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
 import type { Command, Fact, OwedCommand } from './events.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
-import type { Change, Completion, GoOn, Row } from './rows.js';
+import type { Change, Completion, ContinueUndo, Row } from './rows.js';
 import type { RunRecord, RunState } from './state.js';
 import type { Tracked } from './tables.js';
 
-/** What the expressions of the start, or of one event, may cost together. See `Budget` for the unit. */
+/** Expression budget of the start or of one event. See `Budget` for the unit. */
 export const ADVANCE_BUDGET = 1_000_000;
 
-/** What one `start` or `advance` does at most. */
+/** Limits of one transition. */
 export interface Limits {
-  /** So many nodes are looked at, and completions handled. What is left is owed: see `Advance.more`. */
+  /** How many activations and completions it handles. The state owes the rest: see `Advance.more`. */
   readonly activations: number;
   /** What nodes do in a rehearsal. Default: they run. */
   readonly rehearsal?: NodeOverrides;
@@ -39,28 +39,28 @@ export const DEFAULT_LIMITS: Limits = { activations: 10_000 };
 const NOTHING: ReadonlySet<string> = new Set();
 
 /**
- * One `start` or `advance` under way.
+ * One `start` or `advance`.
  *
- * `at` is taken as it comes. It only says when a timer is due and whether a time has passed, so a clock that steps back
- * disturbs nothing: a limit stays as long as it is, measured from the host's present time.
+ * `at` need not be monotonic. It only decides when timers are due and whether a time has passed. If the host's clock steps
+ * back, a limit keeps its length from the host's present time.
  */
 export class Transition {
   readonly plan: Plan;
   readonly state: RunState;
-  /** Of the event that is applied: ms since the epoch, as the host read it. */
+  /** Time of the current event (ms since the epoch). */
   at: number;
-  /** Of the event that is applied. */
+  /** Expression budget of the current event. */
   budget: Budget;
-  /** How many activations are left. */
+  /** Activations left. */
   activations: number;
-  /** Nodes that may be able to start, or to go on, and that were not looked at yet. */
+  /** Nodes that may be able to start or to continue. */
   readonly ready = new ReadyQueue();
-  /** Commands of calls and reads that the host had not made yet. */
+  /** Ids of commands of a cancelled run that the host has not started. */
   notStarted: ReadonlySet<string> = NOTHING;
-  /** What is complete, and was not handled yet: handled in this order, one after the other. */
+  /** Completions to handle, in this order. */
   readonly completions: Completion<NodeRecord, ScopeRecord>[] = [];
-  /** What goes on before everything else, the next one last: work that would otherwise be done at once. */
-  readonly first: GoOn<NodeRecord>[] = [];
+  /** A stack of undoing to continue before any other completion. */
+  readonly continuations: ContinueUndo<NodeRecord>[] = [];
   readonly rehearsal: NodeOverrides | undefined;
   readonly #commands: Command[] = [];
   readonly #facts: Fact[] = [];
@@ -74,25 +74,23 @@ export class Transition {
     this.budget = new Budget(ADVANCE_BUDGET);
   }
 
-  /** Begins with the next event of a batch. */
   beginEvent(at: number, notStarted: readonly string[] = []): void {
     this.at = at;
     if (this.budget.left !== ADVANCE_BUDGET) this.budget = new Budget(ADVANCE_BUDGET);
     this.notStarted = notStarted.length === 0 ? NOTHING : new Set(notStarted);
   }
 
-  /** A record that is about to be changed. */
+  /** Marks a record that is about to be changed. */
   change<R extends Tracked>(record: R): R {
     this.state.changes.note(record);
     return record;
   }
 
-  /** The record of the run, which is about to be changed. */
   changeRun(): RunRecord {
     return this.change(this.state.run);
   }
 
-  /** The next place in the order of commands, undo records and queued nodes. */
+  /** The next sequence number of commands, undo records and queued nodes. */
   nextSeq(): number {
     const run = this.changeRun();
     run.seq += 1;
@@ -100,18 +98,18 @@ export class Transition {
   }
 
   /**
-   * Gives a command of a node that wants an answer: the run owes it until `settleCommand`.
-   * @param command is taken over: it must be made for this. Its `seq` is given here; one that is made often has room for
-   *   it, because a property that is added takes an object of its own.
+   * Issues a command of a node. It is outstanding until `settleCommand`.
+   * @param command is changed: it gets its `seq`. Frequent commands are created with one, as adding a property costs an
+   *   extra allocation.
    */
-  expect(node: NodeRecord, command: Command | OwedCommand): void {
+  issueCommand(node: NodeRecord, command: Command | OwedCommand): void {
     const owed = this.#numbered(command);
     this.change(node).command = owed;
     this.state.owed.set(owed.id, node);
   }
 
-  /** Gives a compensation, which the run owes until `settleCommand`. Otherwise as `expect`. */
-  expectCompensation(node: NodeRecord, command: Command): OwedCommand {
+  /** Issues a compensation, like `issueCommand`. */
+  issueCompensation(node: NodeRecord, command: Command): OwedCommand {
     const owed = this.#numbered(command);
     this.state.owed.set(owed.id, { command: owed, node });
     return owed;
@@ -125,25 +123,25 @@ export class Transition {
     return owed;
   }
 
-  /** Settles a command, because it was answered or withdrawn. */
+  /** Ends a command that was answered or withdrawn. */
   settleCommand(id: string): void {
     const owed = this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;
   }
 
-  /** Counts work that cannot be divided: what comes after it is owed the sooner. */
+  /** Counts indivisible work against the limit of the transition. */
   spend(activations: number): void {
     this.activations -= activations;
   }
 
-  /** Forgets the timer that a node waits for, where it does, and asks the host to do so as well. */
+  /** Cancels the timer of a node, if it has one. */
   cancelTimer({ command }: NodeRecord): void {
     if (command?.kind !== 'startTimer') return;
     this.settleCommand(command.id);
     this.#commands.push({ kind: 'cancelTimer', id: `${command.id}:cancel`, timer: command.id });
   }
 
-  /** Forgets a call or an action and asks the host to cancel it: what comes back is late. */
+  /** Cancels a call or an action. An answer to it is late. */
   cancelCall(call: string): void {
     this.settleCommand(call);
     this.#commands.push({ kind: 'cancelCall', id: `${call}:cancel`, call });
@@ -153,15 +151,14 @@ export class Transition {
     this.#facts.push(fact);
   }
 
-  /** Everything that has happened. */
   finish(consumed: number): Advance {
     return new Result(this.state, this.#commands, this.#facts, consumed);
   }
 }
 
-/** Nodes to look at, handed out in declaration order whatever order they come in. */
+/** The ready queue: nodes that may start now, in declaration order. */
 export class ReadyQueue {
-  /** The one that is next, where it is the only one: most often it is. */
+  /** The only node, if there is one: the usual case. */
   #only: NodeRecord | undefined;
   #nodes: NodeRecord[] | undefined;
   #next = 0;
@@ -193,7 +190,6 @@ export class ReadyQueue {
     return this.#nodes === undefined ? 0 : this.#nodes.length - this.#next;
   }
 
-  /** Keys of those that were not handed out, in order. */
   keys(): string[] {
     if (this.#only !== undefined) return [this.#only.key];
     return this.#nodes?.slice(this.#next).map(({ key }) => key) ?? [];
@@ -210,13 +206,12 @@ export class ReadyQueue {
     if (nodes === undefined || node === undefined) return undefined;
     this.#next += 1;
     if (this.#next < nodes.length) return node;
-    // All were handed out: the next ones begin from the front.
+    // The list is empty: reuse it.
     nodes.length = 0;
     this.#next = 0;
     return node;
   }
 
-  /** As a list: there will be more than one. */
   #all(): NodeRecord[] {
     this.#nodes ??= [];
     if (this.#only !== undefined) this.#nodes.push(this.#only);
@@ -225,7 +220,7 @@ export class ReadyQueue {
   }
 }
 
-/** Where a part of the order is equal, one node contains the other and comes first. */
+/** In declaration order. A container comes before the nodes inside it. */
 function isBefore(one: NodeRecord, other: NodeRecord): boolean {
   const depth = Math.min(one.scope.order.length, other.scope.order.length);
   for (let place = 0; place < depth; place += 1) {
@@ -268,7 +263,7 @@ class Result implements Advance {
     if (this.#transition !== this.state.changes.transitions) {
       throw new Error('changes must be read before the state is advanced again');
     }
-    return this.state.large.takeOut(changesOf(this.#changed));
+    return this.state.large.extract(changesOf(this.#changed));
   }
 }
 
@@ -280,7 +275,7 @@ function changesOf(changed: readonly Tracked[]): readonly Change[] {
     else deleted.push(record);
   }
   if (deleted.length === 0) return changes;
-  // What came anew under a key takes the place of what was there.
+  // A new record with the same key replaces the deleted one.
   const put = new Set(changes.map(({ table, key }) => `${table} ${key}`));
   for (const { table, key } of deleted) {
     if (!put.has(`${table} ${key}`)) changes.push({ op: 'delete', table, key });
@@ -288,17 +283,16 @@ function changesOf(changed: readonly Tracked[]): readonly Change[] {
   return changes;
 }
 
-/** The row of a record that has one. */
 export function rowOf(record: Tracked): Row {
   return { op: 'put', table: record.table, key: record.key, row: record.toRow() } as Row;
 }
 
-/** Evaluates as the nodes of a scope see the run. */
+/** Evaluates expressions as the nodes of a scope see the run. */
 export function readerIn({ state, budget }: Transition, scope: ScopeRecord): Evaluation {
   return new Evaluation(state, budget, scope);
 }
 
-/** Evaluates as a node sees the run. One that a fallback selected sees the failure it takes over for, as `error`. */
+/** Evaluates expressions as a node sees the run. A fallback node sees the failure that it handles as `error`. */
 export function readerOf(transition: Transition, node: NodeRecord): Evaluation {
   const error = errorOf(node);
   const reader = readerIn(transition, node.scope);
@@ -310,12 +304,12 @@ export function hasFreeSlot({ state, plan }: Transition): boolean {
   return state.running < plan.maxConcurrency;
 }
 
-/** Takes or gives back a slot. */
+/** Takes or releases a slot. */
 export function changeSlots({ state }: Transition, by: 1 | -1): void {
   state.running += by;
 }
 
-/** Puts a node at the end of the queue for a free slot. */
+/** Adds a node to the end of the queue for slots. */
 export function enterQueue(
   transition: Transition,
   node: NodeRecord,
@@ -326,14 +320,14 @@ export function enterQueue(
   transition.state.queue.add(node);
 }
 
-/** Takes the node that has waited longest out of the queue. */
+/** Removes the first node from the queue for slots. */
 export function nextInQueue(transition: Transition): NodeRecord | undefined {
   const node = transition.state.queue.first;
   if (node !== undefined) leaveQueue(transition, node);
   return node;
 }
 
-/** Takes a node out of the queue, wherever it is in it; one that is not is left alone. */
+/** Removes a node from the queue for slots, if it is in it. */
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
   if (node.details.queued === 0) return;
   transition.change(node).set('queued', 0);

@@ -5,31 +5,30 @@ import {
   markNotUndoable,
   markNotUndone,
   markUndone,
-  namedBy,
-  ownKey,
-  recordOwn,
+  markWanted,
+  recordStepEffect,
+  stepEffectKey,
   type ToolCall,
-  want,
+  undoneNodeKey,
 } from './effects.js';
 import type { CompensationReport, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
 import { attemptId, callKeyText, countReissue, generationOf, undoId, undoKeyText } from './identity.js';
 import { type Effect, effectIndex } from './indexed-tables.js';
 import type { NodeRecord } from './records.js';
-import type { EffectRow, GoOn, UndoRow, UndoTarget } from './rows.js';
+import type { ContinueUndo, EffectRow, UndoRow, UndoTarget } from './rows.js';
 import type { RunState } from './state.js';
 import { changeSlots, enterQueue, hasFreeSlot, readerIn, type Transition } from './transition.js';
 
-/** Who undoes: a `compensate` node, a `parallel` that rolls back, or, where it is none, the cancelled run. */
+/** Who undoes: a `compensate` node, a `parallel` that rolls back, or the cancelled run (undefined). */
 type Owner = NodeRecord | undefined;
 
-/** A record that is to be undone. */
 type Covered = UndoTarget & { readonly effect: string };
 
-/** What an owner does next. */
+/** The next action of an owner. */
 type Next =
   | { readonly kind: 'end' }
-  /** Nothing is to be done for it. `reason` where an observer is told. */
+  /** Nothing to undo. `skipped` is reported. */
   | { readonly kind: 'pass'; readonly skipped?: UndoTarget }
   | { readonly kind: 'failed'; readonly tool: string; readonly failure: Failure; readonly isIgnored: boolean }
   | {
@@ -45,20 +44,20 @@ type Next =
       readonly isIgnored: boolean;
     };
 
-/** Begins to undo what a `compensate` node lists. What it did in an earlier attempt of a container is another call. */
+/** Begins the steps of a `compensate` node. Those of an earlier attempt of a container were other calls. */
 export function beginCompensating(transition: Transition, owner: NodeRecord, failure?: Failure): void {
   const { state } = transition;
   const { node } = owner.planned;
   const generation = generationOf(state, owner);
   const steps = node.kind === 'compensate' ? node.steps : [];
   const hasOwn = steps.some((_, step) => {
-    return state.effects.get(ownKey(owner.key, generation, step)) !== undefined;
+    return state.effects.get(stepEffectKey(owner.key, generation, step)) !== undefined;
   });
   if (hasOwn) countReissue(state, owner.key);
   begin(transition, owner, failure);
 }
 
-/** Begins to undo the records inside a `parallel`, or all records of the cancelled run. */
+/** Begins the rollback of a `parallel`, or of the cancelled run. */
 export function beginRollback(
   transition: Transition,
   owner: Owner,
@@ -66,7 +65,7 @@ export function beginRollback(
   failure?: Failure,
 ): void {
   transition.spend(effects.length);
-  transition.state.items.put(keyOf(owner), want(transition, effects));
+  transition.state.items.put(keyOf(owner), markWanted(transition, effects));
   begin(transition, owner, failure);
 }
 
@@ -78,21 +77,21 @@ function begin(transition: Transition, owner: Owner, failure: Failure | undefine
   });
   const row = { seq: transition.nextSeq(), next: 0, issued: 0, ended: 0 };
   transition.state.undoing.put(keyOf(owner), row);
-  goOnUndoing(transition, owner);
+  continueUndo(transition, owner);
 }
 
-/** What a cancelled run undoes: every record that has a compensation, the newest first. */
+/** The records that a cancelled run undoes, the newest first. */
 export function undoableInRun({ state }: Transition): Effect[] {
   return state.effects.open().filter(({ tool }) => tool !== undefined);
 }
 
 /**
- * Looks at what is to be undone next: makes its compensation, as soon as there is a slot for it, or leaves it and goes on
- * behind it with the next activation.
+ * Issues the next compensation, or queues its owner for a slot. If there is nothing to issue for a record, the next
+ * activation continues with the record after it.
  *
- * @param hasTurn it has waited in the queue for the slot there is now.
+ * @param hasTurn the owner is the first in the queue, and there is a free slot.
  */
-export function goOnUndoing(transition: Transition, owner: Owner, hasTurn?: true): void {
+export function continueUndo(transition: Transition, owner: Owner, hasTurn?: true): void {
   const { undoing } = transition.state;
   const row = undoing.need(keyOf(owner));
   if (row.current !== undefined) return;
@@ -107,17 +106,17 @@ export function goOnUndoing(transition: Transition, owner: Owner, hasTurn?: true
       finish(transition, owner, row);
       return;
     case 'pass':
-      undoing.put(keyOf(owner), beyond(row));
+      undoing.put(keyOf(owner), pastCurrent(row));
       if (next.skipped !== undefined) reportSkipped(transition, owner, next.skipped);
-      transition.first.push(goOn(owner, hasTurn));
+      transition.continuations.push(continuationOf(owner, hasTurn));
       return;
     case 'failed':
-      undoing.put(keyOf(owner), noted(transition, owner, beyond(row), next));
-      transition.first.push(goOn(owner, hasTurn));
+      undoing.put(keyOf(owner), withOutcome(transition, owner, pastCurrent(row), next));
+      transition.continuations.push(continuationOf(owner, hasTurn));
       return;
     case 'join': {
       const current = currentOf(next.target, next.command, next.isIgnored);
-      undoing.put(keyOf(owner), { ...beyond(row), current });
+      undoing.put(keyOf(owner), { ...pastCurrent(row), current });
       transition.state.joined.add(next.command, keyOf(owner));
       return;
     }
@@ -127,7 +126,7 @@ export function goOnUndoing(transition: Transition, owner: Owner, hasTurn?: true
   }
 }
 
-function goOn(by: Owner, hasTurn?: true): GoOn<NodeRecord> {
+function continuationOf(by: Owner, hasTurn?: true): ContinueUndo<NodeRecord> {
   return hasTurn === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn };
 }
 
@@ -141,15 +140,15 @@ function currentOf(target: UndoTarget, command: string, isIgnored: boolean): Non
   return { ...target, command, ...(isIgnored ? { isIgnored: true as const } : {}) };
 }
 
-/** The row once the record or step it looked at was picked. */
-function beyond({ late, ...row }: UndoRow): UndoRow {
+/** The row after its current record or step. */
+function pastCurrent({ late, ...row }: UndoRow): UndoRow {
   if (late === undefined) return { ...row, next: row.next + 1 };
   const [, ...rest] = late;
   return rest.length === 0 ? row : { ...row, late: rest };
 }
 
-/** The row once a compensation has ended, which is written down. */
-function noted(
+/** Writes the outcome of a compensation, and returns the row after it. */
+function withOutcome(
   { state }: Transition,
   owner: Owner,
   row: UndoRow,
@@ -169,12 +168,12 @@ function undoneKey(owner: Owner, place: number): string {
   return `${keyOf(owner)}#${place}`;
 }
 
-/** Forgets how the compensations of one that undoes have ended. */
+/** Deletes the outcomes of an owner's compensations. */
 export function forgetUndone({ state }: Transition, owner: Owner, { ended }: UndoRow): void {
   for (let place = 0; place < ended; place += 1) state.undone.delete(undoneKey(owner, place));
 }
 
-/** None where it must wait for a slot. */
+/** Undefined if a slot is needed first. */
 function nextOf(transition: Transition, owner: Owner, row: UndoRow, needsSlot: boolean): Next | undefined {
   if (owner?.planned.node.kind === 'compensate') return nextStep(transition, owner, row, needsSlot);
   const key = row.late?.[0] ?? transition.state.items.need(keyOf(owner))[row.next];
@@ -191,9 +190,9 @@ function nextEffect(transition: Transition, key: string, needsSlot: boolean): Ne
   }
   const isIgnored = isErrorIgnored(transition, effect);
   const target = { tool, effect: key, undoes: call };
-  // A failure that was known before does not keep the others from being undone.
+  // A failure from an earlier attempt to undo does not halt this rollback.
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored: true };
-  return nextFor({ key, ...effect }, target, isIgnored, needsSlot);
+  return nextForEffect({ key, ...effect }, target, isIgnored, needsSlot);
 }
 
 function isErrorIgnored({ state }: Transition, { call, own }: Pick<Effect, 'call' | 'own'>): boolean {
@@ -202,8 +201,13 @@ function isErrorIgnored({ state }: Transition, { call, own }: Pick<Effect, 'call
   return node.kind === 'compensate' && node.steps[own.step]?.ignoreError === true;
 }
 
-/** What undoes a record that is active, unknown or being undone. */
-function nextFor(effect: Effect, target: Covered, isIgnored: boolean, needsSlot: boolean): Next | undefined {
+/** Joins a compensation in flight, or issues one for a record that is active or unknown. */
+function nextForEffect(
+  effect: Effect,
+  target: Covered,
+  isIgnored: boolean,
+  needsSlot: boolean,
+): Next | undefined {
   const { command, input, status } = effect;
   if (status === 'undoing' && command !== undefined)
     return { kind: 'join', target, command: command.id, isIgnored };
@@ -221,7 +225,7 @@ function nextStep(
   const step = owner.planned.compensations[row.next];
   if (step === undefined) return END;
   const { tool, input: expr, ignoreError: isIgnored = false } = step.compensation;
-  const named = namedBy(step, owner.scope);
+  const named = undoneNodeKey(step, owner.scope);
   const own = named === undefined ? { tool } : { tool, undoes: named };
   const reader = readerIn(transition, owner.scope);
   if (!hasSomethingToUndo(reader, step)) return { kind: 'pass', skipped: own };
@@ -230,19 +234,19 @@ function nextStep(
   const place = { node: owner.key, step: row.next, generation: generationOf(transition.state, owner) };
   const call = named ?? owner.key;
   if (!input.ok) {
-    recordOwn(transition, place, { call, tool, status: 'failed', failure: input.failure });
+    recordStepEffect(transition, place, { call, tool, status: 'failed', failure: input.failure });
     return { kind: 'failed', tool, failure: input.failure, isIgnored };
   }
   const effect = effects.undoneBy(tool, input.value);
   if (effect === undefined) {
-    const key = recordOwn(transition, place, { call, tool, input: input.value, status: 'active' });
-    return nextFor({ key, ...effects.need(key) }, { ...own, effect: key }, isIgnored, false);
+    const key = recordStepEffect(transition, place, { call, tool, input: input.value, status: 'active' });
+    return nextForEffect({ key, ...effects.need(key) }, { ...own, effect: key }, isIgnored, false);
   }
   const target = { tool, effect: effect.key, undoes: effect.call };
   if (effect.status === 'undone') return { kind: 'pass', skipped: target };
-  want(transition, [effect]);
+  markWanted(transition, [effect]);
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored };
-  return nextFor(effect, target, isIgnored, false);
+  return nextForEffect(effect, target, isIgnored, false);
 }
 
 function reasonOf({ failure, call }: Pick<Effect, 'failure' | 'call'>): Failure {
@@ -258,17 +262,17 @@ function issue(
   const { state, at } = transition;
   const { effect, undoes } = target;
   const node = owner ?? state.find(undoes ?? '');
-  const id = undoId(baseOf(transition, owner), row.issued);
+  const id = undoId(idBaseOf(transition, owner), row.issued);
   const { failure: _failure, command: _command, ...record } = state.effects.need(effect);
-  // The run's deadline does not cut it short: what was begun is undone.
+  // The run's deadline does not limit a compensation.
   const dueAt = at + DEFAULT_TIMEOUT_MS;
   const issued = { id, node: node.key, seq: 0, dueAt, ...(undoes === undefined ? {} : { undoes }) };
   const call = compensationCall(state, { key: effect, ...record, input }, issued);
-  const { seq } = transition.expectCompensation(node, call);
+  const { seq } = transition.issueCompensation(node, call);
   const inFlight = { ...issued, seq };
   state.effects.put(effect, { ...record, status: 'undoing', command: inFlight });
   const current = currentOf(target, id, isIgnored);
-  state.undoing.put(keyOf(owner), { ...beyond(row), issued: row.issued + 1, current });
+  state.undoing.put(keyOf(owner), { ...pastCurrent(row), issued: row.issued + 1, current });
   changeSlots(transition, 1);
   state.compensations += 1;
   const { tool, attempt } = call;
@@ -279,7 +283,7 @@ function issue(
   });
 }
 
-/** The call that undoes a record, without what is known when it is issued. */
+/** The call that undoes a record. `issued` is the part of it that the record keeps. */
 export function compensationCall(
   { run }: RunState,
   { key: effect, call, generation, tool = '', input = {}, own }: Effect,
@@ -295,7 +299,7 @@ export function compensationCall(
 
 type OwedCompensation = Extract<OwedCommand, { kind: 'callTool' }>;
 
-/** A compensation came back, or was cancelled: `failure` says how it failed. All who waited for it go on. */
+/** Records the end of a compensation. Without a `failure` it succeeded. All owners that wait for it continue. */
 export function compensationReturned(
   transition: Transition,
   call: ToolCall,
@@ -309,22 +313,22 @@ export function compensationReturned(
     if (failure === undefined) markUndone(transition, call.effect);
     else markNotUndone(transition, call.effect, failure);
   }
-  const next: GoOn<NodeRecord>[] = [];
+  const next: ContinueUndo<NodeRecord>[] = [];
   for (const [owner, row] of waitingFor(state, call)) {
     const { current, ...rest } = row;
     if (current === undefined) continue;
     const by = owner === '' ? undefined : state.find(owner);
     const how = { tool: current.tool, failure, isIgnored: current.isIgnored === true };
-    state.undoing.put(owner, noted(transition, by, rest, how));
-    // Who gives one up is in the middle of something: others go on behind it.
-    if (isCancelled && by !== undefined) transition.completions.push(goOn(by));
-    else next.push(goOn(by));
+    state.undoing.put(owner, withOutcome(transition, by, rest, how));
+    // A cancelled compensation is part of other work: its owners continue after that.
+    if (isCancelled && by !== undefined) transition.completions.push(continuationOf(by));
+    else next.push(continuationOf(by));
   }
-  transition.first.push(...next.reverse());
-  endOfCancelled(transition);
+  transition.continuations.push(...next.reverse());
+  continueCancelledRun(transition);
 }
 
-/** Those that wait for a compensation, in the order in which they began to undo: who issued it, and who joined it. */
+/** The owners that wait for a compensation, in the order in which they began to undo. */
 function waitingFor(state: RunState, { id, node }: ToolCall): (readonly [owner: string, row: UndoRow])[] {
   const waiting: (readonly [owner: string, row: UndoRow])[] = [];
   for (const owner of new Set([node, '', ...state.joined.take(id)])) {
@@ -334,11 +338,11 @@ function waitingFor(state: RunState, { id, node }: ToolCall): (readonly [owner: 
   return waiting.sort(([, one], [, other]) => one.seq - other.seq);
 }
 
-/** A run that was cancelled ends when nothing is being undone any more. */
-function endOfCancelled(transition: Transition): void {
+/** Continues or ends a cancelled run after its last compensation in flight. */
+function continueCancelledRun(transition: Transition): void {
   const { state, completions } = transition;
   if (state.run.cancelling === undefined || state.compensations > 0) return;
-  if (state.undoing.get('') !== undefined) transition.first.push(goOn(undefined));
+  if (state.undoing.get('') !== undefined) transition.continuations.push(continuationOf(undefined));
   else if (state.root.open === 0 && completions.length === 0)
     completions.push({ kind: 'scope', scope: state.root });
 }
@@ -355,13 +359,13 @@ function reportSkipped(transition: Transition, owner: Owner, { tool, undoes }: U
 
 function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   const { state } = transition;
-  // What another owner began to undo goes on when the run is cancelled. It is run, even if this one has halted.
+  // A cancelled run waits for the compensations of other owners, even if its own rollback has halted.
   if (owner === undefined && state.compensations > 0) {
     if (row.halted && row.notRun === undefined)
-      state.undoing.put(keyOf(owner), { ...row, notRun: leftOf(transition, owner, row) });
+      state.undoing.put(keyOf(owner), { ...row, notRun: remainingTools(transition, owner, row) });
     return;
   }
-  if (owner?.planned.node.kind === 'compensate') recordLeft(transition, owner, row);
+  if (owner?.planned.node.kind === 'compensate') recordRemainingSteps(transition, owner, row);
   transition.spend(row.ended);
   const report = reportOf(transition, owner, row);
   forgetUndone(transition, owner, row);
@@ -371,21 +375,22 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   transition.completions.push({ kind: 'undone', by: owner, report, hasHalted: row.halted === true });
 }
 
-/** What a `compensate` node that halted has not undone is named. */
-function recordLeft(transition: Transition, owner: NodeRecord, row: UndoRow): void {
+/** Records the steps that a halted `compensate` node did not reach. They are reported as not undone. */
+function recordRemainingSteps(transition: Transition, owner: NodeRecord, row: UndoRow): void {
   const { compensations } = owner.planned;
   const reader = readerIn(transition, owner.scope);
   for (const [step, planned] of compensations.entries()) {
     if (step < row.next || !hasSomethingToUndo(reader, planned)) continue;
     const { compensation } = planned;
     const { tool } = compensation;
-    const call = namedBy(planned, owner.scope) ?? owner.key;
+    const call = undoneNodeKey(planned, owner.scope) ?? owner.key;
     const place = { node: owner.key, step, generation: generationOf(transition.state, owner) };
     const input = reader.object(compensation.input, 'input');
     const effect = input.ok ? transition.state.effects.undoneBy(tool, input.value) : undefined;
-    if (effect !== undefined) want(transition, [effect]);
-    else if (input.ok) recordOwn(transition, place, { call, tool, input: input.value, status: 'active' });
-    else recordOwn(transition, place, { call, tool, status: 'failed', failure: input.failure });
+    if (effect !== undefined) markWanted(transition, [effect]);
+    else if (input.ok)
+      recordStepEffect(transition, place, { call, tool, input: input.value, status: 'active' });
+    else recordStepEffect(transition, place, { call, tool, status: 'failed', failure: input.failure });
   }
 }
 
@@ -397,11 +402,15 @@ function reportOf(transition: Transition, owner: Owner, row: UndoRow): Compensat
     if (failure === undefined) done.push(tool);
     else failed.push({ tool, failure });
   }
-  return { done, failed, not_run: row.notRun ?? leftOf(transition, owner, row) };
+  return { done, failed, not_run: row.notRun ?? remainingTools(transition, owner, row) };
 }
 
-/** Tools of what is still to be undone. What was left out because there was nothing to undo is not among it. [E13] */
-function leftOf(transition: Transition, owner: Owner, { next, late = [] }: UndoRow): readonly string[] {
+/** Tools of the compensations not made yet. Steps with nothing to undo are left out. [E13] */
+function remainingTools(
+  transition: Transition,
+  owner: Owner,
+  { next, late = [] }: UndoRow,
+): readonly string[] {
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
     const left = owner.planned.compensations.slice(next).filter((step) => hasSomethingToUndo(reader, step));
@@ -415,13 +424,13 @@ function leftOf(transition: Transition, owner: Owner, { next, late = [] }: UndoR
   });
 }
 
-/** Key of the rows that keep account. */
+/** Key of the owner's rows. */
 function keyOf(owner: Owner): string {
   return owner?.key ?? '';
 }
 
-/** What the ids of the calls start with. No node's start so: a node's id is followed by `#`. */
-function baseOf(transition: Transition, owner: Owner): string {
+/** Prefix of the ids of an owner's calls. `run` is not that of a node `run`, whose ids have a `#`. */
+function idBaseOf(transition: Transition, owner: Owner): string {
   if (owner === undefined) return 'run';
   return attemptId(transition.state, owner, owner.attempt);
 }

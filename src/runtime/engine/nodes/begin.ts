@@ -11,13 +11,13 @@ import type {
 } from '../../../graph/model.js';
 import type { RunnableNode } from '../../../plan/plan.js';
 import {
+  attemptDueAt,
   endWithError,
   endWithReturn,
   fail,
   failForGood,
   hasTime,
   issue,
-  limitOf,
   nextAttemptId,
 } from '../attempt.js';
 import { callKeyText, generationFor } from '../identity.js';
@@ -48,14 +48,14 @@ const BEGIN: { readonly [K in SupportedKind]: Begin<Extract<RunnableNode, { kind
   compensate: beginCompensate,
 };
 
-/** Does what a node is there for, or begins to. */
+/** Executes a node, or begins to. */
 export function beginNode(transition: Transition, node: NodeRecord): void {
   const model = node.planned.node;
   const begin = BEGIN[model.kind] as Begin<RunnableNode>;
   begin(transition, node, model);
 }
 
-/** Writes fields of the run's state: every value is read before any field is written. */
+/** Writes fields of the run's state. All values are evaluated before any field is written. */
 function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode): void {
   const reader = readerOf(transition, node);
   const written = new Map<string, Value>();
@@ -85,7 +85,7 @@ function beginReturn(transition: Transition, node: NodeRecord, { value }: Return
   else failForGood(transition, node, { failure: evaluated.failure, reached: 0, final: true });
 }
 
-/** Ends the node's scope as failed, also when the message itself cannot be made. [E8] */
+/** Fails the node's scope, even if the message cannot be evaluated. [E8] */
 function beginError(transition: Transition, node: NodeRecord, error: ErrorNode): void {
   const message = readerOf(transition, node).text(error.message, 'message');
   endWithError(
@@ -95,7 +95,7 @@ function beginError(transition: Transition, node: NodeRecord, error: ErrorNode):
   );
 }
 
-/** Calls a tool with the node's evaluated input. Later attempts send the same. */
+/** Calls a tool with the node's evaluated input. Later attempts send the same input. */
 export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
   const { attempt: reached, key: nodeKey } = node;
   const { input: sent } = node.details;
@@ -115,8 +115,8 @@ export function beginCall(transition: Transition, node: NodeRecord, { tool, inpu
   const id = nextAttemptId(transition, node);
   const attempt = reached + 1;
   const key = callKeyText(state.run.id, nodeKey, generation);
-  const dueAt = limitOf(transition, node);
-  // Written out: this is the most frequent command there is.
+  const dueAt = attemptDueAt(transition, node);
+  // Written out, without spread: this is the most frequent command.
   issue(transition, node, {
     kind: 'callTool',
     id,
@@ -142,11 +142,11 @@ export function beginRead(transition: Transition, node: NodeRecord, model: Resou
     return;
   }
   const read = { node: node.key, resource: model.resource, uri: uri.value };
-  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: limitOf(transition, node) });
+  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: attemptDueAt(transition, node) });
   transition.report({ kind: 'resourceRequested', command: id, ...read });
 }
 
-/** Computes the node's value here, or has the function it names do so with the arguments its value lists. */
+/** Evaluates the node's value, or calls its function with the arguments that the value lists. */
 export function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
   if (model.function === undefined) {
     const evaluated = readerOf(transition, node).value(model.value);
@@ -167,6 +167,6 @@ export function beginCompute(transition: Transition, node: NodeRecord, model: Co
     node: node.key,
     function: { name, hash },
     args: args.value,
-    dueAt: limitOf(transition, node),
+    dueAt: attemptDueAt(transition, node),
   });
 }

@@ -4,7 +4,6 @@ import { MAX_LOOP_CONCURRENCY, MAX_WORKFLOW_DEPTH } from '../../../graph/limits.
 import type { Arm, BranchNode, ForeachNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
 import { fail, forgetFailures } from '../attempt.js';
 import type { Evaluated } from '../evaluation.js';
-import type { Failure } from '../events.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
 import { type ContainerRecord, type NodeRecord, recount, type ScopeRecord } from '../records.js';
@@ -12,19 +11,19 @@ import {
   beginParts,
   closeContainer,
   completePart,
+  deleteParts,
   failedWith,
   forgetFailedItems,
-  isOver,
+  isFinished,
   type Outcome,
   openContainer,
   succeededWith,
-  wipeParts,
 } from '../scopes.js';
 import { select, succeed } from '../settle.js';
 import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 
-/** Takes the first case that holds: runs its body, or selects the node it names. [G6, G8] */
+/** Takes the first case whose condition is true: runs its body, or selects its `goto` node. [G6, G8] */
 export function beginBranch(transition: Transition, node: NodeRecord, model: BranchNode): void {
   const { attempt: reached } = node;
   let arm: Arm | undefined = model.else;
@@ -57,7 +56,7 @@ export function beginBranch(transition: Transition, node: NodeRecord, model: Bra
   beginParts(transition, node, 1);
 }
 
-/** Goes back to its target, as often as it may. [Q14] */
+/** Jumps to its target, at most `max` times. [Q14] */
 export function beginGoto(
   transition: Transition,
   node: NodeRecord,
@@ -75,7 +74,7 @@ export function beginGoto(
   }
 }
 
-/** Makes every node from the target to the `goto` pending again. All but the `goto` have settled: it waited for them. */
+/** Resets all nodes from the target to the `goto`. The others have settled, as the `goto` depends on them. */
 function startOver(transition: Transition, node: NodeRecord): void {
   const { state, ready } = transition;
   const { scope, planned } = node;
@@ -83,31 +82,35 @@ function startOver(transition: Transition, node: NodeRecord): void {
   const isMember = new Set(members);
   transition.change(scope).open += planned.slice.length;
   for (const member of members) {
-    wipeParts(transition, member);
+    deleteParts(transition, member);
     forgetFailedItems(transition, member);
     countRestart(state, member.key);
-    // What selected it from outside of the loop still holds.
+    // Selections by nodes outside the loop remain.
     const selections = member.details.selections.filter(({ by }) => !isMember.has(by));
     transition.change(member).startOver(selections);
   }
   for (const member of members) recount(member);
-  for (const member of members) if (member !== node) makeWait(transition, member, isMember);
+  for (const member of members) if (member !== node) recountDependents(transition, member, isMember);
   for (const member of members) if (isReady(member)) ready.add(member);
   forgetFailures(transition, scope);
 }
 
-/** Waits for nothing, or can no longer be selected. */
+/** Whether a node can start, or can be skipped because no node can select it. */
 function isReady({ planned, waitingFor, routers, details }: NodeRecord): boolean {
   return !planned.needsSelection || details.selections.length > 0 ? waitingFor === 0 : routers === 0;
 }
 
-/** Those outside of the loop that have not started wait for its nodes once more. */
-function makeWait(transition: Transition, member: NodeRecord, isMember: ReadonlySet<NodeRecord>): void {
+/** Makes pending nodes outside the loop wait for a member of it again. */
+function recountDependents(
+  transition: Transition,
+  member: NodeRecord,
+  isMember: ReadonlySet<NodeRecord>,
+): void {
   const { planned, scope } = member;
   for (const each of [...planned.successors, ...planned.routes]) {
     const behind = scope.nodes[each.index];
     if (behind?.status !== 'pending' || isMember.has(behind)) continue;
-    // Who starts over selects anew.
+    // A node that starts over decides again.
     const { selections } = behind.details;
     if (selections.some(({ by }) => by === member)) {
       transition.change(behind).select(selections.filter(({ by }) => by !== member));
@@ -116,18 +119,14 @@ function makeWait(transition: Transition, member: NodeRecord, isMember: Readonly
   }
 }
 
-/** Runs another workflow with inputs, names and steps of its own. [N6] */
+/** Runs another workflow with its own inputs, names and steps. [N6] */
 export function beginWorkflow(transition: Transition, node: NodeRecord, model: WorkflowNode): void {
   const { state } = transition;
   const { plan, depth } = state.part(node, 0).workflow;
-  const given = readerOf(transition, node).object(model.input, 'input');
-  const input = given.ok ? inputFor(plan.graph, given.value) : given;
-  const failure = input.ok ? tooDeep(depth) : input.failure;
-  if (!input.ok || failure !== undefined) {
-    const { attempt: reached } = node;
-    fail(transition, node, {
-      ...{ failure: failure ?? failures.depth(MAX_WORKFLOW_DEPTH), reached, final: true },
-    });
+  const evaluated = readerOf(transition, node).object(model.input, 'input');
+  const input = evaluated.ok ? inputFor(plan.graph, evaluated.value, depth) : evaluated;
+  if (!input.ok) {
+    fail(transition, node, { failure: input.failure, reached: node.attempt, final: true });
     return;
   }
   openContainer(transition, node, 0, 1).input = input.value;
@@ -135,26 +134,27 @@ export function beginWorkflow(transition: Transition, node: NodeRecord, model: W
   beginParts(transition, node, 1);
 }
 
-function tooDeep(depth: number): Failure | undefined {
-  return depth > MAX_WORKFLOW_DEPTH ? failures.depth(MAX_WORKFLOW_DEPTH) : undefined;
-}
-
-/** The input a workflow runs with: what it was given, and the defaults of what it was not. */
-function inputFor({ name: workflow, inputs }: Graph, given: JsonObject): Evaluated<JsonObject> {
+/** The input of a workflow, with the defaults of missing fields. */
+function inputFor(
+  { name: workflow, inputs }: Graph,
+  input: JsonObject,
+  depth: number,
+): Evaluated<JsonObject> {
   const known = new Set(inputs.map(({ name }) => name));
-  const unknown = Object.keys(given).filter((name) => !known.has(name));
+  const unknown = Object.keys(input).filter((name) => !known.has(name));
   const missing: string[] = [];
   const entries: [string, JsonObject[string]][] = [];
-  for (const input of inputs) {
-    const own = ownProperty(given, input.name);
-    // Null is a value: only what is absent has its default.
-    const value = own === undefined ? input.default : own;
-    if (value !== undefined) entries.push([input.name, value]);
-    else if (input.required) missing.push(input.name);
+  for (const declared of inputs) {
+    const own = ownProperty(input, declared.name);
+    // Null is a value: only an absent field gets its default.
+    const value = own === undefined ? declared.default : own;
+    if (value !== undefined) entries.push([declared.name, value]);
+    else if (declared.required) missing.push(declared.name);
   }
   if (missing.length + unknown.length > 0) {
     return { ok: false, failure: failures.workflowInput(workflow, missing, unknown) };
   }
+  if (depth > MAX_WORKFLOW_DEPTH) return { ok: false, failure: failures.depth(MAX_WORKFLOW_DEPTH) };
   return { ok: true, value: Object.fromEntries(entries) };
 }
 
@@ -167,10 +167,10 @@ export function beginForeach(transition: Transition, node: NodeRecord, model: Fo
   }
   openContainer(transition, node, 0, items.value.length).items = items.value;
   transition.state.items.put(node.key, items.value);
-  goOnWithItems(transition, node, model);
+  continueItems(transition, node, model);
 }
 
-/** How many there are is checked before anything runs. */
+/** The items of a loop. Their number is checked before any of them runs. */
 function itemsOf(
   transition: Transition,
   node: NodeRecord,
@@ -184,7 +184,7 @@ function itemsOf(
   return { ok: true, value };
 }
 
-/** An item has ended. Where it failed and the loop with it, no further one begins and those that run are stopped. */
+/** Ends an item. A failure that fails the loop stops the running items. */
 export function completeItem(
   transition: Transition,
   node: NodeRecord,
@@ -192,13 +192,13 @@ export function completeItem(
   scope: ScopeRecord,
 ): void {
   completePart(transition, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
-  goOnWithItems(transition, node, model);
+  continueItems(transition, node, model);
 }
 
-function goOnWithItems(transition: Transition, node: NodeRecord, { concurrency }: ForeachNode): void {
+function continueItems(transition: Transition, node: NodeRecord, { concurrency }: ForeachNode): void {
   beginParts(transition, node, Math.min(concurrency, MAX_LOOP_CONCURRENCY));
   const container = containerOf(node);
-  if (isOver(container)) closeContainer(transition, node, outcomeOfLoop(container));
+  if (isFinished(container)) closeContainer(transition, node, outcomeOfLoop(container));
 }
 
 function outcomeOfLoop(container: ContainerRecord): Outcome {
@@ -213,7 +213,7 @@ function outcomeOfLoop(container: ContainerRecord): Outcome {
   return succeededWith(all);
 }
 
-/** Values of the items that have succeeded, absent ones left out. */
+/** Values of the succeeded items, without absent ones. */
 function valuesOf({ next, values }: ContainerRecord): [index: number, value: Json][] {
   const found: [number, Json][] = [];
   for (let part = 0; part < next; part += 1) {

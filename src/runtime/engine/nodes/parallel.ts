@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
 import { fail, failForGood } from '../attempt.js';
-import { closeRollback, want } from '../effects.js';
+import { closeRollback, markWanted } from '../effects.js';
 import type { CompensationReport, Failure } from '../events.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
@@ -10,23 +10,23 @@ import {
   closeContainer,
   completePart,
   failedWith,
-  isOver,
+  isFinished,
   type Outcome,
   openContainer,
   succeededWith,
 } from '../scopes.js';
-import { neighbour, select, succeed } from '../settle.js';
+import { select, sibling, succeed } from '../settle.js';
 import { containerOf } from '../state.js';
 import type { Transition } from '../transition.js';
 import { beginCompensating, beginRollback } from '../undo.js';
 
-/** Runs its branches side by side. [N1] */
+/** Runs its branches concurrently. [N1] */
 export function beginParallel(transition: Transition, node: NodeRecord, model: ParallelNode): void {
   openContainer(transition, node, 0, model.branches.length);
-  goOnWithBranches(transition, node, model);
+  continueBranches(transition, node, model);
 }
 
-/** A branch has ended. Where it failed and the policy is `abort`, all others are aborted. [E14] */
+/** Ends a branch. With the policy `abort`, a failure aborts the other branches. [E14] */
 export function completeBranch(
   transition: Transition,
   node: NodeRecord,
@@ -34,18 +34,18 @@ export function completeBranch(
   scope: ScopeRecord,
 ): void {
   completePart(transition, node, scope, model.onPartialFailure === 'abort' ? 'abort' : undefined);
-  goOnWithBranches(transition, node, model);
+  continueBranches(transition, node, model);
 }
 
-function goOnWithBranches(transition: Transition, node: NodeRecord, model: ParallelNode): void {
+function continueBranches(transition: Transition, node: NodeRecord, model: ParallelNode): void {
   beginParts(transition, node, model.concurrency ?? Number.POSITIVE_INFINITY);
   const container = containerOf(node);
-  if (!isOver(container)) return;
+  if (!isFinished(container)) return;
   const { effects } = transition.state;
   const isPartial = model.onPartialFailure === 'rollback' && failedBranches(node).length > 0;
   const isCut = model.onPartialFailure === 'rollback' && container.failure !== undefined;
-  // What is not undone although a branch failed, or the time was up, is named.
-  if ((isPartial && container.aborted) || isCut) want(transition, effects.open(node));
+  // After an abort or a timeout there is no rollback: report the effects that remain.
+  if ((isPartial && container.aborted) || isCut) markWanted(transition, effects.open(node));
   if (!isPartial || container.failure !== undefined) {
     closeContainer(transition, node, outcomeOfBranches(node, container, model));
   } else if (container.aborted) {
@@ -68,7 +68,7 @@ function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: 
   if (first !== undefined && failed.length === end) return failedWith(first.failure, first.final);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { error: { code, message } }]);
   const values = { ...known, ...Object.fromEntries(faults) };
-  // In declaration order, those that failed among them.
+  // In declaration order, failed branches included.
   const entries = model.branches.flatMap(({ id }) => (Object.hasOwn(values, id) ? [[id, values[id]]] : []));
   return succeededWith(Object.fromEntries(entries) as JsonObject);
 }
@@ -87,7 +87,7 @@ function failedBranches({ planned, container }: NodeRecord): FailedBranch[] {
   });
 }
 
-/** Values of the branches that have succeeded, absent ones left out. */
+/** Values of the succeeded branches, without absent ones. */
 function valuesOf({ planned }: NodeRecord, { values }: ContainerRecord): Readonly<Record<string, Json>> {
   const entries = planned.parts.flatMap(({ arm = '' }, part) => {
     const value = values[part]?.value;
@@ -96,7 +96,7 @@ function valuesOf({ planned }: NodeRecord, { values }: ContainerRecord): Readonl
   return Object.fromEntries(entries);
 }
 
-/** All branches have settled, and one has failed: what succeeded is undone. No limit of time cuts that short. [E10, E12] */
+/** Rolls back after all branches have settled and one has failed. No timeout limits the rollback. [E10, E12] */
 function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode): void {
   transition.cancelTimer(node);
   const effects = transition.state.effects.open(node);
@@ -104,37 +104,37 @@ function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode)
     beginRollback(transition, node, effects, partialFailure(node));
     return;
   }
-  want(transition, effects);
+  markWanted(transition, effects);
   select(transition, node, model.compensateNode, 'rollback');
-  // One that ran before, for another node, undoes no second time.
-  if (neighbour(node, model.compensateNode).isSettled) completeRollback(transition, node);
+  // A compensate node that has settled already, for another node, does not run again.
+  if (sibling(node, model.compensateNode).isSettled) completeRollback(transition, node);
 }
 
-/** What a `parallel` that rolls back fails with. */
+/** The failure of a `parallel` that rolls back. */
 function partialFailure(node: NodeRecord, report?: CompensationReport): Failure {
   const failed = failedBranches(node);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { code, message }] as const);
   return failures.partialFailure(Object.fromEntries(faults), node.planned.parts.length, report);
 }
 
-/** Whether a retry of a container around a rolled back `parallel` would fail in the same way. */
+/** Whether a retry of a container around the `parallel` would fail in the same way. */
 function isFinal(node: NodeRecord): boolean {
   return failedBranches(node)[0]?.final ?? false;
 }
 
-/** What the branches did is undone, by itself or by the node that does so for them: now the `parallel` fails. */
+/** Fails a `parallel` after its rollback, by itself or by its compensate node. */
 export function completeRollback(
   transition: Transition,
   node: NodeRecord,
   report?: CompensationReport,
 ): void {
   const { container } = node;
-  // An abort may have come first.
+  // An abort may have cancelled it meanwhile.
   if (container?.undoing !== true || node.status !== 'running') return;
   transition.change(container).undoing = false;
   const { node: model } = node.planned;
   const by = model.kind === 'parallel' ? model.compensateNode : undefined;
-  const undone = by === undefined ? undefined : neighbour(node, by);
+  const undone = by === undefined ? undefined : sibling(node, by);
   const { selections, failure: passedOn } = undone?.details ?? {};
   const isSame = selections?.[0]?.by === node && passedOn?.code === 'E_PARTIAL_FAILURE';
   const failure = isSame ? passedOn : partialFailure(node, report);
@@ -142,7 +142,7 @@ export function completeRollback(
   closeContainer(transition, node, failedWith(failure, isUnsafe || isFinal(node)));
 }
 
-/** Undoes earlier work in the written order. [E9] */
+/** Runs the compensations of a `compensate` node in declaration order. [E9] */
 export function beginCompensate(transition: Transition, node: NodeRecord): void {
   transition.change(node).status = 'running';
   node.attempt += 1;
@@ -150,8 +150,8 @@ export function beginCompensate(transition: Transition, node: NodeRecord): void 
 }
 
 /**
- * All is undone that could be. One that was selected because of a failure passes that on; one that a branch chose has
- * done its work, unless that failed.
+ * Ends a `compensate` node. One that was selected because of a failure fails with it. One that a branch selected succeeds,
+ * unless a compensation failed.
  */
 export function completeCompensate(
   transition: Transition,
@@ -167,7 +167,7 @@ export function completeCompensate(
   else succeed(transition, node, reportAsJson(report));
 }
 
-/** The failure that led here. */
+/** The failure because of which the node was selected. */
 function causeOf(transition: Transition, { details }: NodeRecord, report?: CompensationReport) {
   const [selection] = details.selections;
   if (selection === undefined) return undefined;

@@ -4,7 +4,7 @@ import { MAX_WAIT_MS } from '../../../graph/limits.js';
 import type { AskNode, WaitNode } from '../../../graph/model.js';
 import { parseTime } from '../../../graph/rfc3339.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import { fail, hasTime, nextAttemptId, waitFor, waitLimitOf } from '../attempt.js';
+import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';
 import type { Evaluated, Evaluation } from '../evaluation.js';
 import type { Action, Failure } from '../events.js';
 import { failures } from '../failures.js';
@@ -12,7 +12,7 @@ import type { NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
-/** Asks for an action and waits for the answer. [N7] */
+/** Requests an action and waits for the answer. [N7] */
 export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
@@ -21,9 +21,9 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
     fail(transition, node, { failure: action.failure, reached: node.attempt, final: true });
     return;
   }
-  const dueAt = waitLimitOf(transition, node);
+  const dueAt = waitDueAt(transition, node);
   const request = { kind: 'requestAction', id, node: node.key, action: action.value, seq: 0 } as const;
-  waitFor(transition, node, dueAt === undefined ? request : { ...request, dueAt });
+  issueWait(transition, node, dueAt === undefined ? request : { ...request, dueAt });
   transition.report({
     kind: 'waiting',
     node: node.key,
@@ -40,10 +40,10 @@ function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Eva
   const { mode } = model;
   const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model) } as const;
   if (mode !== 'choice') return { ok: true, value: base };
-  const given: Evaluated<unknown> =
+  const evaluated: Evaluated<unknown> =
     model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
-  if (!given.ok) return given;
-  const options = optionsIn(given.value as Json);
+  if (!evaluated.ok) return evaluated;
+  const options = optionsIn(evaluated.value as Json);
   if (!options.ok) return options;
   const schema = answerSchema(model, options.value);
   return { ok: true, value: { ...base, options: options.value, schema } };
@@ -66,7 +66,7 @@ const CONFIRMED = only('confirmed', { type: 'boolean' });
 const TEXT = only('input', { type: 'string' });
 const ANYTHING: JsonSchema = Object.freeze({});
 
-/** What a fitting answer looks like. Not to be changed: runs share it. */
+/** The schema of an answer. Shared by runs: do not change it. */
 export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
   switch (mode) {
     case 'info':
@@ -91,8 +91,8 @@ function only(key: string, schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether an answer fits its action, as far as that shows without a validator: a host checks what a `yield`
- * expects before it submits an answer.
+ * Whether an answer matches its action, as far as possible without a validator: a host checks the schema of a `yield`
+ * before it submits an answer.
  */
 export function fits({ mode, options, schema }: Action, answer: Json): boolean {
   if (mode === 'yield') return hasType(schema.type, answer) && hasRequired(schema.required, answer);
@@ -124,11 +124,11 @@ function hasRequired(required: Json | undefined, value: Json): boolean {
   return required.every((key) => typeof key !== 'string' || Object.hasOwn(value, key));
 }
 
-/** Waits until a timer fires. A time that is over passes at once. */
+/** Waits for a time. Succeeds at once if it has passed. */
 export function beginWait(transition: Transition, node: NodeRecord, model: WaitNode): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
-  const until = endOf(transition.at, readerOf(transition, node), model);
+  const until = waitEnd(transition.at, readerOf(transition, node), model);
   if (typeof until !== 'number') {
     fail(transition, node, { failure: until, reached: node.attempt, final: true });
     return;
@@ -137,16 +137,16 @@ export function beginWait(transition: Transition, node: NodeRecord, model: WaitN
     succeed(transition, node, undefined);
     return;
   }
-  const limit = waitLimitOf(transition, node) ?? Number.POSITIVE_INFINITY;
+  const limit = waitDueAt(transition, node) ?? Number.POSITIVE_INFINITY;
   const late = limit === transition.state.run.deadlineAt ? 'deadline' : 'timeout';
   const timer =
     limit < until ? ({ purpose: late, dueAt: limit } as const) : ({ purpose: 'wait', dueAt: until } as const);
-  waitFor(transition, node, { kind: 'startTimer', id, node: node.key, ...timer });
+  issueWait(transition, node, { kind: 'startTimer', id, node: node.key, ...timer });
   transition.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: id, until });
 }
 
-/** The time it waits for, in whole ms since the epoch. */
-function endOf(at: number, reader: Evaluation, { durationMs, until }: WaitNode): number | Failure {
+/** The end of the wait, in whole ms since the epoch. */
+function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode): number | Failure {
   const expr = durationMs ?? until;
   if (expr === undefined) return failures.wait('it does not say how long');
   const evaluated = reader.value(expr);
