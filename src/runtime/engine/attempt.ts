@@ -113,7 +113,7 @@ export function issueWait(transition: Transition, node: NodeRecord, command: Com
 }
 
 /** How an attempt failed. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly failure: Failure;
   /** False when the tool or resource was not reached. Default true. */
   readonly attempted?: boolean;
@@ -173,7 +173,7 @@ export function scheduleNextAttempt(transition: Transition, node: NodeRecord): v
 }
 
 /** How a node failed. */
-export interface Failed {
+interface Failed {
   readonly failure: Failure;
   /** How many attempts reached the tool or resource, asked for an action, or began the node's scopes. */
   readonly reached: number;
@@ -297,7 +297,7 @@ function isFailing({ details: { endedBy, failure } }: ScopeRecord): boolean {
 }
 
 /** Whether a node may have another attempt. In a scope that has ended, containers may not: they would start nodes. */
-export function mayHaveAnotherAttempt({ scope, planned }: NodeRecord): boolean {
+function mayHaveAnotherAttempt({ scope, planned }: NodeRecord): boolean {
   if (scope.details.stopped || isFailing(scope)) return false;
   const { kind } = planned.node;
   return scope.details.endedBy === undefined || kind === 'call' || kind === 'resource' || kind === 'compute';

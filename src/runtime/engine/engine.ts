@@ -4,14 +4,7 @@ import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
 import { attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
-import {
-  lateRefusal,
-  lateSuccess,
-  recordEffect,
-  recordUnknown,
-  resolveUnknown,
-  type ToolCall,
-} from './effects.js';
+import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
 import { fits } from './nodes/wait.js';
@@ -215,13 +208,13 @@ function applyLateAnswer(
 }
 
 /** A command that is one attempt of its node, or a compensation. */
-export type Call = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
+type Call = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 type Ask = Extract<OwedCommand, { kind: 'requestAction' }>;
 
 type Timer = Extract<OwedCommand, { kind: 'startTimer' }>;
 
-export function callReturned(transition: Transition, node: NodeRecord, call: Call, value: Value): true {
+function callReturned(transition: Transition, node: NodeRecord, call: Call, value: Value): true {
   transition.settleCommand(call.id);
   reportReturned(transition, call, true, { ok: true, value: value ?? null });
   if (call.kind !== 'callTool') {
@@ -240,7 +233,7 @@ export function callReturned(transition: Transition, node: NodeRecord, call: Cal
   return true;
 }
 
-export function callFailed(
+function callFailed(
   transition: Transition,
   node: NodeRecord,
   call: Call,
@@ -259,7 +252,7 @@ export function callFailed(
 }
 
 /** Accepts an answer. The action stays open if the answer does not match it. */
-export function actionSubmitted(
+function actionSubmitted(
   transition: Transition,
   node: NodeRecord,
   ask: Ask,
@@ -273,14 +266,14 @@ export function actionSubmitted(
   return true;
 }
 
-export function actionFailed(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {
+function actionFailed(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {
   transition.settleCommand(ask.id);
   attemptFailed(transition, node, { failure });
   return true;
 }
 
 /** Handles a timeout, a deadline, or the end of a backoff or a `wait`. */
-export function timerFired(transition: Transition, node: NodeRecord, command: OwedCommand): boolean {
+function timerFired(transition: Transition, node: NodeRecord, command: OwedCommand): boolean {
   if (command.kind === 'startTimer') timerElapsed(transition, node, command);
   else if (command.dueAt === undefined) return false;
   else if (command.kind === 'callTool' && command.isCompensation) {

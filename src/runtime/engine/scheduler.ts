@@ -277,7 +277,7 @@ function scopeRefOf({ container, part }: ScopeRecord): ScopeRef {
 }
 
 /** Handles the next completion. A queue instead of recursion: nesting may be deep. */
-export function completeNext(transition: Transition): boolean {
+function completeNext(transition: Transition): boolean {
   const next = transition.continuations.pop() ?? shiftOf(transition.completions);
   if (next === undefined) return false;
   switch (next.kind) {

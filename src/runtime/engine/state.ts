@@ -83,7 +83,7 @@ const NO_NODES: never[] = [];
  * Nodes that wait for a slot, first in, first out. A node that leaves stays in the list until it comes first:
  * `node.details.queued` shows whether it still waits, and since when.
  */
-export class SlotQueue {
+class SlotQueue {
   #waiting: { readonly node: NodeRecord; readonly since: number }[] = NO_NODES;
   #next = 0;
   #size = 0;

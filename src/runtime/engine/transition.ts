@@ -157,7 +157,7 @@ export class Transition {
 }
 
 /** The ready queue: nodes that may start now, in declaration order. */
-export class ReadyQueue {
+class ReadyQueue {
   /** The only node, if there is one: the usual case. */
   #only: NodeRecord | undefined;
   #nodes: NodeRecord[] | undefined;

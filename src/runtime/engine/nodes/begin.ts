@@ -96,7 +96,7 @@ function beginError(transition: Transition, node: NodeRecord, error: ErrorNode):
 }
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same input. */
-export function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
+function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
   const { attempt: reached, key: nodeKey } = node;
   const { input: sent } = node.details;
   if (!hasTime(transition, node)) return;
@@ -133,7 +133,7 @@ export function beginCall(transition: Transition, node: NodeRecord, { tool, inpu
 }
 
 /** Reads a resource from the node's evaluated URI. */
-export function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
+function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
   const uri = readerOf(transition, node).text(model.uri, 'URI');
@@ -147,7 +147,7 @@ export function beginRead(transition: Transition, node: NodeRecord, model: Resou
 }
 
 /** Evaluates the node's value, or calls its function with the arguments that the value lists. */
-export function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
+function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
   if (model.function === undefined) {
     const evaluated = readerOf(transition, node).value(model.value);
     if (evaluated.ok) succeed(transition, node, evaluated.value);
