@@ -31,7 +31,7 @@ import {
   readerOf,
   type Transition,
 } from './transition.js';
-import { beginRollback, continueUndo, undoableInRun } from './undo.js';
+import { beginRollback, continueUndo } from './undo.js';
 
 /** What the join of a node decides: it runs, or it is skipped for a reason. */
 export type JoinVerdict = { readonly run: true } | { readonly run: false; readonly reason: SkipReason };
@@ -357,15 +357,15 @@ export function cancelRun(
 
 /** Ends the run: all nodes at the top have settled. A cancelled run may be rolled back first. */
 function finishRun(transition: Transition): void {
-  const { run, compensations } = transition.state;
+  const { run, compensations, effects } = transition.state;
   const { cancelling, status } = run;
   if (status !== 'running') return;
   if (cancelling === undefined) {
     finishByOutcome(transition);
     return;
   }
-  const effects = cancelling.compensate ? undoableInRun(transition) : [];
-  if (effects.length > 0) beginRollback(transition, undefined, effects);
+  const undoable = cancelling.compensate ? effects.open().filter(({ tool }) => tool !== undefined) : [];
+  if (undoable.length > 0) beginRollback(transition, undefined, undoable);
   // Compensations in flight when the run was cancelled go on.
   else if (compensations === 0) finishCancelled(transition);
 }

@@ -31,12 +31,7 @@ type Next =
   /** Nothing to undo. `skipped` is reported. */
   | { readonly kind: 'pass'; readonly skipped?: UndoTarget }
   | { readonly kind: 'failed'; readonly tool: string; readonly failure: Failure; readonly isIgnored: boolean }
-  | {
-      readonly kind: 'join';
-      readonly target: Covered;
-      readonly command: string;
-      readonly isIgnored: boolean;
-    }
+  | { readonly kind: 'join'; readonly target: Covered; readonly command: string; readonly isIgnored: boolean }
   | {
       readonly kind: 'issue';
       readonly target: Covered;
@@ -44,16 +39,22 @@ type Next =
       readonly isIgnored: boolean;
     };
 
+/** How a compensation ended. */
+interface Ended {
+  readonly tool: string;
+  readonly failure: Failure | undefined;
+  readonly isIgnored: boolean;
+}
+
 /** Begins the steps of a `compensate` node. Those of an earlier attempt of a container were other calls. */
 export function beginCompensating(transition: Transition, owner: NodeRecord, failure?: Failure): void {
   const { state } = transition;
   const { node } = owner.planned;
   const generation = generationOf(state, owner);
   const steps = node.kind === 'compensate' ? node.steps : [];
-  const hasOwn = steps.some((_, step) => {
-    return state.effects.get(stepEffectKey(owner.key, generation, step)) !== undefined;
-  });
-  if (hasOwn) countReissue(state, owner.key);
+  const hasRecord = (step: number) =>
+    state.effects.get(stepEffectKey(owner.key, generation, step)) !== undefined;
+  if (steps.some((_, step) => hasRecord(step))) countReissue(state, owner.key);
   begin(transition, owner, failure);
 }
 
@@ -80,22 +81,18 @@ function begin(transition: Transition, owner: Owner, failure: Failure | undefine
   continueUndo(transition, owner);
 }
 
-/** The records that a cancelled run undoes, the newest first. */
-export function undoableInRun({ state }: Transition): Effect[] {
-  return state.effects.open().filter(({ tool }) => tool !== undefined);
-}
-
 /**
  * Issues the next compensation, or queues its owner for a slot. If there is nothing to issue for a record, the next
  * activation continues with the record after it.
  *
- * @param hasTurn the owner is the first in the queue, and there is a free slot.
+ * @param hasSlot the owner was the first in the queue, and a slot is free.
  */
-export function continueUndo(transition: Transition, owner: Owner, hasTurn?: true): void {
+export function continueUndo(transition: Transition, owner: Owner, hasSlot?: true): void {
   const { undoing } = transition.state;
   const row = undoing.need(keyOf(owner));
   if (row.current !== undefined) return;
-  const needsSlot = owner !== undefined && !mayIssue(transition, hasTurn === true);
+  const isNext = hasSlot === true || transition.state.queue.isEmpty;
+  const needsSlot = owner !== undefined && !(isNext && hasFreeSlot(transition));
   const next = row.halted ? END : nextOf(transition, owner, row, needsSlot);
   if (next === undefined) {
     if (owner !== undefined) enterQueue(transition, owner, 'running');
@@ -108,11 +105,11 @@ export function continueUndo(transition: Transition, owner: Owner, hasTurn?: tru
     case 'pass':
       undoing.put(keyOf(owner), pastCurrent(row));
       if (next.skipped !== undefined) reportSkipped(transition, owner, next.skipped);
-      transition.continuations.push(continuationOf(owner, hasTurn));
+      transition.continuations.push(continuationOf(owner, hasSlot));
       return;
     case 'failed':
       undoing.put(keyOf(owner), withOutcome(transition, owner, pastCurrent(row), next));
-      transition.continuations.push(continuationOf(owner, hasTurn));
+      transition.continuations.push(continuationOf(owner, hasSlot));
       return;
     case 'join': {
       const current = currentOf(next.target, next.command, next.isIgnored);
@@ -126,15 +123,11 @@ export function continueUndo(transition: Transition, owner: Owner, hasTurn?: tru
   }
 }
 
-function continuationOf(by: Owner, hasTurn?: true): ContinueUndo<NodeRecord> {
-  return hasTurn === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn };
+function continuationOf(by: Owner, hasSlot?: true): ContinueUndo<NodeRecord> {
+  return hasSlot === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn: hasSlot };
 }
 
 const END: Next = { kind: 'end' };
-
-function mayIssue(transition: Transition, hasTurn: boolean): boolean {
-  return hasFreeSlot(transition) && (hasTurn || transition.state.queue.isEmpty);
-}
 
 function currentOf(target: UndoTarget, command: string, isIgnored: boolean): NonNullable<UndoRow['current']> {
   return { ...target, command, ...(isIgnored ? { isIgnored: true as const } : {}) };
@@ -152,11 +145,7 @@ function withOutcome(
   { state }: Transition,
   owner: Owner,
   row: UndoRow,
-  {
-    tool,
-    failure,
-    isIgnored,
-  }: { readonly tool: string; readonly failure: Failure | undefined; readonly isIgnored: boolean },
+  { tool, failure, isIgnored }: Ended,
 ): UndoRow {
   const key = undoneKey(owner, row.ended);
   state.undone.put(key, failure === undefined ? { tool } : { tool, failure });
@@ -190,7 +179,7 @@ function nextEffect(transition: Transition, key: string, needsSlot: boolean): Ne
   }
   const isIgnored = isErrorIgnored(transition, effect);
   const target = { tool, effect: key, undoes: call };
-  // A failure from an earlier attempt to undo does not halt this rollback.
+  // A record that failed before does not halt this rollback.
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored: true };
   return nextForEffect({ key, ...effect }, target, isIgnored, needsSlot);
 }
@@ -265,12 +254,16 @@ function issue(
   const id = undoId(idBaseOf(transition, owner), row.issued);
   const { failure: _failure, command: _command, ...record } = state.effects.need(effect);
   // The run's deadline does not limit a compensation.
-  const dueAt = at + DEFAULT_TIMEOUT_MS;
-  const issued = { id, node: node.key, seq: 0, dueAt, ...(undoes === undefined ? {} : { undoes }) };
+  const issued = {
+    id,
+    node: node.key,
+    seq: 0,
+    dueAt: at + DEFAULT_TIMEOUT_MS,
+    ...(undoes === undefined ? {} : { undoes }),
+  };
   const call = compensationCall(state, { key: effect, ...record, input }, issued);
   const { seq } = transition.issueCompensation(node, call);
-  const inFlight = { ...issued, seq };
-  state.effects.put(effect, { ...record, status: 'undoing', command: inFlight });
+  state.effects.put(effect, { ...record, status: 'undoing', command: { ...issued, seq } });
   const current = currentOf(target, id, isIgnored);
   state.undoing.put(keyOf(owner), { ...pastCurrent(row), issued: row.issued + 1, current });
   changeSlots(transition, 1);
@@ -288,7 +281,7 @@ export function compensationCall(
   { run }: RunState,
   { key: effect, call, generation, tool = '', input = {}, own }: Effect,
   issued: NonNullable<EffectRow['command']>,
-): OwedCompensation {
+): Extract<OwedCommand, ToolCall> {
   const key =
     own === undefined
       ? undoKeyText(callKeyText(run.id, call, generation), effectIndex(effect))
@@ -296,8 +289,6 @@ export function compensationCall(
   const isCompensation = true;
   return { kind: 'callTool', tool, input, attempt: 1, generation, key, effect, isCompensation, ...issued };
 }
-
-type OwedCompensation = Extract<OwedCommand, { kind: 'callTool' }>;
 
 /** Records the end of a compensation. Without a `failure` it succeeded. All owners that wait for it continue. */
 export function compensationReturned(
