@@ -39,12 +39,12 @@ export function place(graph: Graph, key: string): Placed {
     const task = graph.tasks?.find(
       ({ name }) => last?.node.kind === 'workflow' && name === last.node.workflow,
     );
-    if (task === undefined) throw new Error(`${key} is no node`);
+    if (task === undefined) throw new Error(`'${key}' is not a node`);
     nodes = task.nodes;
     prefix = `${last?.key}/`;
   }
   const { node } = around.pop() ?? {};
-  if (node === undefined) throw new Error(`${key} is no node`);
+  if (node === undefined) throw new Error(`'${key}' is not a node`);
   return { node, around, beside };
 }
 

@@ -4,7 +4,7 @@ import { type Placed, place } from './calls.js';
 import type { Outcome } from './host.js';
 import { effectIn } from './tool-world.js';
 
-/** What the facts of a run tell of one effect. Places are those in the list of facts; later ones replace earlier ones. */
+/** One effect according to the facts of a run. Positions are those in the list of facts; later ones replace earlier ones. */
 interface Told {
   readonly id: string;
   /** The call that gave it. */
@@ -38,7 +38,7 @@ export function faultsIn(outcome: Outcome): string[] {
   for (const id of effects) {
     if (isNamed(outcome, id) || (outcome.makers.get(id)?.size ?? 0) > 1) continue;
     const known = told.get(id);
-    if (known === undefined) faults.push(`${id} is there, and nothing tells of it`);
+    if (known === undefined) faults.push(`${id} exists and is not reported`);
     else if (isCovered(outcome, known))
       faults.push(`${id} of ${known.node} was to be undone, is there and is not named`);
   }

@@ -43,7 +43,7 @@ function isCaught(engine: Engine, trial: ReturnType<typeof trialOf>): boolean {
   try {
     return faultsIn(play(engine, trial)).length > 0;
   } catch {
-    // What the engine makes of a state that was changed behind its back is no evidence.
+    // The behaviour of the engine after an outside change of its state proves nothing.
     return false;
   }
 }

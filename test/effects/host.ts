@@ -25,7 +25,7 @@ export interface Trial {
   readonly trustsFailures?: true;
 }
 
-/** What became of a run, as far as it is told outside, and what is really there. */
+/** The outcome of a run as reported, and the effects that exist. */
 export interface Outcome {
   readonly graph: Graph;
   readonly facts: readonly Fact[];
@@ -238,7 +238,7 @@ class Host {
     this.agenda.add({ at: Math.max(at, this.agenda.now), rank: 'timer', key: id, what });
   }
 
-  /** Nobody waits for it any more. `isSilent`: nothing comes back either. */
+  /** The run no longer waits for it. `isSilent`: it is not answered either. */
   #drop(id: string, isSilent: boolean): void {
     this.agenda.clear(
       ({ rank, what }) => 'command' in what && what.command === id && (isSilent || rank === 'timer'),

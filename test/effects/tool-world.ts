@@ -12,7 +12,7 @@ export interface Request {
   readonly input: JsonObject;
 }
 
-/** Thrown by tools that refuse keys. No engine may come to it. */
+/** Thrown by tools that refuse a key. A correct engine never causes it. */
 export class KeyRefused extends Error {}
 
 /** Draws a number from 0 to `below - 1` that depends on the words alone. */
@@ -91,7 +91,7 @@ export class ToolWorld {
   }
 }
 
-/** The id of the effect that an answer tells of. */
+/** The id of the effect that an answer names. */
 export function effectIn(answer: Json | undefined): string | undefined {
   return isJsonObject(answer) && typeof answer.id === 'string' ? answer.id : undefined;
 }

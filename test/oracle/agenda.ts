@@ -31,7 +31,7 @@ export class Agenda<T> {
     this.#due = this.#due.filter((each) => !isOver(each));
   }
 
-  /** Takes the next thing out, and time stands at its moment. */
+  /** Removes the next entry and moves the clock to its time. */
   next(): Due<T> | undefined {
     const [first] = this.#due.sort(
       (a, b) => a.at - b.at || RANKS[a.rank] - RANKS[b.rank] || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),

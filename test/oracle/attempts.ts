@@ -66,7 +66,7 @@ function launch(run: Run, instance: Instance): void {
   });
 }
 
-/** What is asked for. All attempts of a call send the input of the first one; everything else is evaluated anew. */
+/** The request of an attempt. All attempts of a call send the same input; other nodes evaluate theirs again. */
 function askedBy(run: Run, instance: Instance): Pick<Asker, 'kind' | 'tool' | 'input'> {
   const { node, part } = instance;
   switch (node.kind) {
@@ -79,7 +79,7 @@ function askedBy(run: Run, instance: Instance): Pick<Asker, 'kind' | 'tool' | 'i
     case 'compute':
       return { kind: 'function', tool: 'f', input: read(run, part, node.value) ?? null };
     default:
-      throw new Error(`${node.kind} asks nobody outside`);
+      throw new Error(`a ${node.kind} has no command`);
   }
 }
 
@@ -140,7 +140,7 @@ export function awaitTime(run: Run, instance: Instance, { durationMs, until, tim
   alarm(run, instance, rest, () => succeed(run, instance, undefined));
 }
 
-/** An attempt is under way, for so long at most. */
+/** An attempt runs, with this time limit. */
 function started(
   run: Run,
   instance: Instance,

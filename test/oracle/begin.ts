@@ -8,7 +8,7 @@ import { end } from './stop.js';
 import { undoListed } from './undo.js';
 import { attempt, read, readText } from './values.js';
 
-/** Begins a node, or its next attempt; one that takes a place stands in line for it. */
+/** Begins a node, or its next attempt; one that needs a slot waits in the queue. */
 export function begin(run: Run, instance: Instance): void {
   instance.again = false;
   if (takesPlace(instance)) {

@@ -85,7 +85,7 @@ class Host {
   readonly #world: World;
   readonly #asked = new Map<string, number>();
   readonly #owed = new Map<string, Due<Happening>[]>();
-  /** Calls that are answered even if they are given up. */
+  /** Calls that are answered even if they are abandoned. */
   readonly #late = new Set<string>();
 
   constructor(world: World) {
@@ -164,7 +164,7 @@ class Host {
     this.#owed.set(id, [...(this.#owed.get(id) ?? []), due]);
   }
 
-  /** Nobody waits for it any more. Some calls are answered all the same. */
+  /** The run no longer waits for it. Some calls are still answered. */
   #drop(id: string): void {
     for (const due of this.#owed.get(id) ?? [])
       if (due.rank === 'timer' || !this.#late.has(id)) this.agenda.drop(due);
@@ -188,7 +188,7 @@ function happening(
   return { kind: 'toolReturned', command, value };
 }
 
-/** What nodes came to in one step, as the facts tell it, with the values that are there behind it. */
+/** How nodes ended in one step, according to the facts, with the values after it. */
 function endsIn({ facts, state }: Advance, at: number): End[] {
   const last = new Map(
     facts.map((fact, index) => ['node' in fact ? `${fact.kind} ${fact.node}` : '', index]),

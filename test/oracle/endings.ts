@@ -109,7 +109,7 @@ function beside({ part }: Instance, id: string): Instance | undefined {
   return part.nodes.find(({ node }) => node.id === id);
 }
 
-/** Selects a node beside this one. Only the first selection counts, unless that is taken back. */
+/** Selects a node of the same scope. Only the first selection counts, unless it is cancelled. */
 export function select(by: Instance, id: string, fault?: Fault): Instance | undefined {
   const target = beside(by, id);
   if (target?.status !== 'pending') return undefined;
@@ -138,7 +138,7 @@ export function later(
   instance.pending.push(entry);
 }
 
-/** What was under way for a node is over: its timers, the reply it waits for, the place it took. */
+/** Ends the timers of a node, the answer it waits for, and its slot. */
 export function release(run: Run, instance: Instance): void {
   const { flight } = instance;
   instance.flight = undefined;

@@ -34,13 +34,13 @@ function agree({ graph, world }: Case, watch?: Watcher): void {
 }
 
 describe('the engine and the oracle', () => {
-  test(`tell the same of ${RUNS} graphs, and every run ends`, { timeout: LIMIT }, () => {
+  test(`agree on ${RUNS} graphs, and every run ends`, { timeout: LIMIT }, () => {
     hold(RUNS, (each) =>
       agree(each, both(watchOwed(ENGINE), watchOrder(each.graph), watchUndoing(), watchIdentity())),
     );
   });
 
-  test('tell the same when the run is cancelled, whenever that happens', { timeout: LIMIT }, () => {
+  test('agree when the run is cancelled at any time', { timeout: LIMIT }, () => {
     hold(FEWER, ({ graph, world }) => {
       const moments = new Set<number>();
       drive(ENGINE, graph, INPUT, world, ({ event }) => moments.add(event?.at ?? 0));
@@ -68,7 +68,7 @@ describe('the state of a run', () => {
     });
   });
 
-  test('is not changed by events that are late, repeated, of a wrong kind or for nobody', {
+  test('is not changed by events that are late, repeated, of a wrong kind or for no command', {
     timeout: LIMIT,
   }, () => {
     hold(FEWER, ({ graph, world }) => {

@@ -16,7 +16,7 @@ export function goBack(run: Run, instance: Instance, { target, max, onLimit }: G
   const first = nodes.findIndex(({ node }) => node.id === target);
   const again = nodes.slice(first, nodes.indexOf(instance) + 1);
   for (const each of again) startOver(run, each);
-  // Whom they selected they select anew.
+  // They decide their selections again.
   for (const each of nodes) {
     if (each.status === 'pending') each.selections = each.selections.filter(({ by }) => !again.includes(by));
   }

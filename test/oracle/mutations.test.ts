@@ -102,17 +102,17 @@ const wrongRules: readonly [string, Partial<Rules>][] = [
   ['keeps what a jump should forget', { jumpForgets: false }],
   ['jumps once too often', { loopLimit: (max) => max + 1 }],
   ['says of who was not selected that its condition was false', { notSelected: 'condition_false' }],
-  ['says of a false condition that nobody selected the node', { conditionFalse: 'not_selected' }],
+  ['reports a false condition as not selected', { conditionFalse: 'not_selected' }],
   ['ignores fallbacks', { fallbacks: false }],
   ['repeats the key of a call whose effect was undone', { undoneRises: false }],
   ['repeats the key of a call that may have been undone', { perhapsUndoneRises: false }],
   ['repeats the keys of what a jump starts over', { restartsCount: false }],
   ['forgets how to undo what a jump starts over', { jumpForgetsEffects: true }],
   ['evaluates the input of each attempt', { frozenInput: false }],
-  ['forgets a call that succeeds after it was given up', { lateCounts: false }],
-  ['does not name what a call did that succeeds after it was given up', { lateNamed: false }],
+  ['forgets a late success of an abandoned call', { lateCounts: false }],
+  ['does not report the effect of a late success', { lateNamed: false }],
   ['does again what a roll-back left', { finalRollback: false }],
-  ['gives up what it undoes when it is cancelled', { undoingGoesOn: false }],
+  ['stops a compensation when the run is cancelled', { undoingGoesOn: false }],
   ['undoes in a `compensate` node what was undone before', { stepsJoin: false }],
   ['ignores `else`', { elseTaken: false }],
   ['tries once too often', { extraTries: (extra) => extra + 1 }],
@@ -194,11 +194,11 @@ const wrongEngines: readonly [string, Engine][] = [
     changed((given) => ({ ...given, facts: given.facts.slice(0, turn() ? 9 : 99) })),
   ],
   [
-    'tells of a node’s end before its beginning',
+    'reports the end of a node before its start',
     changed((given) => ({ ...given, facts: [...given.facts].reverse() })),
   ],
   [
-    'keeps in a state what is no JSON',
+    'keeps a value in the state that is not JSON',
     changed((given) => {
       given.state.fields.put('a', { value: (() => 1) as never });
       return given;

@@ -73,7 +73,7 @@ function workOut(nodes: readonly Node[]): ReadonlyMap<string, Waits> {
     for (const { id } of nodes.slice(index + 1)) {
       const own = waits.get(id);
       if (own === undefined) throw new Error(`nothing is known of ${id}`);
-      // A loop inside of this one that may come back to a router may do so on each of its turns.
+      // An inner loop that may jump back to a router may do so in each iteration.
       const isRouted =
         own.routers.some((router) => loop.includes(router.id)) || loop.some((id) => own.routerLoops.has(id));
       if (isRouted) own.routerLoops.add(node.id);

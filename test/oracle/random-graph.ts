@@ -277,7 +277,7 @@ function commonOf({ tape }: Maker, names: Names, before: readonly Node[]): objec
   };
 }
 
-/** Retries, limits and values that stand in. */
+/** Retries, limits and fallback values. */
 function effort(tape: Tape, percent = 25): object {
   return {
     ...(tape.chance(percent) ? { retry: anyRetry(tape) } : {}),

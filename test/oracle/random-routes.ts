@@ -54,7 +54,7 @@ export function addRoutes(maker: Maker, nodes: Node[]): void {
   }
 }
 
-/** Undoes some of what stands inside, in another order than it was done in. */
+/** Undoes some of the calls inside, in another order than that of completion. */
 function compensator({ tape, name }: Maker, inside: readonly Node[]): Node {
   const some = tape.some([...inside].reverse(), 75);
   const undone = some.length > 0 ? some : inside.slice(0, 1);
@@ -67,7 +67,7 @@ function compensator({ tape, name }: Maker, inside: readonly Node[]): Node {
   return node('compensate', name('u'), { steps });
 }
 
-/** A node and what is seen of it from outside: nothing inside of a loop is. */
+/** A node and what is visible of it from outside: nothing inside a loop is. */
 function visibleIn(node: Node): Node[] {
   const inner =
     node.kind === 'foreach' ? [] : scopesIn(node).flatMap(({ nodes }) => nodes.flatMap(visibleIn));

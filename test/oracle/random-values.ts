@@ -3,7 +3,7 @@ import type { Json } from '../../src/graph/json.js';
 import { coalesce, equals, get, isNullish, lit, not, ref, step } from './build.js';
 import type { Tape } from './tape.js';
 
-/** What an expression may name where it stands. */
+/** The names that an expression may use at its position. */
 export interface Names {
   readonly steps: readonly string[];
   readonly items: readonly string[];

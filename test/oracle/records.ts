@@ -65,7 +65,7 @@ function isSafe(run: Run, tool: string): boolean {
   return safetyOf(run, tool) !== 'none';
 }
 
-/** How an effect is undone, or why it cannot be; empty where nothing says so. */
+/** How an effect is undone, or why it cannot be; empty without a compensation. */
 export type Undo = Pick<Effect, 'tool' | 'input' | 'ignoreError' | 'failure'>;
 
 /** How the effect of a call is undone, worked out from what it gives and what the other steps are at this moment. */
@@ -215,7 +215,7 @@ function rollsBack(instance: Instance): boolean {
   );
 }
 
-/** Where nothing rolls back any more, nor will do so, nobody asks for what cannot be undone. */
+/** Deletes effects without a compensation once no rollback runs or may run. */
 export function forgetPlain(run: Run, parallel: Instance): void {
   const { node } = parallel;
   const mayRollBack = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
@@ -260,7 +260,7 @@ export function mayRepeat(run: Run, parallel: Instance): boolean {
   );
 }
 
-/** A compensation had no outcome. What a step undoes by itself is told by no generation of a call. */
+/** The outcome of a compensation is unknown. A step's own compensation does not follow the generation of a call. */
 export function notePerhapsUndone(run: Run, { call, own }: Effect): void {
   if (own !== undefined && own.node !== call && run.rules.perhapsUndoneRises) add(run.reissues, call);
 }
@@ -277,7 +277,7 @@ export function noteUndone(run: Run, effect: Effect): void {
   if (kept !== undefined) kept.status = 'undone';
 }
 
-/** Nobody knows whether a call took effect. */
+/** The outcome of a call is unknown. */
 export function noteUnknown(run: Run, row: string, step: string, tool: string, call: object): void {
   if (safetyOf(run, tool) === 'readOnly') return;
   const known = run.unknown.get(row) ?? { step, tool, calls: new Set() };
@@ -296,7 +296,7 @@ export function noteKnown(run: Run, row: string, call: object): boolean {
 /** What a run left behind. */
 export function remainsIn(run: Run): Remains {
   const { effects } = run;
-  /** A step of a `compensate` node stands where the last of its node does. */
+  /** Steps of a `compensate` node have the position of its last one. */
   const time = ({ own, generation, order }: Effect): number => {
     const others = effects.filter((each) => own !== undefined && each.own?.node === own.node);
     return Math.max(order, ...others.flatMap((each) => (each.generation === generation ? each.order : [])));
@@ -335,7 +335,7 @@ export function noteFailedItem(run: Run, loop: Instance, index: number, fault: F
   run.failedItems.set(`${loop.key}[${index}]`, { around, fault });
 }
 
-/** A node starts over, with all that stands in it. */
+/** A node starts over, with all nodes inside it. */
 export function forgetFailedItems(run: Run, { key }: Instance): void {
   for (const [row, { around }] of run.failedItems) if (around.includes(key)) run.failedItems.delete(row);
 }

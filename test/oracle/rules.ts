@@ -47,7 +47,7 @@ export interface Rules {
   readonly frozenInput: boolean;
   /** Whether a late success is recorded. */
   readonly lateCounts: boolean;
-  /** Whether it is named where nobody undoes it. */
+  /** Whether it is reported if it is not undone. */
   readonly lateNamed: boolean;
   /** Whether a roll-back that left something makes the failure final. */
   readonly finalRollback: boolean;

@@ -52,7 +52,7 @@ export interface Part {
   reason?: SkipReason;
   /** Nothing new starts here, because of something outside. */
   stopped?: true;
-  /** What runs here was given up as well. */
+  /** Running nodes here were aborted as well. */
   aborted?: true;
   /** Because of that, something was left out or cancelled. */
   cut?: true;
@@ -76,7 +76,7 @@ export interface Fault {
   readonly from?: Instance;
 }
 
-/** A node that stands in a scope that runs. */
+/** A node of a scope that runs. */
 export interface Instance {
   readonly node: Node;
   readonly part: Part;
@@ -122,7 +122,7 @@ export interface Instance {
   flight?: Flight | undefined;
 }
 
-/** A call that is under way. */
+/** A call in flight. */
 export interface Flight {
   /** The node it was made for ends without its answer. */
   readonly giveUp: () => void;
@@ -150,9 +150,9 @@ export interface Effect {
   order: number;
   /** It was to be undone. */
   wanted: boolean;
-  /** Its call had been given up, and no step accounts for what it did. */
+  /** It is that of an abandoned call: no step accounts for it. */
   late?: true | undefined;
-  /** Who waits for the compensation that is under way. */
+  /** The owners that wait for the compensation in flight. */
   joined: ((failure?: Pick<Fault, 'code' | 'message'>) => void)[];
 }
 

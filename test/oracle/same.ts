@@ -4,7 +4,7 @@ import type { Story } from './oracle.js';
 import { plain } from './plain.js';
 import type { CallRecord, End } from './run.js';
 
-/** Two tellings of one run, in a form in which they are equal if they tell the same. */
+/** Two reports of one run, in a form in which they are equal if they agree. */
 export function compared(
   expected: Story,
   actual: Story,

@@ -20,7 +20,7 @@ export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', r
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
     if (isBetween(instance)) {
-      // One with scopes of its own would start something new, and whoever is asked would be asked anew.
+      // A container would start nodes, and an `ask` would request another action.
       if (isHarmless && takesPlace(instance)) continue;
       leaveLine(run, instance);
       if (isHarmless) cancel(run, instance);
@@ -58,7 +58,7 @@ export function stopParts(run: Run, instance: Instance, reason: SkipReason): voi
   for (const part of instance.parts) stop(run, part, reason);
 }
 
-/** As stopped, and calls in flight are given up at once. Without a reason the run is cancelled. */
+/** As stopped, and calls in flight are aborted. Without a reason the run is cancelled. */
 export function abort(run: Run, part: Part, reason?: SkipReason): void {
   if (part.outcome !== undefined) return;
   if (run.rules.abortWaits && reason !== undefined) {

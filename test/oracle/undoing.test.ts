@@ -6,7 +6,7 @@ import { type Story, tell } from './oracle.js';
 import { compared } from './same.js';
 import type { Reply, World } from './world.js';
 
-/** Every call that is given up is answered all the same. */
+/** Every abandoned call is still answered. */
 const LATE = [1];
 
 const gives = (after: number): Reply => ({ kind: 'value', after, value: { id: after } });
@@ -54,7 +54,7 @@ test('an effect is not late any more once a step has succeeded with the same key
     { onPartialFailure: 'rollback', branches: [branch('book'), branch('fails')] },
     { timeoutMs: 20, retry: again(1, { delayMs: 0 }) },
   );
-  // The first call of `book` succeeds at 30 ms, when its time was up, and the second one at 35 ms.
+  // The first call of `book` succeeds at 30 ms, after its timeout, and the second one at 35 ms.
   const replies = { book: [gives(30), gives(15)], fails: [hangs, breaks(18)] };
   const { remains } = run(graph([all]), { replies, tools: { book: 'key' } });
   expect(remains.notUndone).toEqual([{ step: 'book', failure: 'E_NOT_UNDOABLE' }]);

@@ -14,7 +14,7 @@ export class NoValue extends Error {
   }
 }
 
-/** What an expression means where it stands. @throws NoValue */
+/** The value of an expression at its position. @throws NoValue */
 export function read(run: Run, part: Part, expr: Expr, error: JsonObject = {}): Value {
   return readWith(expr, lookupIn(run, part, error));
 }

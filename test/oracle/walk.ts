@@ -17,7 +17,7 @@ export function scopesIn(node: Node): Scope[] {
   }
 }
 
-/** A node and all that stands in it. */
+/** A node and all nodes inside it. */
 export function withInner(node: Node): Node[] {
   return [node, ...scopesIn(node).flatMap(({ nodes }) => nodes.flatMap(withInner))];
 }
@@ -85,7 +85,7 @@ export function neededBy(node: Node): Expr[] {
   }
 }
 
-/** The expressions of a node that only order: its condition, its guidance, the value that stands in for a failure. */
+/** The expressions of a node that only order: its condition, its guidance, its fallback value. */
 export function orderedBy({ when, guidance, onError }: Node): Expr[] {
   return given(when, guidance, onError !== undefined && 'value' in onError ? onError.value : undefined);
 }

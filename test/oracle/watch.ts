@@ -34,7 +34,7 @@ function demand(holds: boolean, otherwise: string): void {
 
 const bytes = (value: unknown): string => JSON.stringify(value);
 
-/** `outstanding` is what was commanded and neither answered nor taken back, in that order. */
+/** `outstanding` lists the commands that were neither answered nor withdrawn, in the order of issue. */
 export function watchOwed(engine: Engine): Watcher {
   const owed = new Map<string, Command>();
   return ({ event, advance }) => {
@@ -82,7 +82,7 @@ export function watchCopies(engine: Engine, graph: Graph, input: JsonObject, wor
     demand(asText(again) === asText(advance), `${bytes(event)} gives other bytes when the state was stored`);
     const rows = snapshot(advance.state);
     stored = bytes(rows);
-    demand(isPlain(rows), 'the state is no plain JSON');
+    demand(isPlain(rows), 'the state is not plain JSON');
   };
 }
 
@@ -105,7 +105,7 @@ function isPlain(value: unknown): boolean {
   return value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
 }
 
-/** Events that are late, come twice, or answer what nobody asked, change nothing. */
+/** Events that are late, repeated, or answer no outstanding command change nothing. */
 export function watchStale(engine: Engine, graph: Graph): Watcher {
   const plan = planOf(graph);
   let past: Event[] = [];
@@ -131,7 +131,7 @@ export function watchStale(engine: Engine, graph: Graph): Watcher {
   };
 }
 
-/** A node of a graph, and the list it stands in. */
+/** A node of a graph, and the list that contains it. */
 interface Placed {
   readonly node: Node;
   readonly beside: readonly Node[];
@@ -167,7 +167,7 @@ export function watchOrder(graph: Graph): Watcher {
         .map(({ id }) => id)
         .join('/'),
     );
-    if (place === undefined) throw new Error(`${key} is no node`);
+    if (place === undefined) throw new Error(`'${key}' is not a node`);
     return place;
   };
   const hasRetry = [...places.values()].some(
@@ -214,7 +214,7 @@ export function watchOrder(graph: Graph): Watcher {
     }
   }
 
-  /** What stands inside the node that begins, and nothing of the same id in another item of the loops around. */
+  /** The nodes inside the node that begins, without those of other items of the loops around it. */
   function forget(id: string, container: string): void {
     for (const key of settled) if (isInside(key, id, container)) settled.delete(key);
   }
@@ -231,7 +231,7 @@ function prefixOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
 }
 
-/** The key of a node that stands beside the one with this key. */
+/** The key of another node of the same scope. */
 function sibling(key: string, id: string): string {
   const start = key.lastIndexOf('/') + 1;
   const bracket = key.indexOf('[', start);

@@ -12,10 +12,10 @@ export interface World {
   readonly luck: readonly number[];
   /** What luck does not decide: replies by node key, or by tool for what undoes, one after the other; the last repeats. */
   readonly replies?: Readonly<Record<string, readonly Reply[]>>;
-  /** What is said, by node key, each time it is asked. */
+  /** Answers to actions, by node key, one for each request. */
   readonly says?: Readonly<Record<string, readonly Said[]>>;
   readonly cancel?: { readonly at: number; readonly compensate: boolean };
-  /** What the run is told of its tools. Nothing is known of those that are not listed. */
+  /** The safety of tools. That of tools that are not listed is unknown. */
   readonly tools?: Readonly<Record<string, Safety>>;
 }
 
@@ -159,7 +159,7 @@ function failure(after: number, who: string, tool: string, attempted: boolean, i
   return { kind: 'failure', after, failure: { code, message: `${tool} of ${who}`, ...how }, attempted };
 }
 
-/** Whether what was given up is answered all the same, when it would have been. */
+/** Whether an abandoned call is still answered, at its time. */
 export function answersLate(world: World, who: string, before: number): boolean {
   return pick(world, 3, 'late', who, before) > 0;
 }
