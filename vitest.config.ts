@@ -8,11 +8,16 @@ const SLOW = [
   'src/codegen/schemas/type-schema.test.ts',
 ];
 
+/** Every supported version of TypeScript against every decorator flag. */
+const COMPILERS = ['test/types/compilers.test.ts'];
+
 export default defineConfig(({ mode }) => ({
   resolve: { conditions: ['@stepwright/source'] },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
     exclude: ['**/node_modules/**', '**/fixtures/**'],
+    // Modules are loaded once by each worker; a test that changes what is global puts it back.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
@@ -24,8 +29,13 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'all',
           include: mode === 'quick' ? ['src/**/*.test.ts'] : ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: mode === 'quick' ? SLOW : [],
+          exclude: mode === 'quick' ? SLOW : COMPILERS,
         },
+      },
+      {
+        extends: true,
+        mode,
+        test: { name: 'compilers', include: COMPILERS },
       },
       {
         extends: true,
