@@ -18,6 +18,8 @@ const firstSeed = seed !== undefined ? Number(seed) : isSoaking ? undefined : SE
 /** In milliseconds, for so many graphs on a slow machine. */
 export const timeoutFor = (runs: number): number => 120_000 + runs * 60;
 
+const SEED_OF_SAMPLES = 4;
+
 /** What a graph and its world are made from. */
 export interface Tapes {
   readonly tape: readonly number[];
@@ -36,8 +38,15 @@ export function sample(count: number): Case[] {
   return samplesOf(caseOn, count);
 }
 
+/** The case of {@link sample} at an index, from 0. */
+export function sampleAt(index: number): Case {
+  const [tapes] = fc.sample(anyTapes, { numRuns: 1, seed: SEED_OF_SAMPLES, path: String(index) });
+  if (tapes === undefined) throw new RangeError(`there is no graph ${index}`);
+  return caseOn(tapes);
+}
+
 export function samplesOf<T>(make: (tapes: Tapes) => T, count: number): T[] {
-  return fc.sample(anyTapes, { numRuns: count, seed: 4 }).map(make);
+  return fc.sample(anyTapes, { numRuns: count, seed: SEED_OF_SAMPLES }).map(make);
 }
 
 /** Tries a property on random graphs. */
