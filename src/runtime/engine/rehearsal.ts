@@ -279,24 +279,36 @@ export class Rehearsal implements NodeOverrides {
   #branch(transition: Transition, node: NodeRecord, model: BranchNode): void {
     const arms: Arm[] = [];
     let isDecided = false;
+    let hasFailed = false;
     for (const arm of model.cases) {
-      const condition = readerOf(transition, node).value(arm.when);
-      if (condition.ok && isLost(condition.value)) {
+      const reader = readerOf(transition, node);
+      const value = reader.value(arm.when);
+      if (value.ok && isLost(value.value)) {
         this.#lose(transition, node);
         return;
       }
+      if (value.ok && isUnknown(value.value)) {
+        arms.push(arm);
+        continue;
+      }
+      const condition = reader.condition(arm.when);
       // A failure after a condition that may be true may not be reached.
-      if (!condition.ok) break;
-      isDecided = condition.value === true;
-      if (isDecided || isUnknown(condition.value)) arms.push(arm);
-      if (isDecided) break;
+      hasFailed = !condition.ok;
+      isDecided = condition.ok && condition.value;
+      if (isDecided) arms.push(arm);
+      if (isDecided || hasFailed) break;
+    }
+    if (arms.length === 0 && hasFailed) {
+      this.#failOrPromise(transition, node);
+      return;
     }
     if (arms.length === 0 || (arms.length === 1 && isDecided)) {
       beginNode(transition, node);
       return;
     }
-    if (!isDecided && model.else !== undefined) arms.push(model.else);
-    this.openArms.set(node.key, { arms, isComplete: isDecided || model.else !== undefined });
+    const otherwise = isDecided || hasFailed ? undefined : model.else;
+    if (otherwise !== undefined) arms.push(otherwise);
+    this.openArms.set(node.key, { arms, isComplete: isDecided || otherwise !== undefined });
     for (const arm of arms) {
       const taken = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
       transition.report('goto' in arm ? { ...taken, goto: arm.goto } : taken);
@@ -326,7 +338,7 @@ export class Rehearsal implements NodeOverrides {
     }
     const known = Array.isArray(value) && value.length <= model.max ? (value as readonly Json[]) : undefined;
     if (known === undefined && !isUnknown(value)) {
-      beginNode(transition, node);
+      this.#failOrPromise(transition, node);
       return;
     }
     this.items.set(key, known);

@@ -97,7 +97,8 @@ class OpenCalls implements DryRunObserver {
     if (model.kind === 'compute') {
       const unknown = unknownIn(given).flatMap(({ sources }) => sources);
       const known = references(model.value).map(({ ref }) => ref.path.join('.'));
-      return Unknown.value({ sources: [...new Set(unknown.length > 0 ? unknown : known)] });
+      const sources = [...new Set(unknown.length > 0 ? unknown : known)];
+      return Unknown.value({ sources: sources.length > 0 ? sources : [model.id] });
     }
     const { secrets } = this.#context;
     const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
@@ -156,7 +157,11 @@ class OpenCalls implements DryRunObserver {
     if (this.#run.rehearsal.openArms.has(selector.key))
       return this.#armNote(selector, (arm) => 'goto' in arm && arm.goto === idOf(node));
     const needs = this.#needsOf(selector);
-    return [...this.#conditionNote(selector), ...(needs === undefined ? [] : [needs])];
+    return [
+      ...this.#selectorNotes(selector),
+      ...this.#conditionNote(selector),
+      ...(needs === undefined ? [] : [needs]),
+    ];
   }
 
   #conditionNote(node: NodeInstance): string[] {

@@ -1,6 +1,6 @@
 import { references } from '../../graph/expression/references.js';
-import { Unknown } from '../../graph/expression/unknown.js';
-import type { Json } from '../../graph/json.js';
+import { isUnknown, Unknown } from '../../graph/expression/unknown.js';
+import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { valueExpressions } from '../../graph/node-expressions.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
@@ -8,6 +8,7 @@ import { rollsBack } from '../../plan/compensations.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import { ANY_ITEM } from '../../plan/node-key.js';
 import type { RunState } from '../engine/contract.js';
+import { answerSchema } from '../engine/nodes/wait.js';
 import type { Remains } from '../engine/read.js';
 import { LOST, type Stood } from '../engine/rehearsal.js';
 import type { RunMask } from '../host/run-mask.js';
@@ -152,7 +153,9 @@ export class OpenNodes {
   }
 
   promised(key: string): Json {
-    return placeholder(nameOf(key), texts.output, texts.field);
+    const { node } = this.#run.ledger.instances.find(key).planned;
+    const promised = placeholder(nameOf(key), texts.output, texts.field);
+    return node.kind === 'ask' ? answerPromised(answerSchema(node), promised) : promised;
   }
 
   anyItem(key: string): { readonly item: Json; readonly index: Json } {
@@ -172,6 +175,15 @@ function placeholder(
 ): Json {
   const text = (path: Path) => (path.length === 0 ? whole(name) : field(path.join('.'), name));
   return Unknown.value({ sources: [name], text });
+}
+
+/** An answer of which only the fields are known. An object is not a condition, whatever its fields are. */
+function answerPromised({ properties, required, additionalProperties }: JsonSchema, promised: Json): Json {
+  const isClosed = additionalProperties === false && isJsonObject(properties) && Array.isArray(required);
+  if (!isClosed || !isUnknown(promised)) return promised;
+  const names = Object.keys(properties);
+  if (!names.every((name) => required.includes(name))) return promised;
+  return Object.fromEntries(names.map((name) => [name, promised.at(name)]));
 }
 
 /** A key without the items that stand for all. */

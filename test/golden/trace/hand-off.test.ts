@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Graph } from '../../../src/graph/model.js';
 import {
+  ask,
   back,
   body,
   branch,
@@ -18,10 +19,12 @@ import {
 } from '../../../src/runtime/engine/constructs.fixture.js';
 import {
   chain,
+  coalesce,
   compute,
   done,
   graph,
   input,
+  list,
   lit,
   step,
   stop,
@@ -207,6 +210,49 @@ describe('the hand-off', () => {
     const inner = graph([use('busy', {}), way, clean, use('b', {})], { name: 'inner' });
     const { calls } = await handOffOf(withTasks(graph([runs('sub', 'inner')]), inner));
     expect(calls.map(([name]) => name)).toEqual(['sub/busy', 'sub/b']);
+  });
+
+  test('counts no branch or loop as failed that may not begin', async () => {
+    const when = get(step('busy'), 'more');
+    const way = branch('way', [[lit('no condition'), body([use('a', {})])]], { when });
+    const each = foreach('each', lit('no list'), body([use('b', {})]), { when });
+    const { calls } = await handOffOf(graph(chain(use('busy', {}), way, each, use('tell', {}))));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'tell']);
+  });
+
+  test('knows that an answer as a whole is not a condition', async () => {
+    const when = coalesce(step('sure'), lit('none'));
+    const nodes = chain(use('busy', {}), ask('sure'), use('a', {}, { when }), use('tell', {}));
+    const { calls } = await handOffOf(graph(nodes));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'sure']);
+  });
+
+  test('names the fields of an answer as a whole', async () => {
+    const sure = ask('sure', 'yield', { expects: { type: 'object' } });
+    const nodes = [use('busy', {}), ask('name', 'text', { after: ['busy'] }), { ...sure, after: ['busy'] }];
+    const told = use('tell', { name: step('name'), sure: step('sure') });
+    const { calls } = await handOffOf(graph([...nodes, told]));
+    const given = { name: { input: "<field 'input' from name>" }, sure: '<output from sure>' };
+    expect(calls.at(-1)).toEqual(['tell', given]);
+  });
+
+  test('says under which condition a branch is selected that selects a call', async () => {
+    const cases: [Expr | undefined, string][] = [
+      [get(step('busy'), 'more'), 'second'],
+      [undefined, 'c'],
+    ];
+    const second = branch('second', [[lit(true), 'b']]);
+    const nodes = [use('busy', {}), branch('first', cases), second, use('b', {}), use('c', {})];
+    const { calls, notes } = await handOffOf(graph(nodes));
+    expect(calls.map(([name]) => name)).toEqual(['busy', 'b', 'c']);
+    expect(notes[1]).toBe("Only if `busy.more`: then step 'first' takes 'c0'.");
+  });
+
+  test('names a step whose computed value derives from no other', async () => {
+    const made = compute('made', list(), { function: { name: 'f', hash: '0'.repeat(64) } });
+    const nodes = chain(use('busy', {}), made, use('tell', { made: step('made') }));
+    const { calls } = await handOffOf(graph(nodes));
+    expect(calls.at(-1)).toEqual(['tell', { made: '<value computed from made>' }]);
   });
 
   test('does not take a step that goes back for one that selects a check', async () => {
