@@ -1,14 +1,204 @@
 import { Budget } from '../../graph/expression/evaluate.js';
+import { references } from '../../graph/expression/references.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { Unknown } from '../../graph/expression/unknown.js';
-import type { JsonObject, Value } from '../../graph/json.js';
+import { isUnknown, Unknown } from '../../graph/expression/unknown.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { valueExpressions } from '../../graph/node-expressions.js';
+import type { ToolSafety } from '../../graph/tool-safety.js';
+import { rollsBack } from '../../plan/compensations.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import { ANY_ITEM } from '../../plan/node-key.js';
 import type { Command, Event, Fact, RunState } from '../engine/contract.js';
 import { advance, start } from '../engine/engine.js';
 import { type Evaluated, Evaluation } from '../engine/evaluation.js';
-import { scopeOf } from '../engine/read.js';
-import { Rehearsal } from '../engine/rehearsal.js';
-import { OpenNodes, type StoppedRun } from './open-nodes.js';
+import { answerSchema } from '../engine/nodes/wait.js';
+import { type Remains, scopeOf } from '../engine/read.js';
+import { LOST, Rehearsal, type Stood } from '../engine/rehearsal.js';
+import type { RunMask } from '../host/run-mask.js';
+import { ITEMS_IN_FULL } from './foreach-log.js';
+import type { Ledger, NodeRecord } from './ledger.js';
+import { stepStateOf } from './step-status.js';
+import { texts } from './texts.js';
+
+/** What the hand-off of a run is written from. */
+export interface HandOffContext {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly safety: (tool: string) => ToolSafety;
+  readonly ledger: Ledger;
+  readonly secrets: RunMask;
+  readonly remains: Remains;
+}
+
+export interface StoppedRun {
+  readonly graph: Graph;
+  readonly state: RunState;
+  readonly ledger: Ledger;
+  readonly secrets: RunMask;
+  /** Keys of failed nodes that are carried out again. */
+  readonly again: ReadonlySet<string>;
+}
+
+type Path = readonly (string | number)[];
+
+/** How the nodes of a run that stopped stood, by what its facts have said. */
+export class OpenNodes {
+  readonly #run: StoppedRun;
+  readonly #stood = new Map<string, Stood>();
+
+  constructor(run: StoppedRun) {
+    this.#run = run;
+  }
+
+  get state(): RunState {
+    return this.#run.state;
+  }
+
+  stood(key: string): Stood {
+    const known = this.#stood.get(key);
+    if (known !== undefined) return known;
+    const node = this.#run.ledger.instances.find(key);
+    const own = this.#own(node);
+    const around = node.scope.container && this.stood(node.scope.container.key).kind;
+    // Where what is around it is over, what has not settled never will.
+    const isOver = around === 'settled' || around === 'skipped' || around === 'lost';
+    const isLeft = isOver && own.kind !== 'settled' && own.kind !== 'skipped';
+    const stood: Stood = isLeft ? { kind: this.#run.ledger.record(node) ? 'lost' : 'skipped' } : own;
+    this.#stood.set(key, stood);
+    return stood;
+  }
+
+  #own(node: NodeInstance): Stood {
+    const { ledger, again } = this.#run;
+    if (ledger.undoneSteps.has(node.key)) return { kind: 'lost' };
+    const record = ledger.record(node);
+    if (again.has(node.key)) return { kind: 'again' };
+    if (record === undefined) return { kind: 'pending' };
+    const { node: model } = node.planned;
+    const isOpen = record.parts.size > 0;
+    const { status } = stepStateOf(record);
+    switch (status) {
+      case 'completed': {
+        // Nothing starts behind a result that was reached.
+        if (model.kind === 'return') return { kind: 'pending' };
+        const hasValue = record.output !== undefined || record.hasFallback;
+        // Its value may be forgotten with what it stood in, and is found again.
+        if (!hasValue && model.kind === 'compute' && model.function === undefined) return { kind: 'pending' };
+        if (!hasValue && isOpen) return this.#open(record);
+        const { goto } = record.taken ?? {};
+        return { kind: 'settled', value: record.output, ...(goto === undefined ? {} : { goto }) };
+      }
+      case 'skipped':
+        return { kind: this.#isStillWanted(record) ? 'pending' : 'skipped' };
+      case 'handled': {
+        const { onError } = model;
+        const fallbackNode = onError !== undefined && 'fallbackNode' in onError ? onError.fallbackNode : '';
+        return { kind: 'handled', failure: record.failure, fallbackNode };
+      }
+      case 'failed': {
+        if (isOpen) return isRolledBack(node) ? { kind: 'lost' } : this.#open(record);
+        const isFree = record.issued === undefined && this.#lacked(node);
+        return { kind: isFree || record.failure?.code === 'E_NOBODY_TO_ASK' ? 'pending' : 'lost' };
+      }
+      default:
+        return isOpen ? this.#open(record) : { kind: 'pending' };
+    }
+  }
+
+  #open({ node, parts, items, given }: NodeRecord): Stood {
+    const all = [...parts.values()];
+    const left = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
+    if (node.planned.node.kind !== 'foreach') {
+      const input = given === undefined ? {} : { input: given };
+      return { kind: 'open', parts: all.map(({ scope }) => scope.part), ...input };
+    }
+    const told = left.slice(0, ITEMS_IN_FULL);
+    const values = all
+      .filter(({ scope }) => !told.includes(scope.part))
+      .map(
+        ({ status, value, scope }) => [scope.part, status === 'succeeded' ? (value ?? null) : LOST] as const,
+      );
+    return { kind: 'open', parts: told, values: new Map(values), ...(items === undefined ? {} : { items }) };
+  }
+
+  /** Whether a node was skipped only because others were that can still be done. */
+  #isStillWanted({ node: { planned, scope }, reason }: NodeRecord): boolean {
+    if (reason !== 'not_selected' && reason !== 'upstream_skipped') return false;
+    return [...planned.joins, ...planned.routers].some((each) =>
+      this.isLeft(this.#run.ledger.instances.node(scope, each)),
+    );
+  }
+
+  /** Whether something of a node is still to be done. */
+  isLeft({ key }: NodeInstance): boolean {
+    const { kind } = this.stood(key);
+    return kind === 'pending' || kind === 'again' || kind === 'open';
+  }
+
+  /** Whether a node failed only for want of what can still be had. */
+  #lacked({ planned, scope }: NodeInstance): boolean {
+    const { when } = planned.node;
+    const exprs = [...valueExpressions(planned.node), ...(when === undefined ? [] : [when])];
+    return exprs.flatMap(references).some(({ ref }) => {
+      const step = ref.root === 'steps' ? this.#run.ledger.seenFrom(scope, String(ref.path[0])) : undefined;
+      const stood = step === undefined ? undefined : this.stood(step.key).kind;
+      return stood === 'pending' || stood === 'again';
+    });
+  }
+
+  /** The first item of a loop that has not begun. */
+  firstLeft(loop: NodeInstance): number {
+    return this.#run.ledger.record(loop)?.parts.size ?? 0;
+  }
+
+  areMany(items: number): boolean {
+    return items > ITEMS_IN_FULL;
+  }
+
+  promised(key: string): Json {
+    const { node } = this.#run.ledger.instances.find(key).planned;
+    const promised = placeholder(nameOf(key), texts.output, texts.field);
+    return node.kind === 'ask' ? answerPromised(answerSchema(node), promised) : promised;
+  }
+
+  anyItem(key: string): { readonly item: Json; readonly index: Json } {
+    const loop = nameOf(key);
+    return {
+      item: placeholder(loop, texts.item, texts.itemField),
+      index: placeholder(loop, texts.itemPlace, () => texts.itemPlace(loop)),
+    };
+  }
+}
+
+/** A value that is not known, by the name it comes from. */
+function placeholder(
+  name: string,
+  whole: (name: string) => string,
+  field: (path: string, name: string) => string,
+): Json {
+  const text = (path: Path) => (path.length === 0 ? whole(name) : field(path.join('.'), name));
+  return Unknown.value({ sources: [name], text });
+}
+
+/** An answer of which only the fields are known. An object is not a condition, whatever its fields are. */
+function answerPromised({ properties, required, additionalProperties }: JsonSchema, promised: Json): Json {
+  const isClosed = additionalProperties === false && isJsonObject(properties) && Array.isArray(required);
+  if (!isClosed || !isUnknown(promised)) return promised;
+  const names = Object.keys(properties);
+  if (!names.every((name) => required.includes(name))) return promised;
+  return Object.fromEntries(names.map((name) => [name, promised.at(name)]));
+}
+
+/** A key without the items that stand for all. */
+export function nameOf(key: string): string {
+  return key.replaceAll(`[${ANY_ITEM}]`, '');
+}
+
+/** Whether a node that failed has undone what was done inside. */
+export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
+  return rollsBack(node);
+}
 
 /** What one expression may cost. See `Budget` for the unit. */
 const EXPRESSION_BUDGET = 1_000_000;

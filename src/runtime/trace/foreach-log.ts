@@ -3,11 +3,10 @@ import type { ScopeInstance } from '../../plan/instances.js';
 import type { RunState } from '../engine/contract.js';
 import { itemsOf } from '../engine/read.js';
 import { jsonText } from '../tools/encode-text.js';
-import { constructTexts, shortJson } from './construct-texts.js';
 import { ContainerLog, PartLog } from './container-log.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import type { FactOf, StepFact } from './step-log.js';
-import { texts } from './texts.js';
+import { constructTexts, shortJson, texts } from './texts.js';
 
 /** So many items of a loop are told in full. */
 export const ITEMS_IN_FULL = 5;

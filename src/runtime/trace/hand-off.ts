@@ -4,16 +4,15 @@ import type { NotUndone, Remains } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
 import { type LooseEnds, looseEndsOf } from '../host/side-effects.js';
 import { jsonText } from '../tools/encode-text.js';
-import { callText } from './call-entry.js';
-import { bodyName, handOffTexts, whereIs } from './hand-off-texts.js';
+import { type HandOffContext, OpenNodes } from './dry-run.js';
+import { bodyName, callText, handOffTexts, whereIs } from './hand-off-texts.js';
+import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
-import { type HandOffContext, OpenNodes } from './open-nodes.js';
+import { type FailedStep, hasFired, knownValues, type StopReason, stepReason } from './pause-reason.js';
 import { stepStateOf } from './step-status.js';
-import { type FailedStep, hasFired, knownValues, type StopReason, stepReason } from './stop-reason.js';
 import { texts } from './texts.js';
-import { undoReport } from './undo-log.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
 export interface HandOff extends LooseEnds {

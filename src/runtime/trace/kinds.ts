@@ -1,15 +1,14 @@
-import type { BranchNode, Node, NodeKind } from '../../graph/model.js';
+import type { BranchNode, Graph, Node, NodeKind } from '../../graph/model.js';
 import type { NodeInstance } from '../../plan/instances.js';
-import { attemptOf, soleBody } from '../../print/shapes.js';
+import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
+import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
 import type { RunMask } from '../host/run-mask.js';
-import { CallLog } from './call-log.js';
-import { planTexts } from './construct-texts.js';
-import { BranchLog, WorkflowLog } from './container-log.js';
+import { BranchLog, ParallelLog, WorkflowLog } from './container-log.js';
 import { ForeachLog } from './foreach-log.js';
-import { ParallelLog } from './parallel-log.js';
-import { AskLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './plain-log.js';
+import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
 import type { StepLog } from './step-log.js';
-import { printExpression } from './texts.js';
+import { isListed } from './step-status.js';
+import { planTexts, printExpression } from './texts.js';
 
 /** Description of a tool by its name. */
 export type Describe = (tool: string) => string | undefined;
@@ -85,4 +84,131 @@ function branchText(node: BranchNode): string {
     ...cases,
     planTexts.elseArm(id, 'goto' in node.else ? node.else.goto : undefined),
   ]);
+}
+
+/** One step of a plan: `2`, and inside of it `2a`, `2a1`. */
+export interface PlanLine {
+  readonly number: string;
+  readonly depth: number;
+  readonly text: string;
+}
+
+/** The steps of a plan, what stands inside of a step right behind it. A workflow inside itself is not opened again. */
+export function planLines(plan: Plan, describe: Describe): PlanLine[] {
+  const lines: PlanLine[] = [];
+  const add = (
+    members: readonly Member[],
+    around: Pick<PlanLine, 'number' | 'depth'>,
+    open: readonly Graph[],
+  ) => {
+    for (const [place, { planned, part }] of members.entries()) {
+      const number = `${around.number}${labelAt(place, around.depth)}`;
+      const text = planTexts.inside(part, lineOf(planned, describe));
+      lines.push({ number, depth: around.depth, text });
+      const inside = { number, depth: around.depth + 1 };
+      const task = planned.node.kind === 'workflow' ? plan.tasks.get(planned.node.workflow) : undefined;
+      if (task === undefined) add(membersOf(planned), inside, open);
+      else if (!open.includes(task.graph)) add(membersIn(task.root), inside, [...open, task.graph]);
+    }
+  };
+  add(membersIn(plan.main.root), { number: '', depth: 0 }, [plan.graph]);
+  return lines;
+}
+
+/** A step that is listed in or under another one, and which part of that it is. */
+interface Member {
+  readonly planned: PlannedNode;
+  readonly part: string | undefined;
+}
+
+function membersIn({ nodes }: ScopePlan, part?: string): Member[] {
+  return nodes.filter(({ node }) => isListed(node)).map((planned) => ({ planned, part }));
+}
+
+function membersOf({ node, parts }: PlannedNode): Member[] {
+  const [first] = parts;
+  const attempt = attemptOf(node);
+  if (attempt !== undefined && first !== undefined) {
+    return first.nodes.flatMap((planned) => {
+      const isTried = attempt.tried.includes(planned.node);
+      return opened(planned, isTried ? planTexts.tried : planTexts.otherwise);
+    });
+  }
+  if (node.kind === 'foreach' || soleBody(node) !== undefined)
+    return parts.flatMap((scope) => membersIn(scope));
+  return parts.flatMap((scope) => membersIn(scope, scope.arm));
+}
+
+/** A part of an attempt: of steps that only belong together, each stands for itself. */
+function opened(planned: PlannedNode, part: string): Member[] {
+  const { node, parts } = planned;
+  const [first] = parts;
+  const isPlain = node.retry === undefined && node.when === undefined && attemptOf(node) === undefined;
+  if (first !== undefined && isPlain && soleBody(node) !== undefined) {
+    return first.nodes.flatMap((inside) => opened(inside, part));
+  }
+  return isListed(node) ? [{ planned, part }] : [];
+}
+
+/** Numbers and letters take turns: `2`, `2a`, `2a1`. */
+function labelAt(place: number, depth: number): string {
+  if (depth % 2 === 0) return String(place + 1);
+  const letter = String.fromCharCode(97 + (place % 26));
+  return place < 26 ? letter : `${labelAt(Math.floor(place / 26) - 1, depth)}${letter}`;
+}
+
+function lineOf(planned: PlannedNode, describe: Describe): string {
+  return planTexts.noted(tracedKindOf(planned.node).planLine(planned.node, describe), [
+    ...selectionOf(planned),
+    ...conditionOf(planned.node),
+    ...fallbackOf(planned),
+  ]);
+}
+
+/** Who has to select a step; nothing for what takes over in an attempt, which says so. */
+function selectionOf(planned: PlannedNode): string[] {
+  if (!planned.needsSelection || attemptAround(planned)?.otherwise[0] === planned.node) return [];
+  const { failed, chosen } = routersOf(planned);
+  const parts = [
+    ...(chosen.length === 0 ? [] : [planTexts.onlyIf.chosen(chosen)]),
+    ...(failed.length === 0 ? [] : [planTexts.onlyIf.failed(failed)]),
+  ];
+  return [parts.length === 0 ? planTexts.onlyIf.never() : parts.join(', or ')];
+}
+
+function conditionOf({ when }: Node): string[] {
+  return when === undefined ? [] : [planTexts.onlyIf.holds(printExpression(when))];
+}
+
+/** What happens where a step fails, as far as no other step of the plan says so. */
+function fallbackOf(planned: PlannedNode): string[] {
+  const { node, scope } = planned;
+  if (node.onError === undefined) return [];
+  if ('value' in node.onError) return [planTexts.ifItFails.value(printExpression(node.onError.value))];
+  const { fallbackNode } = node.onError;
+  const other = scope.nodes.find((each) => each.node.id === fallbackNode)?.node;
+  if (other?.kind === 'error') return [planTexts.ifItFails.fails(printExpression(other.message))];
+  return other?.kind === 'return' ? [planTexts.ifItFails.ends()] : [];
+}
+
+function attemptAround({ scope }: PlannedNode): Attempt | undefined {
+  return scope.container === undefined ? undefined : attemptOf(scope.container.node);
+}
+
+/** Who may select a node: branches that choose it, and steps whose failure it takes over. */
+export function routersOf(planned: PlannedNode): { readonly chosen: string[]; readonly failed: string[] } {
+  const { id } = planned.node;
+  const chosen: string[] = [];
+  const failed: string[] = [];
+  for (const { node } of planned.routers) {
+    const { onError } = node;
+    const takesOver = onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
+    if (takesOver || (node.kind === 'parallel' && node.compensateNode === id)) failed.push(node.id);
+    else if (node.kind === 'branch' && leadsTo(node, id)) chosen.push(node.id);
+  }
+  return { chosen, failed };
+}
+
+function leadsTo(node: BranchNode, id: string): boolean {
+  return armsIn(node).some((arm) => 'goto' in arm && arm.goto === id);
 }

@@ -18,15 +18,12 @@ import { ANY_ITEM } from '../../plan/node-key.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { entryOf } from './call-entry.js';
-import { shortJson } from './construct-texts.js';
-import { DryRun, type DryRunObserver } from './dry-run.js';
-import { handOffTexts, whereIs } from './hand-off-texts.js';
+import { DryRun, type DryRunObserver, type HandOffContext, isRolledBack, nameOf } from './dry-run.js';
+import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
-import { type HandOffContext, isRolledBack, nameOf } from './open-nodes.js';
+import type { FailedStep } from './pause-reason.js';
 import { isListed, NOT_BEGUN } from './step-status.js';
-import type { FailedStep } from './stop-reason.js';
-import { printExpression, texts } from './texts.js';
+import { printExpression, shortJson, texts } from './texts.js';
 
 /** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
 export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };

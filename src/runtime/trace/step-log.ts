@@ -6,10 +6,9 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../host/run-mask.js';
 import { jsonText } from '../tools/encode-text.js';
-import { constructTexts } from './construct-texts.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
 import { isListed } from './step-status.js';
-import { texts } from './texts.js';
+import { constructTexts, texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 

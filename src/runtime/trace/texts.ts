@@ -1,8 +1,8 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import { escapeUnprintable } from '../../graph/unprintable.js';
+import { cutText, escapeUnprintable } from '../../graph/unprintable.js';
 import { printExpr } from '../../print/expression.js';
-import type { SkipReason } from '../engine/contract.js';
+import type { AskMode, SkipReason } from '../engine/contract.js';
 import { framedText, jsonText, oneLine } from '../tools/encode-text.js';
 import { MASKED } from '../tools/mask.js';
 import { limited } from './messages.js';
@@ -153,3 +153,224 @@ export function printExpression(expr: Expr): string | undefined {
   const text = escapeUnprintable(printExpr(expr));
   return text.length > LIMIT ? undefined : text;
 }
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const atOnce = (limit: number, of: number): string => (limit < of ? `, ${limit} at a time` : ' side by side');
+
+const asks: Readonly<Record<AskMode, string>> = {
+  info: 'tells the user',
+  confirm: 'asks for a yes or no',
+  text: 'asks for a text',
+  choice: 'asks to choose one',
+  yield: 'asks for an answer',
+};
+
+/** Every text a trace speaks about constructs: branches, groups, loops, workflows, questions, jumps and undoing. */
+export const constructTexts = {
+  taken: (step: string, arm: string, condition: string | undefined) =>
+    `Step '${step}' takes '${arm}'${condition === undefined ? '' : `, because \`${condition}\` holds`}.`,
+  takenElse: (step: string, arm: string) => `Step '${step}' takes '${arm}', because nothing before it holds.`,
+  notTaken: (arm: string, condition: string | undefined) =>
+    condition === undefined
+      ? ` Not '${arm}': its condition does not hold.`
+      : ` Not '${arm}': \`${condition}\` does not hold.`,
+  notLookedAt: (arms: readonly string[]) =>
+    ` ${names(arms)} ${arms.length === 1 ? 'comes' : 'come'} after it.`,
+  goesOnWith: (step: string) => ` It leads to '${step}'.`,
+
+  branches: (step: string, branches: readonly string[], limit: number) =>
+    `Step '${step}' runs ${count(branches.length, 'branch').replace('branchs', 'branches')}${atOnce(limit, branches.length)}: ${names(branches)}.`,
+  branch: (branch: string, step: string) => `Branch '${branch}' of '${step}':`,
+  branchDone: (branch: string, step: string) => `Branch '${branch}' of '${step}' is done.`,
+  branchFailed: (branch: string, step: string, why: string) =>
+    `Branch '${branch}' of '${step}' failed: ${stop(oneLine(why))}`,
+  branchCancelled: (branch: string, step: string) => `Branch '${branch}' of '${step}' was given up.`,
+  branchNotBegun: (branches: readonly string[], step: string) =>
+    `${names(branches)} of '${step}' did not begin.`,
+  abortsOthers: ' That ends the other branches.',
+  withoutFailed: (step: string, branches: readonly string[]) =>
+    `Step '${step}' goes on without ${names(branches)}, which failed.`,
+
+  items: (step: string, amount: number, limit: number) =>
+    `Step '${step}' goes through ${count(amount, 'item')}${amount > 1 && limit > 1 ? `, ${Math.min(limit, amount)} at a time` : ''}.`,
+  noItems: (step: string) => `Step '${step}' has no items to go through.`,
+  /** `json` is the item on one line, where it is known. */
+  item: (place: number, amount: number, step: string, json: string | undefined) =>
+    `Item ${place} of ${amount} of '${step}':${json === undefined ? '' : ` ${json}`}`,
+  itemFailed: (place: number, amount: number, step: string, why: string, goesOn: boolean) =>
+    `Item ${place} of ${amount} of '${step}' failed: ${stop(oneLine(why))}${goesOn ? ' Its result is null.' : ''}`,
+  itemCancelled: (place: number, amount: number, step: string) =>
+    `Item ${place} of ${amount} of '${step}' was given up.`,
+  /** The items that are not told one by one. */
+  otherItems: (
+    step: string,
+    { succeeded, failed, cancelled }: { succeeded: number; failed: number; cancelled: number },
+  ) => {
+    const parts = [
+      ...(succeeded === 0 ? [] : [`${succeeded} succeeded`]),
+      ...(failed === 0 ? [] : [`${failed} failed`]),
+      ...(cancelled === 0 ? [] : [`${cancelled} given up`]),
+    ];
+    return `${count(succeeded + failed + cancelled, 'further item')} of '${step}' ${succeeded + failed + cancelled === 1 ? 'is' : 'are'} not shown: ${parts.join(', ')}.`;
+  },
+  itemsNotBegun: (amount: number, step: string) => `${count(amount, 'item')} of '${step}' did not begin.`,
+  loopDone: (step: string, amount: number) =>
+    `Step '${step}' is done with ${amount === 1 ? 'its item' : `all ${amount} items`}.`,
+  loopResult: (step: string, amount: number, json: string, size: number | undefined) =>
+    `Result of '${step}' (${count(amount, 'item')}):\n${json}${cutNote('result', size)}`,
+
+  workflow: (step: string, workflow: string, json: string | undefined, size: number | undefined) =>
+    json === undefined
+      ? `Step '${step}' runs workflow '${workflow}'.`
+      : `Step '${step}' runs workflow '${workflow}' with:\n${json}${cutNote('input', size)}`,
+  workflowResult: (step: string, workflow: string, json: string, size: number | undefined) =>
+    `Result of workflow '${workflow}' (step '${step}'):\n${json}${cutNote('result', size)}`,
+  workflowDone: (step: string, workflow: string) => `Workflow '${workflow}' (step '${step}') is done.`,
+
+  /** `message` is JSON on one line. */
+  question: (step: string, mode: AskMode, message: string, options: readonly string[]) =>
+    `Step '${step}' ${asks[mode]}: ${message}${options.length === 0 ? '' : `\nOptions: ${options.map((option) => jsonText(option)).join(', ')}`}`,
+  answer: (json: string, size: number | undefined) => `Answer:\n${json}${cutNote('answer', size)}`,
+  notAnswered: (step: string, why: string) => `Step '${step}' got no answer: ${stop(oneLine(why))}`,
+  withdrawn: (step: string) => `Step '${step}' no longer waits for an answer.`,
+  waits: (step: string, until: string) => `Step '${step}' waits until ${until}.`,
+  waited: (step: string) => `Step '${step}' has waited long enough.`,
+  waitGivenUp: (step: string) => `Step '${step}' no longer waits.`,
+
+  wrote: (step: string, json: string, size: number | undefined) =>
+    `Step '${step}' writes the state:\n${json}${cutNote('state', size)}`,
+  cleared: (fields: readonly string[]) =>
+    `\nWithout a value now: ${fields.map((field) => `'${field}'`).join(', ')}.`,
+
+  goingBack: (target: string, visit: number, max: number) =>
+    `Going back to '${target}', ${ordinal(visit)} of at most ${max} ${max === 1 ? 'time' : 'times'}.`,
+  noMoreJumps: (step: string, target: string, max: number) =>
+    `Step '${step}' does not go back to '${target}' any more: it has done so ${max} ${max === 1 ? 'time' : 'times'}, the most it may.`,
+
+  takesOver: (step: string, fallback: string) => `Step '${fallback}' takes over from '${step}'.`,
+
+  undoing: (step: string, why: string | undefined) =>
+    `Step '${step}' undoes what was done${why === undefined ? '.' : `, because of this failure: ${stop(oneLine(why))}`}`,
+  undoingRun: 'The run was cancelled. What it did is undone, the last step first.',
+  undoCall: (tool: string, undone: string | undefined, json: string, size: number | undefined) =>
+    `Undoing${undone === undefined ? '' : ` '${undone}'`}: calling tool '${tool}' with parameters:\n${json}${cutNote('text of the parameters', size)}`,
+  undone: (json: string, size: number | undefined) => `Tool result:\n${json}${cutNote('result', size)}`,
+  nothingToUndo: (tool: string, undone: string | undefined) =>
+    `Nothing to undo with tool '${tool}': ${undone === undefined ? 'what it would undo was not done' : `'${undone}' did not succeed`}.`,
+  /** One clause each for what was undone, what could not be, and what was not tried. */
+  undoReport: (
+    done: readonly string[],
+    failed: readonly { readonly tool: string; readonly why: string; readonly isUnknown?: boolean }[],
+    notRun: readonly string[],
+  ) =>
+    [
+      done.length > 0
+        ? `Undone with ${counted(done)}.`
+        : failed.some(({ isUnknown }) => isUnknown)
+          ? 'Nothing is known to have been undone.'
+          : failed.length + notRun.length > 0
+            ? 'Nothing was undone.'
+            : 'There was nothing to undo.',
+      ...failed.map(({ tool, why, isUnknown }) =>
+        isUnknown
+          ? `Whether it was undone with ${tool} is unknown: ${stop(oneLine(why))}`
+          : `Undoing with ${tool} failed: ${stop(oneLine(why))}`,
+      ),
+      ...(notRun.length === 0 ? [] : [`Not tried after that: ${counted(notRun)}.`]),
+    ].join(' '),
+  givenUp: (step: string) => `Step '${step}' was given up.`,
+} as const;
+
+/** Tools, each once, with how often. */
+function counted(tools: readonly string[]): string {
+  const each = [...new Set(tools)].map((tool) => {
+    const times = tools.filter((other) => other === tool).length;
+    return times === 1 ? tool : `${tool} (${times} times)`;
+  });
+  return listOf(each);
+}
+
+function ordinal(number: number): string {
+  const tens = number % 100;
+  const ending = tens > 10 && tens < 14 ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[number % 10];
+  return `${number}${ending ?? 'th'}`;
+}
+
+/** A value on one line, as a heading holds it. */
+export function shortJson(value: Json, limit = 200): string {
+  const text = jsonText(value);
+  return text.length <= limit ? text : `${cutText(text, limit)}… (${text.length} characters)`;
+}
+
+const timesAtMost = (max: number): string => `at most ${max === 1 ? 'once' : `${max} times`}`;
+
+const asked: Readonly<Record<AskMode, string>> = {
+  info: 'Tell the user something',
+  confirm: 'Ask for a yes or no',
+  text: 'Ask for a text',
+  choice: 'Ask to choose one',
+  yield: 'Ask for an answer',
+};
+
+/** Longer values that stand in are not shown in a plan. UTF-16 code units. */
+const SHORT = 60;
+
+/** What a plan says of each step: one line. */
+export const planTexts = {
+  tool: (tool: string, description: string | undefined) =>
+    description === undefined ? tool : `${tool} - ${oneLine(description)}`,
+  resource: (step: string) => `${step} - Fetch 1 resource`,
+  titled: (step: string, title: string | undefined) =>
+    title === undefined ? step : `${step} - ${oneLine(title)}`,
+  branch: (arms: readonly string[]) => `Take the first that fits: ${arms.join('; ')}`,
+  arm: (arm: string, condition: string | undefined, goto: string | undefined) =>
+    `'${arm}'${condition === undefined ? '' : ` if \`${condition}\``}${goto === undefined ? '' : `, then go on with '${goto}'`}`,
+  elseArm: (arm: string, goto: string | undefined) =>
+    `otherwise '${arm}'${goto === undefined ? '' : `, then go on with '${goto}'`}`,
+  attempt: () => 'Try one thing, otherwise another',
+  tried: 'try',
+  otherwise: 'otherwise',
+  together: () => 'Do this in order',
+  parallel: {
+    abort: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; the first failure ends the others`,
+    continue: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; go on if one of them succeeds`,
+    rollback: (branches: readonly string[]) =>
+      `Run ${names(branches)} side by side; if one fails, undo the others`,
+  },
+  foreach: (items: string | undefined, max: number) =>
+    `For each ${items === undefined ? 'item' : `of \`${items}\``}, at most ${max}`,
+  foreachOf: (count: number) => `For each of ${count} items`,
+  workflow: (workflow: string) => `Run workflow '${workflow}'`,
+  ask: (mode: AskMode) => asked[mode],
+  wait: () => 'Wait',
+  set: (fields: readonly string[]) => `Write ${listOf(fields)} into the state`,
+  goto: (target: string, max: number) => `Go back to '${target}' if need be, ${timesAtMost(max)}`,
+  compensate: (tools: readonly string[]) => `Undo with ${listOf(tools)}`,
+  /** What has to happen before a step runs that does not run in its turn. */
+  onlyIf: {
+    chosen: (steps: readonly string[]) =>
+      `only if ${names(steps)} ${steps.length === 1 ? 'leads' : 'lead'} here`,
+    failed: (steps: readonly string[]) => `only if ${names(steps)} ${steps.length === 1 ? 'fails' : 'fail'}`,
+    never: () => 'only if another step leads here',
+    holds: (condition: string | undefined) =>
+      condition === undefined ? 'only under a condition' : `only if \`${condition}\``,
+  },
+  /** What happens where a step fails. Texts in print are expressions. */
+  ifItFails: {
+    value: (value: string | undefined) => {
+      if (value === 'undefined') return 'if it fails, it goes on without a value';
+      const isShort = value !== undefined && value.length <= SHORT && !value.includes('`');
+      return `if it fails, ${isShort ? `\`${value}\`` : 'a fallback'} stands in`;
+    },
+    fails: (message: string | undefined) =>
+      `if it fails, the workflow stops${message === undefined ? '' : ` with ${message}`}`,
+    ends: () => 'if it fails, the workflow ends',
+  },
+  noted: (line: string, notes: readonly string[]) =>
+    notes.length === 0 ? line : `${line} (${notes.join('; ')})`,
+  /** `arm` names the body a step stands in. */
+  inside: (arm: string | undefined, line: string) => (arm === undefined ? line : `${arm}: ${line}`),
+} as const;

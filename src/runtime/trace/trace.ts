@@ -12,7 +12,8 @@ import { jsonSize } from '../tools/to-json.js';
 import { ContainerLog, PartLog } from './container-log.js';
 import { handOff, leftBehind } from './hand-off.js';
 import { handOffTexts } from './hand-off-texts.js';
-import { tracedKindOf } from './kinds.js';
+import { planLines, routersOf, tracedKindOf } from './kinds.js';
+import { UndoLog } from './leaf-logs.js';
 import { Ledger } from './ledger.js';
 import {
   type BlockMeta,
@@ -23,11 +24,9 @@ import {
   type TraceMeta,
   textBlock,
 } from './messages.js';
-import { planLines, routersOf } from './plan-lines.js';
 import type { StepFact } from './step-log.js';
 import { isListed, isToldSkip, stepsMeta } from './step-status.js';
 import { printExpression, texts } from './texts.js';
-import { UndoLog } from './undo-log.js';
 import { type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {

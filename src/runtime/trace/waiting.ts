@@ -2,11 +2,11 @@ import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Action, AskMode } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
 import { jsonText } from '../tools/encode-text.js';
-import { constructTexts } from './construct-texts.js';
+import type { HandOffContext } from './dry-run.js';
 import type { HandOff } from './hand-off.js';
+import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';
-import type { HandOffContext } from './open-nodes.js';
-import { isoTime } from './plain-log.js';
+import { constructTexts } from './texts.js';
 
 /** A run that outlasts the conversation about it. */
 export interface KeptRun {

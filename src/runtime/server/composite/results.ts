@@ -3,13 +3,13 @@ import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../
 import type { LooseEnds, NotUndone } from '../../host/side-effects.js';
 import { bodyText, jsonText } from '../../tools/encode-text.js';
 import { MASKED } from '../../tools/mask.js';
-import { constructTexts } from '../../trace/construct-texts.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, EnvelopeError, PendingAction } from '../runs/envelope.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import type { OutputShape } from './schemas.js';
 import { texts } from './texts.js';
+import { constructTexts } from '../../trace/texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';

@@ -9,10 +9,10 @@ import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
 import { fieldOf } from '../engine/read.js';
 import { isLost, LOST, type Stood } from '../engine/rehearsal.js';
+import type { OpenNodes, StoppedRun } from './dry-run.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
-import type { OpenNodes, StoppedRun } from './open-nodes.js';
 import { texts } from './texts.js';
 
 /** What one expression may cost. See `Budget` for the unit. */

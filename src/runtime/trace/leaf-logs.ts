@@ -1,0 +1,353 @@
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import type { NodeInstance } from '../../plan/instances.js';
+import type { CompensationReport, Failure, RunState } from '../engine/contract.js';
+import type { RunMask } from '../host/run-mask.js';
+import { bodyText, jsonText } from '../tools/encode-text.js';
+import { type BlockMeta, limited, type PromptMessage, sized, type Told } from './messages.js';
+import { type FactOf, type StepFact, StepLog } from './step-log.js';
+import { NOT_BEGUN } from './step-status.js';
+import { constructTexts, texts } from './texts.js';
+
+/** What a call or a read has to say: the call, the attempts that failed, the result. */
+export class CallLog extends StepLog {
+  #issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined;
+  /** How the latest attempt ended, until the next fact says what becomes of that. */
+  #returned: FactOf<'callReturned'> | undefined;
+  #isAnnounced = false;
+
+  protected override tell(fact: StepFact): void {
+    if (fact.kind === 'callIssued' || fact.kind === 'resourceRequested') this.#issued = fact;
+    else if (fact.kind === 'callReturned') this.#returned = fact;
+  }
+
+  protected override attemptFailed(): void {
+    this.#returned = undefined;
+    this.#announce();
+  }
+
+  protected override succeeded({ summary, summaryFailure }: FactOf<'nodeSucceeded'>): void {
+    const returned = this.#returned;
+    if (returned === undefined || !returned.outcome.ok) return;
+    this.#announce();
+    if (summary === undefined) this.#result(returned.outcome.value);
+    else this.#summary(summary);
+    if (summaryFailure === undefined) return;
+    const text = texts.summaryFailed(this.node.id, summaryFailure.message);
+    this.say('assistant', 'note', this.secrets.text(text));
+  }
+
+  protected override failed(): boolean {
+    const returned = this.#returned;
+    this.#returned = undefined;
+    if (returned === undefined || returned.outcome.ok) return false;
+    const { failure } = returned.outcome;
+    if (this.#issued?.kind === 'resourceRequested') {
+      this.#announce();
+      this.sayFailure(texts.resourceFailed(this.#uri(this.#issued.uri), failure.message), failure);
+      return true;
+    }
+    // An attempt that was refused was none.
+    if (!returned.attempted) return this.#refusedCall(failure);
+    this.#announce();
+    this.sayFailure(texts.failed(failure.message), failure);
+    return true;
+  }
+
+  protected override cancelled(): void {
+    this.failed();
+  }
+
+  /** Tells a call that never reached its tool; false where it only came too late. */
+  #refusedCall(failure: Failure): boolean {
+    if (this.#issued?.kind !== 'callIssued' || NOT_BEGUN.has(failure.code)) return false;
+    const { tool, input } = this.#issued;
+    const { text } = limited(jsonText(this.#shownInput(input)));
+    const told = failure.code === 'E_INPUT_INVALID' ? texts.refused : texts.notCalled;
+    this.sayFailure(told(this.node.id, tool, text, failure.message), failure);
+    return true;
+  }
+
+  /** Names the call, once for all of its attempts: they differ in nothing. */
+  #announce(): void {
+    if (this.#isAnnounced || this.#issued === undefined) return;
+    this.#isAnnounced = true;
+    if (this.#issued.kind === 'resourceRequested') {
+      this.say('assistant', 'note', texts.fetching(this.node.id));
+      return;
+    }
+    const { tool, input } = this.#issued;
+    const { text, size } = limited(jsonText(this.#shownInput(input), 2));
+    this.say('assistant', 'call', texts.calling(tool, text, size), sized(size));
+  }
+
+  #shownInput(input: JsonObject): Json {
+    return this.secrets.json(input, this.node.kind === 'call' ? this.node.input : undefined, this.at);
+  }
+
+  #result(value: Json): void {
+    const shown = this.secrets.given(value, this.#issued?.command ?? '');
+    if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, texts.result);
+    else if (isJsonObject(shown) && isJsonObject(value)) {
+      this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
+    }
+  }
+
+  #resource(uri: string, content: JsonObject): void {
+    if (this.node.embed === false) {
+      this.say('user', 'note', this.secrets.text(texts.notEmbedded(uri)));
+      return;
+    }
+    const { text } = content;
+    if (typeof text !== 'string') {
+      this.say('user', 'result', texts.binary(uri, ...binaryIn(content)));
+      return;
+    }
+    const body = limited(bodyText(this.secrets.text(text)));
+    const told: Told = (mask) => texts.resource(mask(uri), mask(body.text), body.size);
+    this.say('user', 'result', told, sized(body.size));
+  }
+
+  /** The address of the resource, as it may be shown. */
+  #uri(uri: string): string {
+    return this.secrets.text(uri, this.node.kind === 'resource' ? this.node.uri : undefined, this.at);
+  }
+
+  #summary(summary: string): void {
+    const { text, size } = limited(jsonText(this.secrets.text(summary, this.node.summary, this.at)));
+    const told =
+      this.#issued?.kind === 'resourceRequested'
+        ? texts.resourceSummary(this.#uri(this.#issued.uri), text, size)
+        : texts.summary(text, size);
+    this.say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
+  }
+}
+
+/** Binary content, which is not shown: its size is. */
+function ownBlob({ blob }: JsonObject): JsonObject {
+  return blob === undefined ? {} : { blob };
+}
+
+/** The type of binary content, and how many bytes it has. */
+function binaryIn({ blob, mimeType }: JsonObject): [string | undefined, number] {
+  const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
+  return [typeof mimeType === 'string' ? mimeType : undefined, Math.floor((encoded.length * 3) / 4)];
+}
+
+type Say = (
+  role: PromptMessage['role'],
+  part: BlockMeta['stepwright/part'],
+  text: string,
+  meta?: Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>,
+) => void;
+
+/** Tells how earlier work is undone: by a step, or for a run that was cancelled. */
+export class UndoLog {
+  readonly #secrets: RunMask;
+  readonly #say: Say;
+  readonly #by: NodeInstance | undefined;
+
+  /** @param by the step that undoes; missing for a cancelled run. */
+  constructor(secrets: RunMask, say: Say, by?: NodeInstance) {
+    this.#secrets = secrets;
+    this.#say = say;
+    this.#by = by;
+  }
+
+  /** Takes the facts of undoing; all others change nothing. */
+  observe(fact: StepFact): void {
+    switch (fact.kind) {
+      case 'compensating':
+        this.#begins(fact);
+        return;
+      case 'callIssued':
+        if (fact.isCompensation) this.#calls(fact);
+        return;
+      case 'callReturned':
+        this.#returned(fact);
+        return;
+      case 'compensationSkipped':
+        this.#say('assistant', 'undo', constructTexts.nothingToUndo(fact.tool, this.#nameOf(fact.undoes)), {
+          ...undone(fact.undoes),
+        });
+        return;
+      case 'compensated':
+        this.#say('assistant', 'undo', undoReport(fact.report, this.#secrets));
+        return;
+      default:
+    }
+  }
+
+  #begins({ failure }: FactOf<'compensating'>): void {
+    const text =
+      this.#by === undefined
+        ? constructTexts.undoingRun
+        : constructTexts.undoing(this.#by.planned.node.id, failure?.message);
+    this.#say('assistant', 'undo', this.#secrets.text(text));
+  }
+
+  #calls(fact: FactOf<'callIssued'>): void {
+    const shown = this.#secrets.compensation(fact) as JsonObject;
+    const { text, size } = limited(jsonText(shown, 2));
+    const told = constructTexts.undoCall(fact.tool, this.#nameOf(fact.undoes), text, size);
+    this.#say('assistant', 'undo', told, { ...undone(fact.undoes), ...sized(size) });
+  }
+
+  /** A step as it is called in the workflow that undoes it. */
+  #nameOf(key: string | undefined): string | undefined {
+    const prefix = this.#by?.scope.workflow.prefix ?? '';
+    return key?.startsWith(prefix) ? key.slice(prefix.length) : key;
+  }
+
+  #returned({ outcome, command }: FactOf<'callReturned'>): void {
+    if (outcome.ok) {
+      const { text, size } = limited(jsonText(this.#secrets.given(outcome.value, command), 2));
+      this.#say('user', 'result', texts.result(text, size), sized(size));
+      return;
+    }
+    const { code, message } = outcome.failure;
+    this.#say('user', 'error', this.#secrets.text(texts.failed(message)), { 'stepwright/code': code });
+  }
+}
+
+/** How undoing went, in words. */
+export function undoReport({ done, failed, not_run }: CompensationReport, secrets: RunMask): string {
+  const faults = failed.map(({ tool, failure }) => {
+    return { tool, why: failure.message, isUnknown: failure.outcomeUnknown === true };
+  });
+  return secrets.text(constructTexts.undoReport(done, faults, not_run));
+}
+
+function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
+  return key === undefined ? {} : { 'stepwright/undoes': key };
+}
+
+/** Computed values, and what ends a workflow: they are told only where something stands in for them. */
+export class SilentLog extends StepLog {}
+
+/** A question, and what became of it. */
+export class AskLog extends StepLog {
+  #isOpen = false;
+
+  protected override tell(fact: StepFact): void {
+    if (fact.kind === 'waiting') this.#asks(fact);
+    if (fact.kind !== 'answered') return;
+    this.#isOpen = false;
+    this.sayValue('user', 'answer', fact.value, constructTexts.answer);
+  }
+
+  protected override attemptFailed(): void {
+    this.#isOpen = false;
+  }
+
+  protected override failed(failure: Failure): boolean {
+    const { id } = this.node;
+    const told = this.#isOpen
+      ? constructTexts.notAnswered(id, failure.message)
+      : texts.stepFailed(id, failure.message);
+    this.sayFailure(told, failure);
+    return true;
+  }
+
+  protected override cancelled(): void {
+    if (this.#isOpen) this.say('assistant', 'note', constructTexts.withdrawn(this.node.id));
+  }
+
+  #asks({ action }: FactOf<'waiting'>): void {
+    if (action === undefined || this.node.kind !== 'ask') return;
+    this.#isOpen = true;
+    const { mode, message, options = [] } = action;
+    const question = jsonText(this.secrets.text(message, this.node.message, this.at));
+    const shown = this.secrets.json(options, this.node.options, this.at);
+    const list = Array.isArray(shown) ? shown.map(String) : [];
+    this.say('assistant', 'question', constructTexts.question(this.node.id, mode, question, list));
+  }
+}
+
+/** A time that is waited for. */
+export class WaitLog extends StepLog {
+  #isOpen = false;
+
+  protected override tell(fact: StepFact): void {
+    if (fact.kind !== 'waiting' || fact.until === undefined) return;
+    this.#isOpen = true;
+    this.say('assistant', 'wait', constructTexts.waits(this.node.id, isoTime(fact.until)));
+  }
+
+  protected override succeeded(): void {
+    if (this.#isOpen) this.say('user', 'wait', constructTexts.waited(this.node.id));
+  }
+
+  protected override failed(failure: Failure): boolean {
+    this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    return true;
+  }
+
+  protected override cancelled(): void {
+    if (this.#isOpen) this.say('assistant', 'note', constructTexts.waitGivenUp(this.node.id));
+  }
+}
+
+/** What is written into the run's state, all fields at once. */
+export class SetLog extends StepLog {
+  readonly #written = new Map<string, Json | undefined>();
+
+  protected override tell(fact: StepFact): void {
+    if (fact.kind === 'stateSet') this.#written.set(fact.field, fact.value);
+  }
+
+  protected override succeeded(): void {
+    const { node } = this;
+    if (node.kind !== 'set') return;
+    const given = [...this.#written].flatMap(([field, value]) => {
+      const expr = node.updates.findLast((update) => update.field === field)?.value;
+      return value === undefined ? [] : [[field, this.secrets.json(value, expr, this.at)] as const];
+    });
+    const cleared = [...this.#written].flatMap(([field, value]) => (value === undefined ? [field] : []));
+    const ending = cleared.length === 0 ? '' : constructTexts.cleared(cleared);
+    this.sayValue(
+      'assistant',
+      'state',
+      Object.fromEntries(given),
+      (json, size) => `${constructTexts.wrote(node.id, json, size)}${ending}`,
+    );
+  }
+}
+
+/** A way back. */
+export class GotoLog extends StepLog {
+  protected override tell(fact: StepFact): void {
+    if (fact.kind !== 'jumped') return;
+    const { target, visit, max } = fact;
+    this.say('assistant', 'goto', constructTexts.goingBack(target, visit, max));
+  }
+
+  protected override succeeded(): void {
+    if (this.node.kind !== 'goto') return;
+    const { id, target, max } = this.node;
+    this.say('assistant', 'goto', constructTexts.noMoreJumps(id, target, max));
+  }
+
+  protected override failed(failure: Failure): boolean {
+    this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    return true;
+  }
+}
+
+/** Earlier work that is undone. */
+export class CompensateLog extends StepLog {
+  readonly #undo: UndoLog;
+
+  constructor(instance: NodeInstance, secrets: RunMask) {
+    super(instance, secrets);
+    this.#undo = new UndoLog(secrets, (...told) => this.say(...told), instance);
+  }
+
+  protected override tell(fact: StepFact, _state: RunState): void {
+    this.#undo.observe(fact);
+  }
+}
+
+/** RFC 3339. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
