@@ -58,12 +58,12 @@ export class DerivedSecrets {
     this.#flow = new SecretFlow(this.#plan, { ofRun: isSecret, ...more });
   }
 
-  /** Whether a secret goes into the value of an expression. @param at where it stands. Default: at the top. */
+  /** Whether a secret goes into the value of an expression. @param at its scope. Default: the top. */
   mentions(expr: Expr, at: ScopeInstance = this.#instances.root): boolean {
     return this.#flow.mentions(expr, at);
   }
 
-  /** Whether a secret goes into the value of a node, or into what stands there at a path. */
+  /** Whether a secret goes into the value of a node, or into the part of it at a path. */
   reaches(
     { planned, scope }: Pick<NodeInstance, 'planned' | 'scope'>,
     path: readonly (string | number)[] = [],
@@ -86,9 +86,9 @@ export class DerivedSecrets {
   }
 
   /**
-   * The derived values that exist from this fact on. A short number, such as the length of a secret, stands in too many
-   * places to be searched for.
-   * @param state the run as it stands then.
+   * The derived values that exist from this fact on. A short number, such as the length of a secret, occurs in too
+   * many places to be searched for.
+   * @param state the run after the fact.
    */
   revealedBy(fact: Fact, state: RunState): Json[] {
     return this.#revealedBy(fact, state).filter(
@@ -113,7 +113,7 @@ export class DerivedSecrets {
       case 'nodeFailed':
         return this.#expressionsOf(node, state);
       case 'handled':
-        return this.#standingIn(fact, node, state);
+        return this.#fallbackOf(fact, node, state);
       case 'partEnded':
         return this.#partOf(fact, node);
       case 'stateSet':
@@ -141,7 +141,7 @@ export class DerivedSecrets {
     }
   }
 
-  /** What a compensating call is given, as the graph writes it, and where that stands. */
+  /** What a compensating call is given, as the graph writes it, and the scope of that. */
   compensationBehind(fact: FactOf<'callIssued'>): Behind | undefined {
     return this.#compensationOf(fact, this.#instances.find(fact.node));
   }
@@ -212,7 +212,7 @@ export class DerivedSecrets {
     return output === undefined ? [] : [...this.#derivedIn(output, node, [])];
   }
 
-  #standingIn({ failure, attempts }: FactOf<'handled'>, node: NodeInstance, state: RunState): Json[] {
+  #fallbackOf({ failure, attempts }: FactOf<'handled'>, node: NodeInstance, state: RunState): Json[] {
     const { code, message } = failure;
     const value = fallbackValue(node.planned.node);
     const error = { code, message, attempts, node: node.planned.node.id };
@@ -298,7 +298,7 @@ export class DerivedSecrets {
     return parts;
   }
 
-  /** The largest parts of an expression whose values derive from secrets. What only stands beside them is none. */
+  /** The largest parts of an expression whose values derive from secrets. Other parts are left out. */
   #findParts(expr: Expr, at: ScopeInstance, locals: Locals): SecretPart[] {
     const within = (exprs: readonly (Expr | undefined)[]): SecretPart[] =>
       exprs.flatMap((part) => (part === undefined ? [] : this.#findParts(part, at, locals)));

@@ -87,7 +87,7 @@ export interface DueTimer {
 }
 
 /**
- * Where the transitions of runs are written before anything of them is carried out: a tool is called, a question put, a
+ * Where the transitions of runs are written before they take effect: a tool is called, a question put, a
  * caller answered and an observer told only when what led to it is safe.
  *
  * It holds what runs hold, secrets included, and so belongs where only those read it who may know them. What it takes is
@@ -129,7 +129,7 @@ export interface Journal {
    * often, and must not call before `watch` returns. Returns what stops it.
    */
   watch(run: string, onChange: () => void): () => void;
-  /** Removes a run that is not wanted any more. A run it does not have is no error. */
+  /** Removes a run. An unknown run is not an error. */
   forget(run: string): Promise<void>;
 }
 

@@ -216,7 +216,7 @@ function notify({ watchers }: Kept): void {
 export type Refusal = Error | undefined;
 
 /**
- * Gathers what is to be written while a write is under way, and writes it together: the cost of making it safe is
+ * Gathers what is to be written while a write is in flight, and writes it together: the cost of making it safe is
  * shared. Items are written in the order in which they came.
  */
 export class GroupCommit<Item> {

@@ -11,7 +11,7 @@ import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../tools/mask
 import { DerivedSecrets, type Learned, LearnedSecrets, learnedIn } from './derived-secrets.js';
 import type { HostRow } from './journal.js';
 
-/** A command that is carried out by the catalogue. */
+/** A command that the catalogue executes. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What is known of a run's secrets before it begins. */

@@ -5,15 +5,15 @@ import { maskedFailure } from '../tools/mask.js';
 import { jsonSize } from '../tools/to-json.js';
 import type { RunMask } from './run-mask.js';
 
-/** What somebody has to look after once a run is over, however it ended. */
-export interface LooseEnds {
+/** Side effects that remain and unknown outcomes of a run that is over. Callers have to look after them. */
+export interface RemainingEffects {
   /** Calls that were to be undone and were not, or not for sure, with what would undo them. */
   readonly not_undone?: readonly NotUndone[];
   /** How many of them are not listed. */
   readonly not_undone_omitted?: number;
   /**
-   * Calls that may have taken effect although nothing came back: they were given up, or had no answer in time. Not those
-   * that were to undo one of `not_undone`.
+   * Calls that may have taken effect without an answer: they were cancelled or timed out. Without those that were to undo
+   * one of `not_undone`.
    */
   readonly unknown_outcomes?: readonly UnknownCall[];
   /** How many of them are not listed. */
@@ -32,7 +32,7 @@ interface ShownItem {
   readonly message: string;
 }
 
-/** A call that was to be undone. What it did still stands, for sure or perhaps. */
+/** A call that was to be undone. Its side effect remains, certainly or possibly. */
 export interface NotUndone {
   /** Key of the node that made the call. */
   readonly step: string;
@@ -40,7 +40,7 @@ export interface NotUndone {
   readonly tool?: string;
   /** What that tool is called with. Missing where it could not be evaluated. */
   readonly input?: JsonObject;
-  /** Nothing came back of what was to undo it: it may be undone. */
+  /** The outcome of the call that was to undo it is unknown: it may be undone. */
   readonly outcome_unknown?: true;
 }
 
@@ -56,15 +56,15 @@ interface EndedRun {
   readonly remains: Remains;
 }
 
-/** What is to be looked after: nothing, as a rule. */
-export function looseEndsOf(run: EndedRun): LooseEnds {
+/** The side effects and unknown outcomes that remain: usually none. */
+export function remainingEffectsOf(run: EndedRun): RemainingEffects {
   return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
 }
 
 function notUndoneOf({
   mask,
   remains: { notUndone },
-}: EndedRun): Pick<LooseEnds, 'not_undone' | 'not_undone_omitted'> {
+}: EndedRun): Pick<RemainingEffects, 'not_undone' | 'not_undone_omitted'> {
   if (notUndone.length === 0) return {};
   const shown = notUndone.slice(0, LISTED_CALLS).map((call): NotUndone => {
     const { step, tool, input, outcomeUnknown } = call;
@@ -83,7 +83,7 @@ function notUndoneOf({
 function itemsOf({
   remains: { failedItems },
   mask,
-}: EndedRun): Pick<LooseEnds, 'failed_items' | 'failed_items_omitted'> {
+}: EndedRun): Pick<RemainingEffects, 'failed_items' | 'failed_items_omitted'> {
   if (failedItems.length === 0) return {};
   const omitted = failedItems.length - LISTED_CALLS;
   const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {
@@ -93,7 +93,9 @@ function itemsOf({
   return { failed_items: shown, ...(omitted > 0 ? { failed_items_omitted: omitted } : {}) };
 }
 
-function unknownOf({ unknown }: Remains): Pick<LooseEnds, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
+function unknownOf({
+  unknown,
+}: Remains): Pick<RemainingEffects, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
   if (unknown.length === 0) return {};
   const omitted = unknown.length - LISTED_CALLS;
   return {

@@ -67,7 +67,7 @@ export abstract class ContainerLog extends StepLog {
     this.instance = instance;
   }
 
-  /** Where a part of this attempt tells what it has to say. */
+  /** The log of a part of this attempt. */
   abstract part(scope: ScopeInstance): PartLog;
 
   /** What this attempt has to say beside what the step has said itself. */
@@ -84,7 +84,7 @@ export abstract class ContainerLog extends StepLog {
     return super.hasActed || this.inside().length > 0;
   }
 
-  /** The attempt is over: what its parts have said stands for itself. */
+  /** Ends the attempt: keeps the messages of its parts, and forgets the parts. */
   protected closeParts(): void {
     this.include(this.inside());
     this.forgetParts();
@@ -221,7 +221,7 @@ export class WorkflowLog extends SingleLog {
 
 type Outcome = FactOf<'partEnded'>['outcome'];
 
-/** Branches that run side by side: what each has to say stands together, in the order of declaration. */
+/** Branches that run side by side: the messages of each are together, in the order of declaration. */
 export class ParallelLog extends ContainerLog {
   readonly #logs = new Map<string, PartLog>();
   readonly #outcomes = new Map<string, Outcome>();

@@ -31,23 +31,23 @@ export interface HandOffContext {
   readonly remains: Remains;
 }
 
-export interface StoppedRun {
+export interface DryRunContext {
   readonly graph: Graph;
   readonly state: RunState;
   readonly ledger: Ledger;
   readonly secrets: RunMask;
-  /** Keys of failed nodes that are carried out again. */
+  /** Keys of failed nodes that run again. */
   readonly again: ReadonlySet<string>;
 }
 
 type Path = readonly (string | number)[];
 
-/** How the nodes of a run that stopped stood, by what its facts have said. */
+/** How the nodes of a run were when it stopped, by its facts. */
 export class OpenNodes {
-  readonly #run: StoppedRun;
+  readonly #run: DryRunContext;
   readonly #stood = new Map<string, Stood>();
 
-  constructor(run: StoppedRun) {
+  constructor(run: DryRunContext) {
     this.#run = run;
   }
 
@@ -83,7 +83,7 @@ export class OpenNodes {
         // Nothing starts behind a result that was reached.
         if (model.kind === 'return') return { kind: 'pending' };
         const hasValue = record.output !== undefined || record.hasFallback;
-        // Its value may be forgotten with what it stood in, and is found again.
+        // Its value may be forgotten with the scope around it, and is computed again.
         if (!hasValue && model.kind === 'compute' && model.function === undefined) return { kind: 'pending' };
         if (!hasValue && isOpen) return this.#open(record);
         const { goto } = record.taken ?? {};
@@ -190,7 +190,7 @@ function answerPromised({ properties, required, additionalProperties }: JsonSche
   return Object.fromEntries(names.map((name) => [name, promised.at(name)]));
 }
 
-/** A key without the items that stand for all. */
+/** A key without `[*]`, the index that means every item. */
 export function nameOf(key: string): string {
   return key.replaceAll(`[${ANY_ITEM}]`, '');
 }
@@ -226,14 +226,14 @@ interface Asked {
 export class DryRun {
   readonly open: OpenNodes;
   readonly rehearsal: Rehearsal;
-  readonly #run: StoppedRun;
+  readonly #run: DryRunContext;
   #state: RunState | undefined;
   /** In declaration order. */
   readonly #asked: Asked[] = [];
   /** Waits whose time is still to come, by the ids of their commands. */
   readonly #timers: string[] = [];
 
-  constructor(run: StoppedRun) {
+  constructor(run: DryRunContext) {
     this.#run = run;
     this.open = new OpenNodes(run);
     this.rehearsal = new Rehearsal(this.open);
@@ -254,7 +254,7 @@ export class DryRun {
       for (const fact of step.facts) {
         if (fact.kind === 'finished' || fact.node === undefined) continue;
         const node = instances.find(fact.node);
-        // It was begun, and is given up for a failure that the calls do not change.
+        // It began, and was cancelled for a failure that the calls do not change.
         const place =
           fact.kind === 'nodeCancelled' ? this.#asked.findIndex((each) => each.node === node) : -1;
         for (const { command } of place < 0 ? [] : this.#asked.splice(place, 1))

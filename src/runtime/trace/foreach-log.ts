@@ -26,7 +26,7 @@ interface ItemLog {
 
 /**
  * A loop: the first items in full, in the order of the list, then how the others fared, then the whole result. An item
- * that is not over, and the one that ended the loop, are told in full wherever they stand.
+ * that is not over, and the one that ended the loop, are told in full at any index.
  */
 export class ForeachLog extends ContainerLog {
   readonly #items = new Map<number, ItemLog>();

@@ -39,9 +39,9 @@ const whatRemains: Readonly<Record<Certainty, string>> = {
 const numbered = (lines: readonly string[]): string =>
   lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
 
-const late = ' The call was given up, and took effect afterwards.';
+const late = ' The call timed out or was cancelled, and took effect afterwards.';
 
-/** What a hand-off says of constructs. */
+/** The texts of a hand-off about constructs, and about side effects that remain. */
 export const handOffTexts = {
   /** `step` is a name in quotes, and its place. */
   undone: (step: string | undefined, report: string) =>
@@ -55,10 +55,10 @@ export const handOffTexts = {
   stuck: (step: string, why: string | undefined, isLate: boolean) =>
     `Step ${step}.${isLate ? late : ''}${why === undefined ? '' : ` ${stop(oneLine(why))}`}`,
   late,
-  doneBut: 'The workflow is done, but it leaves something behind.',
+  doneBut: 'The workflow is done, but side effects or calls with an unknown outcome remain.',
   /** `calls` are tools, each with its step in quotes and the place of that. */
   unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
-    `No answer came from these calls, which may have taken effect all the same. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
+    `The outcome of these calls is unknown: they may have taken effect. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
   undoes: (step: string, where: string, tried: Tried | undefined) =>
     `It undoes step '${step}'${where}.${howItWent(tried)}`,
   belongsTo: (step: string, where: string, tried: Tried | undefined) =>
@@ -75,14 +75,14 @@ export const handOffTexts = {
       ? `Only if step '${step}' takes '${arm}'.`
       : `Only if \`${condition}\`: then step '${step}' takes '${arm}'.`,
   onlyAfter: (steps: readonly string[], how: 'all' | 'one') =>
-    `Only if ${how === 'all' ? names(steps) : oneOf(steps)} ${how === 'all' && steps.length > 1 ? 'were' : 'was'} not left out.`,
-  leftOut: (step: string, where: string, without: readonly string[]) =>
-    `Step '${step}'${where} is left out, because ${names(without)} ${without.length === 1 ? 'is' : 'are'}.`,
+    `Only if ${how === 'all' ? names(steps) : oneOf(steps)} ${how === 'all' && steps.length > 1 ? 'were' : 'was'} not skipped.`,
+  skipped: (step: string, where: string, without: readonly string[]) =>
+    `Step '${step}'${where} is skipped, because ${names(without)} ${without.length === 1 ? 'is' : 'are'}.`,
   /** `condition` is an expression in print. */
   goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
     `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
   otherwise: (step: string, arm: string) =>
-    `Only if nothing before it holds: then step '${step}' takes '${arm}'.`,
+    `Only if no condition before it holds: then step '${step}' takes '${arm}'.`,
   /** `items` is JSON on one line, where they are known. */
   eachItem: (loop: string, items: string | undefined) =>
     items === undefined
@@ -99,7 +99,7 @@ export const handOffTexts = {
   until: (time: string) => `until ${time}`,
 } as const;
 
-/** Where a step stands, from the inside out: ` in item 3 of 'line', in branch 'left' of 'both'`. Nothing at the top. */
+/** The place of a step, from the inside out: ` in item 3 of 'line', in branch 'left' of 'both'`. Empty at the top. */
 export function whereIs(scope: ScopeInstance): string {
   const words: string[] = [];
   for (let each = scope; each.container !== undefined; each = each.container.scope) {
@@ -116,14 +116,14 @@ export function whereIs(scope: ScopeInstance): string {
         words.push(` in workflow '${node.workflow}' of '${name}'`);
         break;
       default:
-        // What only holds steps together is no place to a reader.
+        // A body that only groups steps is not a place to a reader.
         if (soleBody(node) === undefined) words.push(` in '${each.plan.arm ?? ''}' of '${name}'`);
     }
   }
   return words.join(',');
 }
 
-/** The body a step stands in, for programs; a `*` stands for every item. */
+/** The body of a step, for programs; `*` means every item. */
 export function bodyName(scope: ScopeInstance): { in?: string } {
   return scope.container === undefined ? {} : { in: scope.key.replaceAll(`[${ANY_ITEM}]`, '[*]') };
 }
@@ -144,7 +144,7 @@ export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): Han
     case 'ask':
       return { step, ...question(model, value, secrets), ...around };
     default:
-      throw new Error(`a ${model.kind} node is no call`);
+      throw new Error(`a ${model.kind} node is not a call`);
   }
 }
 
@@ -160,12 +160,12 @@ function lineOf(call: HandOffCall): string {
   return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
 }
 
-/** A value with the texts that stand for what is not known. */
+/** A value with placeholder texts for what is not known. */
 function written(value: Value): Json {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json);
 }
 
-/** For whoever follows the hand-off to put it. */
+/** A question that the reader of the hand-off asks the user. */
 function question(step: AskNode, value: Json, secrets: RunMask) {
   const { message = null, options: given } = isJsonObject(value) ? value : {};
   const options = Array.isArray(given) ? given.map(String) : undefined;
@@ -178,7 +178,7 @@ function question(step: AskNode, value: Json, secrets: RunMask) {
 
 /** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
 function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
-  // References to secrets are placeholders already; what is left are copies of their values.
+  // References to secrets are placeholders already; copies of their values are masked here.
   const pending = secrets.pending(node, isJsonObject(value) ? value : {});
   const { input } = node;
   return Object.fromEntries(

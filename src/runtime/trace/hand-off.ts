@@ -2,7 +2,7 @@ import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/contract.js';
 import type { NotUndone, Remains } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
-import { type LooseEnds, looseEndsOf } from '../host/side-effects.js';
+import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';
 import { jsonText } from '../tools/encode-text.js';
 import { type HandOffContext, OpenNodes } from './dry-run.js';
 import { bodyName, callText, handOffTexts, whereIs } from './hand-off-texts.js';
@@ -10,12 +10,12 @@ import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
-import { type FailedStep, hasFired, knownValues, type StopReason, stepReason } from './pause-reason.js';
+import { type Explanation, explainFailure, type FailedStep, hasFired, knownValues } from './pause-reason.js';
 import { stepStateOf } from './step-status.js';
 import { texts } from './texts.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
-export interface HandOff extends LooseEnds {
+export interface HandOff extends RemainingEffects {
   readonly text: string;
   readonly errors: readonly TraceError[];
   readonly calls: readonly HandOffCall[];
@@ -26,9 +26,10 @@ export interface HandOff extends LooseEnds {
 }
 
 /**
- * Writes the hand-off of a run that stopped. What should have been undone and was not stands first. It lists the calls that can still be made, in the order of the plan: a
+ * Writes the hand-off of a run that stopped. Side effects that remain come first. It lists the calls that can still be
+ * made, in the order of the plan: a
  * failed one when repeating it is harmless or its input was refused, then what did not start, as far as everything it
- * needs exists or comes from a call listed before it. What was undone is told, and never called again.
+ * needs exists or comes from a call listed before it. What was undone is named, and never called again.
  */
 export function handOff(context: HandOffContext): HandOff {
   const stopped = new StoppedRun(context);
@@ -78,20 +79,20 @@ class StoppedRun {
   }
 
   /** Why the run stopped: one reason per failed step, those that ended the run first. */
-  reasons(): StopReason[] {
+  reasons(): Explanation[] {
     const { state, ledger } = this.#context;
     const left = new OpenNodes({ ...this.#context, again: new Set() });
     const hasValue = knownValues(this.#context, left);
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
       .filter((each) => !(isCancelled && wasCancelled(each)))
-      .map((each) => stepReason(each, ledger, hasValue, wasGivenUp(each)));
+      .map((each) => explainFailure(each, ledger, hasValue, wasAborted(each)));
     if (isCancelled) return [this.#cancelled(), ...failed];
     return failed.length > 0 ? failed : [this.unfinished()];
   }
 
   /** The reason of a run that has no failed step. */
-  unfinished(): StopReason {
+  unfinished(): Explanation {
     const { graph, state } = this.#context;
     const { failure } = state.run;
     const sentence =
@@ -115,7 +116,7 @@ class StoppedRun {
     );
   }
 
-  /** What was taken back, in declaration order. */
+  /** What was undone, in declaration order. */
   undone(): UndoneBy[] {
     const { ledger } = this.#context;
     const bySteps = [...recordsIn(ledger.root)].flatMap(({ node, undone: report }) =>
@@ -145,11 +146,11 @@ class StoppedRun {
     }));
   }
 
-  /** The failed steps: those behind the failure of the run, then the others, then what was given up because of them. */
+  /** The failed steps: those behind the failure of the run, then the others, then the steps that were cancelled because of them. */
   #inTime(): FailedStep[] {
     const { failedNode } = this.#context.state.run;
     const rank = (step: FailedStep): number => {
-      if (wasGivenUp(step)) return 2;
+      if (wasAborted(step)) return 2;
       return topOf(step.node).key === failedNode ? 0 : 1;
     };
     // One that has no end is the last of them.
@@ -205,7 +206,7 @@ class StoppedRun {
     });
   }
 
-  #cancelled(): StopReason {
+  #cancelled(): Explanation {
     const { graph, state } = this.#context;
     const inFlight = this.#failed.find(wasCancelled);
     const step = inFlight?.node ?? this.#firstPending();
@@ -227,13 +228,13 @@ class StoppedRun {
   }
 }
 
-/** Whether a step stands among the failed ones only because it was given up while it was at work. */
+/** Whether a step counts as failed only because it was cancelled while it ran. */
 function wasCancelled({ record }: FailedStep): boolean {
   return record.status !== 'failed' && record.status !== 'handled';
 }
 
-/** Whether a call was given up for something that happened elsewhere in the run. */
-function wasGivenUp(step: FailedStep): boolean {
+/** Whether a call was cancelled because of another step. */
+function wasAborted(step: FailedStep): boolean {
   return wasCancelled(step) && step.failure.code === 'E_CANCELLED';
 }
 
@@ -261,7 +262,7 @@ function isInside(node: NodeInstance, container: NodeInstance): boolean {
   return false;
 }
 
-/** The step at the top of the run that a node stands in. */
+/** The step at the top of the run around a node. */
 function topOf(node: NodeInstance): NodeInstance {
   const { container } = node.scope;
   return container === undefined ? node : topOf(container);
@@ -289,13 +290,13 @@ function masked(pause: PauseReason, secrets: RunMask): PauseReason {
   return 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
 }
 
-/** The side effects that remain of a run that is over, as its trace tells them. */
+/** The side effects and unknown outcomes that remain after a run, as its trace reports them. */
 export interface LeftBehind {
   /** A paragraph for what can be undone, what cannot, and unknown outcomes. None where all is well. */
   readonly texts: readonly string[];
   /** What undoes them. */
   readonly calls: readonly HandOffCall[];
-  readonly meta: LooseEnds;
+  readonly meta: RemainingEffects;
 }
 
 export interface LeftBehindContext {
@@ -305,9 +306,9 @@ export interface LeftBehindContext {
 }
 
 /**
- * Tells which side effects of a run remain that were to be undone, and which of its calls have an unknown outcome.
+ * Reports the side effects of a run that remain although they were to be undone, and its calls with an unknown outcome.
  *
- * @param told keys of steps whose unknown outcome the reader was told of before.
+ * @param told keys of steps whose unknown outcome was reported before.
  */
 export function leftBehind(
   { ledger, secrets, remains }: LeftBehindContext,
@@ -330,7 +331,7 @@ export function leftBehind(
   return {
     texts: paragraphs.map((text) => secrets.text(text)),
     calls,
-    meta: looseEndsOf({ mask: secrets, remains }),
+    meta: remainingEffectsOf({ mask: secrets, remains }),
   };
 }
 

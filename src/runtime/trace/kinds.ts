@@ -15,7 +15,7 @@ export type Describe = (tool: string) => string | undefined;
 
 /** How a trace presents nodes of one kind. */
 interface TracedKind<N extends Node> {
-  /** Tells what becomes of a node. */
+  /** Writes the messages of a node. */
   readonly log: new (
     node: NodeInstance,
     secrets: RunMask,
@@ -86,14 +86,14 @@ function branchText(node: BranchNode): string {
   ]);
 }
 
-/** One step of a plan: `2`, and inside of it `2a`, `2a1`. */
+/** One step of a plan: `2`, and inside it `2a`, `2a1`. */
 export interface PlanLine {
   readonly number: string;
   readonly depth: number;
   readonly text: string;
 }
 
-/** The steps of a plan, what stands inside of a step right behind it. A workflow inside itself is not opened again. */
+/** The steps of a plan, each followed by the steps inside it. A workflow inside itself is listed once. */
 export function planLines(plan: Plan, describe: Describe): PlanLine[] {
   const lines: PlanLine[] = [];
   const add = (
@@ -139,7 +139,7 @@ function membersOf({ node, parts }: PlannedNode): Member[] {
   return parts.flatMap((scope) => membersIn(scope, scope.arm));
 }
 
-/** A part of an attempt: of steps that only belong together, each stands for itself. */
+/** A part of an attempt: steps that are only grouped are listed one by one. */
 function opened(planned: PlannedNode, part: string): Member[] {
   const { node, parts } = planned;
   const [first] = parts;
@@ -165,7 +165,7 @@ function lineOf(planned: PlannedNode, describe: Describe): string {
   ]);
 }
 
-/** Who has to select a step; nothing for what takes over in an attempt, which says so. */
+/** Which steps have to select a step; nothing for the fallback of an attempt, whose line says so. */
 function selectionOf(planned: PlannedNode): string[] {
   if (!planned.needsSelection || attemptAround(planned)?.otherwise[0] === planned.node) return [];
   const { failed, chosen } = routersOf(planned);
@@ -180,7 +180,7 @@ function conditionOf({ when }: Node): string[] {
   return when === undefined ? [] : [planTexts.onlyIf.holds(printExpression(when))];
 }
 
-/** What happens where a step fails, as far as no other step of the plan says so. */
+/** What happens if a step fails, unless another line of the plan says so. */
 function fallbackOf(planned: PlannedNode): string[] {
   const { node, scope } = planned;
   if (node.onError === undefined) return [];
@@ -195,7 +195,7 @@ function attemptAround({ scope }: PlannedNode): Attempt | undefined {
   return scope.container === undefined ? undefined : attemptOf(scope.container.node);
 }
 
-/** Who may select a node: branches that choose it, and steps whose failure it takes over. */
+/** The steps that may select a node: branches that choose it, and steps that it is the fallback of. */
 export function routersOf(planned: PlannedNode): { readonly chosen: string[]; readonly failed: string[] } {
   const { id } = planned.node;
   const chosen: string[] = [];

@@ -221,7 +221,7 @@ function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
   return key === undefined ? {} : { 'stepwright/undoes': key };
 }
 
-/** Computed values, and what ends a workflow: they are told only where something stands in for them. */
+/** Computed values, and steps that end a workflow: a trace shows them only if a fallback replaces them. */
 export class SilentLog extends StepLog {}
 
 /** A question, and what became of it. */

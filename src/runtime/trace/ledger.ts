@@ -13,7 +13,7 @@ import { inputOf, itemsOf, outputOf } from '../engine/read.js';
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
-/** What the facts have said about a node. It changes with further facts about the node, until that begins anew. */
+/** What the facts have said about a node. It changes with further facts about the node, until that begins again. */
 export interface NodeRecord {
   readonly node: NodeInstance;
   readonly status: NodeStatus | undefined;
@@ -27,7 +27,7 @@ export interface NodeRecord {
   readonly attempts: number;
   /** Missing for a value that is absent. */
   readonly output: Json | undefined;
-  /** A fallback's value stands in. */
+  /** Its value is that of a fallback. */
   readonly hasFallback: boolean;
   /** The arm that a branch took, and the node it leads to where the arm has no body. */
   readonly taken: { readonly arm: string; readonly goto?: string } | undefined;
@@ -141,7 +141,7 @@ export class Ledger {
     return fact.kind === 'callReturned' && this.#compensations.has(fact.command);
   }
 
-  /** Takes the run's facts, each once and in order. @param state the run as it stands after the fact. */
+  /** Takes the run's facts, each once and in order. @param state the run after the fact. */
   observe(fact: Fact, state: RunState): void {
     if (fact.kind === 'finished') return;
     if (fact.node === undefined) {
@@ -191,7 +191,7 @@ export class Ledger {
         return;
       case 'handled':
         if (fact.fallbackNode !== undefined) this.#ended(this.#open(node), 'handled', fact.failure);
-        else this.#standsIn(this.#open(node), fact.value);
+        else this.#fellBack(this.#open(node), fact.value);
         return;
       case 'nodeSucceeded':
         this.#succeeded(this.#open(node), fact, state);
@@ -219,7 +219,7 @@ export class Ledger {
     }
   }
 
-  /** A compensation is no attempt of the node that makes it. */
+  /** A compensation is not an attempt of the node that makes it. */
   #undoing(fact: Fact): boolean {
     if (!this.isCompensation(fact)) return false;
     if (fact.kind === 'callIssued') this.#compensations.set(fact.command, fact.undoes);
@@ -230,7 +230,7 @@ export class Ledger {
     return true;
   }
 
-  /** It begins anew where it has begun before. */
+  /** Starts a new record if the node has begun before. */
   #starts(node: NodeInstance, state: RunState): void {
     this.undoneSteps.delete(node.key);
     const part = this.#part(node.scope);
@@ -276,12 +276,12 @@ export class Ledger {
     if (index !== undefined) record.nodes.clear();
   }
 
-  #standsIn(record: OpenRecord, value: Json | undefined): void {
+  #fellBack(record: OpenRecord, value: Json | undefined): void {
     record.output = value;
     record.hasFallback = true;
   }
 
-  /** Where the scope around ends at the same time the state has no output any more, and facts tell the value. */
+  /** If the scope around ends at the same time, the state no longer has the output: the value is in the fact. */
   #succeeded(record: OpenRecord, { value }: FactOf<'nodeSucceeded'>, state: RunState): void {
     const { kind } = record.node.planned.node;
     const told = kind === 'foreach' && !record.hasFallback ? itemsIn(record) : value;
@@ -329,7 +329,7 @@ function itemsIn({ parts }: NodeRecord): Json[] {
   return values.map(({ value }) => value ?? null);
 }
 
-/** Every node that was not made up for by what stands around it, in declaration order, each behind what stands inside. */
+/** Every node in declaration order, each after the nodes inside it; without those inside nodes that succeeded or were handled. */
 export function* recordsIn({ scope, nodes }: PartRecord): Generator<NodeRecord> {
   for (const { node } of scope.plan.nodes) {
     const record = nodes.get(node.id);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/unprintable.js';
 import type { AskMode, RunStatus } from '../engine/contract.js';
-import type { LooseEnds } from '../host/side-effects.js';
+import type { RemainingEffects } from '../host/side-effects.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;
@@ -31,7 +31,7 @@ interface ResourceContent {
   readonly _meta?: BlockMeta;
 }
 
-/** Where a content block comes from, so that a reader need not parse its text. */
+/** Where a content block comes from, so that programs need not parse its text. */
 export type BlockMeta = {
   readonly 'stepwright/part':
     | 'instruction'
@@ -57,7 +57,7 @@ export type BlockMeta = {
     | 'waiting'
     | 'hand-off';
   /**
-   * The step the block belongs to: its id, inside of loops and other workflows its key (`line[3]`, `sub/line[3]`).
+   * The step the block belongs to: its id, inside loops and other workflows its key (`line[3]`, `sub/line[3]`).
    * Missing for blocks of the workflow as a whole.
    */
   readonly 'stepwright/step'?: string;
@@ -67,31 +67,31 @@ export type BlockMeta = {
   readonly 'stepwright/branch'?: string;
   /** The item that a block of a loop is about, counted from 0. */
   readonly 'stepwright/item'?: number;
-  /** The step whose effect a call takes back. */
+  /** The step whose effect a call undoes. */
   readonly 'stepwright/undoes'?: string;
   /** Code of the failure an `error` or `retry` block reports. */
   readonly 'stepwright/code'?: string;
-  /** The attempt a `retry` block speaks of, counted from 1. */
+  /** The attempt that a `retry` block reports, counted from 1. */
   readonly 'stepwright/attempt'?: number;
-  /** A `result` block gives the result in short. */
+  /** A `result` block has the summary of the result. */
   readonly 'stepwright/summary'?: true;
   /** Full size in UTF-16 code units of a text that was cut. */
   readonly 'stepwright/size'?: number;
 };
 
 /**
- * What a program should know about the run behind a trace. `steps` lists in declaration order the steps of the plan,
- * those of arms and branches behind the step they stand in, and those that end the workflow, compute a value or stand in
- * a loop or another workflow where they failed: every `step` of `errors` is among them.
+ * The trace of a run for programs. `steps` lists the steps of the plan in declaration order, steps of arms and branches
+ * after the step around them. It includes steps that end the workflow, compute a value, or are in a loop or another
+ * workflow if they failed: every `step` of `errors` is in `steps`.
  *
- * The keys beside `status` and `steps` tell about a run that did not succeed: `pause_reason` why it stopped, `errors`
- * every failure, `calls` the hand-off's list, `undone` what was taken back. Otherwise `errors` is empty, and `calls` lists
- * what takes back what was to be undone and was not; `result` is what a `return` gave, left out where its JSON text is
- * longer than {@link META_RESULT_LIMIT_BYTES}: `result_size`, at least that many bytes, stands there instead. What a run
- * that is over leaves behind is told in the members of {@link LooseEnds}, as its envelope tells it. A run that is not
- * over has `actions`, and `workflow_id` where something keeps it.
+ * For a run that did not succeed, `pause_reason` says why it stopped, `errors` lists every failure, `calls` the calls of
+ * the hand-off, `undone` what was undone. For a run that succeeded, `errors` is empty, `calls` lists the calls that undo
+ * remaining side effects, and `result` is the value of the workflow. If its JSON text is longer than
+ * {@link META_RESULT_LIMIT_BYTES}, `result_size`, at least that many bytes, replaces it. The members of
+ * {@link RemainingEffects} are those of the run's envelope. A run that is not over has `actions`, and `workflow_id` if it
+ * is kept.
  */
-export type TraceMeta = LooseEnds & {
+export type TraceMeta = RemainingEffects & {
   readonly status: RunStatus;
   readonly steps: readonly StepMeta[];
   readonly errors: readonly TraceError[];
@@ -104,12 +104,12 @@ export type TraceMeta = LooseEnds & {
   readonly actions?: readonly OpenAction[];
 };
 
-/** How a step stands. */
+/** A step and its status. */
 export type StepMeta = {
-  /** Its id; inside of loops and other workflows its key (`line[3]`, `sub/line[3]`). */
+  /** Its id; inside loops and other workflows its key (`line[3]`, `sub/line[3]`). */
   readonly name: string;
   readonly status: StepStatus;
-  /** The body it stands in: `both:left` for an arm or branch, `line[3]` for an item, `sub/` for a workflow. */
+  /** The body around it: `both:left` for an arm or branch, `line[3]` for an item, `sub/` for a workflow. */
   readonly in?: string;
   /** How many items a loop has that has begun. */
   readonly items?: number;
@@ -152,7 +152,7 @@ export type OpenAction = {
       /** RFC 3339. Missing where it stays open for as long as it takes. */
       readonly expires_at?: string;
     }
-  /** A time, RFC 3339: nobody has to answer. */
+  /** A time, RFC 3339: no answer is needed. */
   | { readonly type: 'wait'; readonly resume_at: string }
 );
 
@@ -172,13 +172,13 @@ export type TraceError = {
 
 /**
  * A call the client can make to continue; a resource is to be read, not called, and what is to be asked is put to the
- * user. `in` is the body the step stands in, as in {@link StepMeta}; a `*` in it stands for every item of a loop.
+ * user. `in` is the body around the step, as in {@link StepMeta}; `*` in it means every item of a loop.
  */
 export type HandOffCall = {
   readonly step: string;
   readonly in?: string;
   readonly note?: string;
-  /** The call takes the effect of the step back that has it, and continues nothing. */
+  /** The call undoes the effect of the step, and does not continue the workflow. */
   readonly undoes?: true;
   /** It was made before without an answer, and may have taken effect: check first. */
   readonly outcomeUnknown?: true;
@@ -229,7 +229,7 @@ export type PauseReason =
     }
   /** The run is not over: it waits for answers or times. */
   | { readonly type: 'waiting'; readonly waitingSteps: readonly string[]; readonly code: string }
-  /** The run is not over, and goes on by itself. */
+  /** The run is not over, and continues by itself. */
   | { readonly type: 'running'; readonly code: string };
 
 /** Longer texts of results and resources are cut in a trace. UTF-16 code units. */
@@ -262,7 +262,7 @@ export function limited(text: string): { readonly text: string; readonly size?: 
   return text.length <= RESULT_LIMIT ? { text } : { text: cutText(text, RESULT_LIMIT), size: text.length };
 }
 
-/** The full size of a text that was cut, as a block tells it. */
+/** The member of a block with the full size of a text that was cut. */
 export function sized(size: number | undefined): { 'stepwright/size'?: number } {
   return size === undefined ? {} : { 'stepwright/size': size };
 }

@@ -47,10 +47,10 @@ class OpenCalls implements DryRunObserver {
   readonly #selectors = new Map<string, NodeInstance>();
   /** Keys of nodes that are left out. */
   readonly #left = new Set<string>();
-  /** Keys of nodes that can never be carried out, and of those around them. */
+  /** Keys of nodes that can never run, and of those around them. */
   readonly #incomplete = new Set<string>();
   readonly #waits: { readonly node: NodeInstance; readonly note: string }[] = [];
-  /** Checks that may end the workflow, and that a reader was not told of. */
+  /** Checks that may end the workflow, and that no note has named yet. */
   readonly #guards = new Map<NodeInstance, Guard>();
 
   constructor(context: HandOffContext, run: DryRun, again: ReadonlyMap<string, string | undefined>) {
@@ -85,7 +85,7 @@ class OpenCalls implements DryRunObserver {
       if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
         return;
       const without = this.#joined(node).filter((each) => this.#isLeft(each));
-      this.leftOut.push(handOffTexts.leftOut(model.id, whereIs(scope), without.map(idOf)));
+      this.leftOut.push(handOffTexts.skipped(model.id, whereIs(scope), without.map(idOf)));
     }
   }
 
@@ -131,7 +131,7 @@ class OpenCalls implements DryRunObserver {
     ];
   }
 
-  /** What to say of a node because of where it stands, from the outside in. */
+  /** Notes about the place of a node, from the outside in. */
   #around(node: NodeInstance): string[] {
     const { scope } = node;
     const { container } = scope;
@@ -243,7 +243,7 @@ class OpenCalls implements DryRunObserver {
     const isOffered = (each: NodeInstance) => !this.#incomplete.has(each.key) && !this.#isLeft(each);
     const { join } = planned.node;
     if (join === 'all_done' || (join === 'one_success' && this.#joined(node).some(isOffered))) return [];
-    // A way back is waited for by what stands behind it, named or not.
+    // The nodes after a `goto` wait for it, named or not.
     const backs = planned.orders.filter(({ node: { kind } }) => kind === 'goto');
     return [...new Set([...planned.joins, ...backs])].flatMap((each) => {
       const before = instances.node(scope, each);
@@ -302,7 +302,7 @@ function endedBy({ planned: { node }, scope: own }: NodeInstance): ScopeInstance
   return scope;
 }
 
-/** Whether what stands around a node ends with it. */
+/** Whether the node around another one ends with it. */
 function passesOn(around: Node, isReturn: boolean): boolean {
   if (isReturn) return around.kind !== 'workflow';
   if (around.onError !== undefined) return false;
@@ -313,7 +313,7 @@ function passesOn(around: Node, isReturn: boolean): boolean {
 /** The calls to make after these steps have failed, and what to say of steps that are left out. */
 export function openCalls(context: HandOffContext, failed: readonly FailedStep[]): StillOpen {
   const { graph, state, secrets, ledger } = context;
-  // What a cancelled run did was taken back: there is nothing to continue.
+  // A cancelled run was undone: there is nothing to continue.
   if (ledger.undone !== undefined) return NOTHING_OPEN;
   const again = new Map(
     failed.filter((step) => isRepeated(step, context)).map((step) => [step.node.key, whyAgain(step)]),
@@ -333,7 +333,7 @@ export function openCalls(context: HandOffContext, failed: readonly FailedStep[]
   return open;
 }
 
-/** Whether what a step did was taken back, with everything else in a node around it. */
+/** Whether a step was undone, alone or with a node around it. */
 export function isUndone(node: NodeInstance, { ledger }: HandOffContext): boolean {
   if (ledger.undoneSteps.has(node.key)) return true;
   for (let { container } = node.scope; container !== undefined; container = container.scope.container) {

@@ -9,7 +9,7 @@ import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
 import { fieldOf } from '../engine/read.js';
 import { isLost, LOST, type Stood } from '../engine/rehearsal.js';
-import type { OpenNodes, StoppedRun } from './dry-run.js';
+import type { DryRunContext, OpenNodes } from './dry-run.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
@@ -27,12 +27,12 @@ export interface FailedStep {
   readonly attempts: number;
   /** Repeating it does no harm: it changes nothing, or nothing more. */
   readonly retryable: boolean;
-  /** The call may have taken effect, and nothing has told since. */
+  /** The outcome of the call is unknown. */
   readonly isUnknown: boolean;
 }
 
-/** Why a run stopped, as a sentence and for programs. */
-export interface StopReason {
+/** Why a run stopped: the sentence of the hand-off, and its `pause_reason` for programs. */
+export interface Explanation {
   readonly sentence: string;
   readonly pause: PauseReason;
   /** Key of the call with an unknown outcome that the sentence is about. */
@@ -45,16 +45,16 @@ export function hasFired(node: Node, failure: Failure): boolean {
 }
 
 /**
- * What kept one step from completing.
+ * Explains the failure of one step.
  * @param hasValue whether an expression has a value although the run has stopped.
- * @param wasGivenUp its call was cancelled for something else.
+ * @param wasAborted its call was cancelled because another step failed.
  */
-export function stepReason(
+export function explainFailure(
   failed: FailedStep,
   ledger: Ledger,
   hasValue: (expr: Expr, at: ScopeInstance) => boolean,
-  wasGivenUp = false,
-): StopReason {
+  wasAborted = false,
+): Explanation {
   const { node: instance, failure, attempts, retryable, isUnknown } = failed;
   const { key } = instance;
   const { node } = instance.planned;
@@ -110,8 +110,8 @@ export function stepReason(
     const sentence = texts.stopped(id, failure.message, where);
     return { sentence, pause: { type: 'stopped', failedStep: key, error: failure.message, code } };
   }
-  const sentence = wasGivenUp
-    ? texts.givenUp(id, where)
+  const sentence = wasAborted
+    ? texts.aborted(id, where)
     : texts.stepFailed(id, failure.message, attempts, where);
   const warning = isUnknown && !retryable ? texts.outcomeUnknown : '';
   return {
@@ -160,9 +160,9 @@ function problemCount({ details }: Failure): number {
   return Array.isArray(problems) ? problems.length : 0;
 }
 
-/** Tells whether an expression has a value although the run has stopped. */
+/** Returns whether an expression has a value although the run has stopped. */
 export function knownValues(
-  { state, ledger }: Pick<StoppedRun, 'state' | 'ledger'>,
+  { state, ledger }: Pick<DryRunContext, 'state' | 'ledger'>,
   nodes: OpenNodes,
 ): (expr: Expr, at: ScopeInstance) => boolean {
   const read = (root: RefExpr['root'], name: string, at: ScopeInstance): Value => {

@@ -11,7 +11,7 @@ export type ReportProgress = (progress: number, total: number, message?: string)
 export interface ProgressObserver {
   /**
    * Takes the run's facts, each once and in order.
-   * @param state the run as it stands after the fact.
+   * @param state the run after the fact.
    */
   observe(fact: Fact, state: RunState): void;
   /**
@@ -21,20 +21,20 @@ export interface ProgressObserver {
   readonly ofTool: (progress: number, total?: number, message?: string, node?: string) => void;
 }
 
-/** Tells nobody, where nobody wants to know: nothing that could be told is worked out. */
+/** Reports nothing. With it no progress is computed. */
 export function noProgress(): void {}
 
 const UNHEARD: ProgressObserver = { observe: noProgress, ofTool: noProgress };
 
-/** What is told from inside a step stays below the next step, so that progress only ever rises, as MCP demands. */
+/** Progress inside a step stays below the next step, so that it only rises, as MCP demands. */
 const LARGEST_SHARE = 0.99;
 
-/** Inside of a step no more is told than about every hundredth of it: a loop may have a million items. */
+/** Inside a step, progress is reported about every hundredth of it: a loop may have a million items. */
 const LEAST_RISE = 0.009;
 
 /**
  * Reports `Step i/n: name` before each step, with the number of steps before it as progress, and
- * `(n, n, 'Workflow execution complete')` at the end of a run that succeeded. Inside of a step, items of loops, branches,
+ * `(n, n, 'Workflow execution complete')` at the end of a run that succeeded. Inside a step, items of loops, branches,
  * nested steps and tools report their shares of it.
  *
  * Progress only ever rises, as MCP demands: a step that starts while a later one runs already is not reported.
@@ -131,7 +131,7 @@ class RunProgress implements ProgressObserver {
     return `Step ${Math.floor(this.#spanOf(top)?.low ?? 0) + 1}/${this.#total}: ${top}`;
   }
 
-  /** Where a node stands; nothing for one that is no step to a reader. */
+  /** The span of a node; `undefined` for one that is not a step to readers. */
   #spanOf(key: string): Span | undefined {
     const atTop = topNode(this.#plan, key);
     if (atTop !== undefined) {
@@ -161,7 +161,7 @@ class RunProgress implements ProgressObserver {
     return span;
   }
 
-  /** Parts run side by side, and which of them is meant does not matter: it stands behind those that have ended. */
+  /** Parts run side by side: any part that runs has the span after those that have ended. */
   #partOfContainer(span: Span, { node: { kind } }: PlannedNode, key: string): Span {
     const row = this.#containerOf(key);
     if ((kind !== 'foreach' && kind !== 'parallel') || row === undefined) return span;

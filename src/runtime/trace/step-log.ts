@@ -18,13 +18,13 @@ export type StepFact = Extract<Fact, { readonly node?: string }>;
 type Extra = Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>;
 
 /**
- * What one step has to say. All of it is kept until the step is over, so that steps that run side by side stay apart.
- * What every kind of step has in common is told here: guidance, attempts that failed, what stands in for a failure.
+ * The messages of one step. They are kept until the step is over, so that steps that run side by side stay apart. The
+ * messages of every kind of step are written here: guidance, failed attempts, fallbacks.
  */
 export abstract class StepLog {
   readonly node: RunnableNode;
   readonly #key: string;
-  /** Where the step stands. */
+  /** The scope of the step. */
   protected readonly at: ScopeInstance;
   protected readonly secrets: RunMask;
   readonly #guidance: PromptMessage[] = [];
@@ -37,7 +37,7 @@ export abstract class StepLog {
     this.secrets = secrets;
   }
 
-  /** Takes the step's facts, each once and in order. @param state the run as it stands after the fact. */
+  /** Takes the step's facts, each once and in order. @param state the run after the fact. */
   observe(fact: StepFact, state: RunState): void {
     switch (fact.kind) {
       case 'nodeStarted':

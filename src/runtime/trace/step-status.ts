@@ -25,7 +25,7 @@ export function isListed({ kind }: Pick<Node, 'kind'>): boolean {
  * Whether a trace says that a step is skipped. A run that stops at a failure says by its hand-off what it left undone at
  * the top.
  */
-export function isToldSkip({ scope }: NodeInstance, reason: SkipReason): boolean {
+export function isSkipAnnounced({ scope }: NodeInstance, reason: SkipReason): boolean {
   const isAtTop = scope.container === undefined;
   return !isAtTop || reason !== 'upstream_failed' || !scope.workflow.plan.failFast;
 }
@@ -61,17 +61,17 @@ export function stepStateOf(record: NodeRecord | undefined, goesOn = false): Ste
 }
 
 /**
- * How each step stands, those of arms and branches behind the step they stand in. Of what stands in loops and other
- * workflows only failures are listed: their steps run as often as it takes.
+ * The status of each step; steps of arms and branches follow the step around them. Of steps in loops and other workflows
+ * only those that failed are listed: they run any number of times.
  */
 export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
   const steps: StepMeta[] = [];
-  const visit = (scope: ScopeInstance, standing: StepStatus | undefined): void => {
+  const visit = (scope: ScopeInstance, inherited: StepStatus | undefined): void => {
     const around = scope.container === undefined ? {} : { in: scope.key };
     for (const planned of scope.plan.nodes) {
       const node = ledger.instances.node(scope, planned);
       const record = ledger.record(node);
-      const status = record === undefined ? (standing ?? 'pending') : statusOf(record, goesOn);
+      const status = record === undefined ? (inherited ?? 'pending') : statusOf(record, goesOn);
       if (isListed(planned.node) || hasFailed(status)) {
         steps.push({ name: node.key, status, ...around, ...itemsOf(record) });
       }
@@ -89,7 +89,7 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
 /** What the trace calls skipped is skipped, also where a failure was the reason. */
 function statusOf(record: NodeRecord, goesOn: boolean): StepStatus {
   const { node, status, reason } = record;
-  if (status === 'skipped' && reason !== undefined && isToldSkip(node, reason)) return 'skipped';
+  if (status === 'skipped' && reason !== undefined && isSkipAnnounced(node, reason)) return 'skipped';
   return stepStateOf(record, goesOn).status;
 }
 
@@ -98,7 +98,7 @@ function partsOf({ instances }: Ledger, node: NodeInstance): ScopeInstance[] {
   return node.planned.parts.map((_body, part) => instances.part(node, part));
 }
 
-/** How the steps of a body stand that has not begun. */
+/** The status of the steps of a body that has not begun. */
 function notBegun(status: StepStatus, record: NodeRecord | undefined): StepStatus {
   const isDecided = record?.taken !== undefined;
   return isDecided || status === 'completed' || status === 'skipped' || status === 'handled'

@@ -7,7 +7,7 @@ import { framedText, jsonText, oneLine } from '../tools/encode-text.js';
 import { MASKED } from '../tools/mask.js';
 import { limited } from './messages.js';
 
-/** Every text a conversation trace speaks. Values come in as they are and are made harmless here. */
+/** The texts of a trace about calls, reads and failures. Values are passed as they are and escaped here. */
 export const texts = {
   intent: (description: string, given: readonly (readonly [name: string, value: string])[]) => {
     const { text, size } = limited(
@@ -33,31 +33,31 @@ export const texts = {
   failed: (why: string) => `Error executing tool: ${oneLine(why)}`,
   /** `input` is JSON on one line. */
   refused: (step: string, tool: string, input: string, why: string) =>
-    `Step '${step}' was not carried out: tool '${tool}' refused ${input}: ${stop(oneLine(why))}`,
+    `Step '${step}' did not run: tool '${tool}' refused ${input}: ${stop(oneLine(why))}`,
   notCalled: (step: string, tool: string, input: string, why: string) =>
-    `Step '${step}' was not carried out: the call of tool '${tool}' with ${input} was refused: ${stop(oneLine(why))}`,
+    `Step '${step}' did not run: the call of tool '${tool}' with ${input} was refused: ${stop(oneLine(why))}`,
   retrying: (attempt: number, attempts: number, why: string, delayMs: number) =>
     `Attempt ${attempt} of ${attempts} failed: ${stop(oneLine(why))} Retrying ${delayMs === 0 ? 'at once' : `in ${delayMs} ms`}.`,
   fallback: (step: string, json: string, size: number | undefined) =>
-    `Step '${step}' goes on with its fallback:\n${json}${cutNote('value', size)}`,
-  fallbackAbsent: (step: string) => `Step '${step}' goes on without a value, as its fallback says.`,
+    `Step '${step}' continues with its fallback value:\n${json}${cutNote('value', size)}`,
+  fallbackAbsent: (step: string) => `Step '${step}' continues without a value: its fallback has none.`,
   summary: (json: string, size: number | undefined) =>
     `Tool result (summary):\n${json}${cutNote('summary', size)}`,
   resourceSummary: (uri: string, json: string, size: number | undefined) =>
     `Resource content from ${oneLine(uri)} (summary):\n${json}${cutNote('summary', size)}`,
   summaryFailed: (step: string, why: string) =>
     `The summary of step '${step}' is not available: ${stop(oneLine(why))}`,
-  notEmbedded: (uri: string) => `Resource ${oneLine(uri)} was read; its text is left out here.`,
+  notEmbedded: (uri: string) => `Resource ${oneLine(uri)} was read; its text is not shown.`,
   /** `condition` is an expression in print: the one that is false. */
   skipped: (step: string, reason: SkipReason, condition?: string) =>
     `Skipping step '${step}': ${condition === undefined ? skipReasons[reason] : `\`${condition}\` does not hold`}.`,
   notNeeded: (step: string, failed: readonly string[]) =>
     `Skipping step '${step}': ${names(failed)} did not fail.`,
 
-  // Where a step stands that is not at the top is told by `where`: ` in item 3 of 'line'`.
+  // `where` is the place of a step that is not at the top: ` in item 3 of 'line'`.
   stepFailed: (step: string, why: string, attempts = 1, where = '') =>
     `Step '${step}'${where} failed${attempts > 1 ? ` after ${attempts} attempts` : ''}: ${stop(oneLine(why))}`,
-  givenUp: (step: string, where = '') => `Step '${step}'${where} was given up because of another failure.`,
+  aborted: (step: string, where = '') => `Step '${step}'${where} was cancelled because of another failure.`,
   retryable: ' This step is retryable.',
   outcomeUnknown:
     ' The outcome of this call is unknown: it may have taken effect. Check that first, before you repeat it or go on.',
@@ -87,7 +87,7 @@ export const texts = {
 
   correctFirst: (problem: string) => `Correct the arguments first: ${stop(oneLine(problem))}`,
   conditional: (steps: readonly string[]) =>
-    `This step is conditional: whether it is to be called follows from ${names(steps)}.`,
+    `This step is conditional: whether to make this call depends on the result of ${names(steps)}.`,
   afterFailed: (steps: readonly string[], oneIsEnough = false) =>
     `The workflow makes this call only after ${oneIsEnough ? oneOf(steps) : names(steps)} succeeded: decide whether it still makes sense.`,
   /** `condition` is an expression in print. */
@@ -95,8 +95,8 @@ export const texts = {
     const ending = `step '${step}' ends the workflow`;
     const why = message === undefined ? '.' : `: ${stop(oneLine(message))}`;
     return condition === undefined
-      ? `Do not go this far if ${ending}${why}`
-      : `Do not go this far if \`${condition}\`: ${ending} then${why}`;
+      ? `Stop before this call if ${ending}${why}`
+      : `Stop before this call if \`${condition}\`: ${ending} then${why}`;
   },
   guidanceNote: (guidance: string) => oneLine(guidance),
 
@@ -135,23 +135,23 @@ export function oneOf(steps: readonly string[]): string {
 }
 
 /** `a, b and c`. */
-export function listOf(parts: readonly string[]): string {
+function listOf(parts: readonly string[]): string {
   const last = parts.at(-1) ?? '';
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
 }
 
 /** Ends a text that was cut; nothing where it was not. `size` is in UTF-16 code units. */
-export function cutNote(what: string, size: number | undefined): string {
+function cutNote(what: string, size: number | undefined): string {
   return size === undefined ? '' : `\n… (cut; the full ${what} has ${size} characters)`;
 }
 
 /** Longer expressions are no help to a reader. UTF-16 code units. */
-const LIMIT = 200;
+const EXPRESSION_LIMIT = 200;
 
-/** An expression as a reader of a trace may check it, where a step goes by its id. Nothing for one that is too long. */
+/** An expression as readers of a trace see it, with steps by their ids; `undefined` if it is too long. */
 export function printExpression(expr: Expr): string | undefined {
   const text = escapeUnprintable(printExpr(expr));
-  return text.length > LIMIT ? undefined : text;
+  return text.length > EXPRESSION_LIMIT ? undefined : text;
 }
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
@@ -166,17 +166,17 @@ const asks: Readonly<Record<AskMode, string>> = {
   yield: 'asks for an answer',
 };
 
-/** Every text a trace speaks about constructs: branches, groups, loops, workflows, questions, jumps and undoing. */
+/** The texts of a trace about constructs: branches, groups, loops, workflows, questions, jumps and undoing. */
 export const constructTexts = {
   taken: (step: string, arm: string, condition: string | undefined) =>
     `Step '${step}' takes '${arm}'${condition === undefined ? '' : `, because \`${condition}\` holds`}.`,
-  takenElse: (step: string, arm: string) => `Step '${step}' takes '${arm}', because nothing before it holds.`,
+  takenElse: (step: string, arm: string) =>
+    `Step '${step}' takes '${arm}', because no condition before it holds.`,
   notTaken: (arm: string, condition: string | undefined) =>
     condition === undefined
       ? ` Not '${arm}': its condition does not hold.`
       : ` Not '${arm}': \`${condition}\` does not hold.`,
-  notLookedAt: (arms: readonly string[]) =>
-    ` ${names(arms)} ${arms.length === 1 ? 'comes' : 'come'} after it.`,
+  notLookedAt: (arms: readonly string[]) => ` Not checked: ${names(arms)}.`,
   goesOnWith: (step: string) => ` It leads to '${step}'.`,
 
   branches: (step: string, branches: readonly string[], limit: number) =>
@@ -185,12 +185,12 @@ export const constructTexts = {
   branchDone: (branch: string, step: string) => `Branch '${branch}' of '${step}' is done.`,
   branchFailed: (branch: string, step: string, why: string) =>
     `Branch '${branch}' of '${step}' failed: ${stop(oneLine(why))}`,
-  branchCancelled: (branch: string, step: string) => `Branch '${branch}' of '${step}' was given up.`,
+  branchCancelled: (branch: string, step: string) => `Branch '${branch}' of '${step}' was cancelled.`,
   branchNotBegun: (branches: readonly string[], step: string) =>
     `${names(branches)} of '${step}' did not begin.`,
   abortsOthers: ' That ends the other branches.',
   withoutFailed: (step: string, branches: readonly string[]) =>
-    `Step '${step}' goes on without ${names(branches)}, which failed.`,
+    `Step '${step}' continues without ${names(branches)}, which failed.`,
 
   items: (step: string, amount: number, limit: number) =>
     `Step '${step}' goes through ${count(amount, 'item')}${amount > 1 && limit > 1 ? `, ${Math.min(limit, amount)} at a time` : ''}.`,
@@ -201,7 +201,7 @@ export const constructTexts = {
   itemFailed: (place: number, amount: number, step: string, why: string, goesOn: boolean) =>
     `Item ${place} of ${amount} of '${step}' failed: ${stop(oneLine(why))}${goesOn ? ' Its result is null.' : ''}`,
   itemCancelled: (place: number, amount: number, step: string) =>
-    `Item ${place} of ${amount} of '${step}' was given up.`,
+    `Item ${place} of ${amount} of '${step}' was cancelled.`,
   /** The items that are not told one by one. */
   otherItems: (
     step: string,
@@ -210,7 +210,7 @@ export const constructTexts = {
     const parts = [
       ...(succeeded === 0 ? [] : [`${succeeded} succeeded`]),
       ...(failed === 0 ? [] : [`${failed} failed`]),
-      ...(cancelled === 0 ? [] : [`${cancelled} given up`]),
+      ...(cancelled === 0 ? [] : [`${cancelled} cancelled`]),
     ];
     return `${count(succeeded + failed + cancelled, 'further item')} of '${step}' ${succeeded + failed + cancelled === 1 ? 'is' : 'are'} not shown: ${parts.join(', ')}.`;
   },
@@ -235,7 +235,7 @@ export const constructTexts = {
   notAnswered: (step: string, why: string) => `Step '${step}' got no answer: ${stop(oneLine(why))}`,
   withdrawn: (step: string) => `Step '${step}' no longer waits for an answer.`,
   waits: (step: string, until: string) => `Step '${step}' waits until ${until}.`,
-  waited: (step: string) => `Step '${step}' has waited long enough.`,
+  waited: (step: string) => `Step '${step}' has finished waiting.`,
   waitGivenUp: (step: string) => `Step '${step}' no longer waits.`,
 
   wrote: (step: string, json: string, size: number | undefined) =>
@@ -279,7 +279,6 @@ export const constructTexts = {
       ),
       ...(notRun.length === 0 ? [] : [`Not tried after that: ${counted(notRun)}.`]),
     ].join(' '),
-  givenUp: (step: string) => `Step '${step}' was given up.`,
 } as const;
 
 /** Tools, each once, with how often. */
@@ -313,10 +312,10 @@ const asked: Readonly<Record<AskMode, string>> = {
   yield: 'Ask for an answer',
 };
 
-/** Longer values that stand in are not shown in a plan. UTF-16 code units. */
+/** Longer fallback values are not shown in a plan. UTF-16 code units. */
 const SHORT = 60;
 
-/** What a plan says of each step: one line. */
+/** The line of a plan for each step. */
 export const planTexts = {
   tool: (tool: string, description: string | undefined) =>
     description === undefined ? tool : `${tool} - ${oneLine(description)}`,
@@ -347,7 +346,7 @@ export const planTexts = {
   ask: (mode: AskMode) => asked[mode],
   wait: () => 'Wait',
   set: (fields: readonly string[]) => `Write ${listOf(fields)} into the state`,
-  goto: (target: string, max: number) => `Go back to '${target}' if need be, ${timesAtMost(max)}`,
+  goto: (target: string, max: number) => `Go back to '${target}' if needed, ${timesAtMost(max)}`,
   compensate: (tools: readonly string[]) => `Undo with ${listOf(tools)}`,
   /** What has to happen before a step runs that does not run in its turn. */
   onlyIf: {
@@ -363,7 +362,7 @@ export const planTexts = {
     value: (value: string | undefined) => {
       if (value === 'undefined') return 'if it fails, it goes on without a value';
       const isShort = value !== undefined && value.length <= SHORT && !value.includes('`');
-      return `if it fails, ${isShort ? `\`${value}\`` : 'a fallback'} stands in`;
+      return `if it fails, ${isShort ? `\`${value}\`` : 'a fallback'} is its value`;
     },
     fails: (message: string | undefined) =>
       `if it fails, the workflow stops${message === undefined ? '' : ` with ${message}`}`,
@@ -371,6 +370,6 @@ export const planTexts = {
   },
   noted: (line: string, notes: readonly string[]) =>
     notes.length === 0 ? line : `${line} (${notes.join('; ')})`,
-  /** `arm` names the body a step stands in. */
+  /** `arm` names the body of a step. */
   inside: (arm: string | undefined, line: string) => (arm === undefined ? line : `${arm}: ${line}`),
 } as const;

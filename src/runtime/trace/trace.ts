@@ -25,7 +25,7 @@ import {
   textBlock,
 } from './messages.js';
 import type { StepFact } from './step-log.js';
-import { isListed, isToldSkip, stepsMeta } from './step-status.js';
+import { isListed, isSkipAnnounced, stepsMeta } from './step-status.js';
 import { printExpression, texts } from './texts.js';
 import { type KeptRun, waitingEnd } from './waiting.js';
 
@@ -37,31 +37,31 @@ export interface TraceOptions {
   readonly plan?: string;
   /** The arguments the caller gave, as text. */
   readonly given: readonly (readonly [name: string, text: string])[];
-  /** What must not be shown of the run. Whoever carries the run out tells it every fact before the trace. */
+  /** Masks what must not be shown of the run. The host gives it every fact before the trace. */
   readonly mask: RunMask;
   /** The workflow's instructions, as reading them turned out, in declaration order. */
   readonly instructions: readonly { readonly uri: string; readonly outcome: ResourceOutcome }[];
 }
 
-/** Writes down a run as a conversation. It only listens. */
+/** Writes a run as a conversation. It never changes the run. */
 export interface TraceObserver {
   /**
    * Takes the run's facts, each once and in order.
-   * @param state the run as it stands after the fact.
+   * @param state the run after the fact.
    */
   observe(fact: Fact, state: RunState): void;
   /**
    * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
-   * did not succeed, or left something behind that should have been undone or that nobody knows of.
-   * @param state the run as it stands after the last fact.
-   * @param kept how a run is reached that outlasts this conversation. Without it nobody can answer it.
+   * did not succeed, or if side effects or calls with an unknown outcome remain.
+   * @param state the run after the last fact.
+   * @param kept how to reach a run that outlasts this conversation. Without it the run cannot be answered.
    */
   finish(state: RunState, kept?: KeptRun): PromptTrace;
 }
 
 /**
  * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
- * call, failed attempts and result, in the order in which steps end. What stands inside of a step is told with it, each
+ * call, failed attempts and result, in the order in which steps end. Steps inside a step are told with it, each
  * branch and each item by itself. A call is announced only when it was attempted, and once for all attempts; one that
  * was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to
  * programs alone, in `_meta.result`: the reader has seen the results it is made of.
@@ -70,7 +70,7 @@ export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
 }
 
-/** The plan of a workflow, as its conversations tell it: the same for every run. */
+/** The plan of a workflow in its conversations: the same for every run. */
 export function planText({ graph, describeTool }: Pick<TraceOptions, 'graph' | 'describeTool'>): string {
   return texts.plan(planLines(planOf(graph), (tool) => describeTool(tool)?.description));
 }
@@ -196,7 +196,7 @@ class ConversationTrace implements TraceObserver {
     if (node === undefined || !isListed(node.planned.node)) return;
     // A run that failed has more to tell than its end.
     if (node.scope.container === undefined && reason === 'run_ended') this.#unreached.push({ node, reason });
-    else if (isToldSkip(node, reason)) this.#announceSkip(node, reason);
+    else if (isSkipAnnounced(node, reason)) this.#announceSkip(node, reason);
   }
 
   #announceSkip({ key, planned, scope }: NodeInstance, reason: SkipReason): void {
@@ -231,13 +231,13 @@ class ConversationTrace implements TraceObserver {
   }
 }
 
-/** What `_meta` tells of the run's result. */
+/** The members of `_meta` for the run's result. */
 function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
   const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
   return size > META_RESULT_LIMIT_BYTES ? { result_size: size } : { result };
 }
 
-/** What a run has to say: each step at its place, what stands inside of a step with it. */
+/** The messages of a run: each step at its place, with the steps inside it. */
 class RunLog {
   readonly root = new PartLog();
   readonly #ledger: Ledger;
@@ -271,14 +271,14 @@ class RunLog {
         part?.close(id, rolledBackBy(node));
         return;
       case 'handled':
-        // Where a value stands in, the node's success follows.
+        // With a fallback value, the node's success follows.
         if (fact.fallbackNode !== undefined) part?.close(id);
         return;
       default:
     }
   }
 
-  /** Where the steps of a scope tell what they have to say; nowhere where the scope has not begun. */
+  /** The log of the steps of a scope; `undefined` if the scope has not begun. */
   partOf(scope: ScopeInstance): PartLog | undefined {
     const { container } = scope;
     if (container === undefined) return this.root;

@@ -24,9 +24,9 @@ export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): 
   const lines = [
     isWaiting ? waitingTexts.waits(name, actions.length) : waitingTexts.goesOn(name),
     ...(parts.length > 1 ? parts.map((part, index) => waitingTexts.numbered(index + 1, part)) : parts),
-    ...(status === undefined ? [waitingTexts.nobody()] : []),
+    ...(status === undefined ? [waitingTexts.notKept()] : []),
     ...(status !== undefined && actions.every(({ type }) => type === 'wait')
-      ? [waitingTexts.look(status)]
+      ? [waitingTexts.status(status)]
       : []),
   ];
   const waitingSteps = actions.map(({ step_id }) => step_id);
@@ -105,7 +105,7 @@ function answerFor(mode: Action['mode']): Json {
 const waitingTexts = {
   waits: (workflow: string, open: number) =>
     `Workflow '${workflow}' is not over: it waits for ${open === 1 ? 'this' : `these ${open} things, in any order`}:`,
-  goesOn: (workflow: string) => `Workflow '${workflow}' is not over: it goes on by itself.`,
+  goesOn: (workflow: string) => `Workflow '${workflow}' is not over: it continues by itself.`,
   question: ({
     step,
     mode,
@@ -128,9 +128,9 @@ const waitingTexts = {
     ].join('\n'),
   answer: (input: Json, mode: AskMode) =>
     `To answer, call tool 'submit_result' with ${jsonText(input)}${mode === 'confirm' ? ', or with false' : ''}`,
-  wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then goes on by itself.`,
-  look: (input: Json) => `To see how it stands, call tool 'get_workflow_status' with ${jsonText(input)}`,
-  nobody: () => 'The run ends here: nothing keeps it until an answer comes.',
+  wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then continues by itself.`,
+  status: (input: Json) => `To see its status, call tool 'get_workflow_status' with ${jsonText(input)}`,
+  notKept: () => 'The run ends here: the server does not keep it until an answer comes.',
   numbered: (place: number, text: string) => `${place}. ${text.replaceAll('\n', '\n   ')}`,
   placeholder: {
     text: '<the text>',

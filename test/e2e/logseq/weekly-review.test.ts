@@ -60,7 +60,7 @@ describe('weekly-review, over stdio', () => {
     // The journal of the day is no file that could be written to.
     await mkdir(join(folder, 'journals/2026_01_14.md'));
     const trace = await client.getPrompt(review());
-    expect(texts(trace).join('\n')).toContain("Step 'note' goes on with its fallback");
+    expect(texts(trace).join('\n')).toContain("Step 'note' continues with its fallback value");
     expect(trace._meta).toMatchObject({
       status: 'succeeded',
       result: { page: PAGE, noted: expect.stringContaining('not noted in the journal: ') },

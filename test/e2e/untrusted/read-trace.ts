@@ -21,7 +21,7 @@ const HEADS: readonly (readonly [RegExp, 'json' | 'frame' | 'none'])[] = [
   [/^Resource content from \S+ \((\d+) characters\):\n(`{3,})\n/, 'frame'],
   [/^Error executing tool: (?=.)/, 'none'],
   [/^Attempt \d+ of \d+ failed: (?=.)/, 'none'],
-  [/^Step '\w+' goes on with its fallback:\n/, 'json'],
+  [/^Step '\w+' continues with its fallback value:\n/, 'json'],
   [/^Step '\w+' asks for a text: (?=")/, 'json'],
   [/^Workflow 'world' is not over: it waits for this:$/, 'none'],
   [/^The answer is JSON that fits this schema: (?=\{)/, 'json'],

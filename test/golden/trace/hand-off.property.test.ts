@@ -29,7 +29,7 @@ function timeless({ maxConcurrency: _, ...graph }: Graph): Graph {
 }
 
 /** A note that says that a call may be left out. */
-const MAY_BE_LEFT_OUT = /Only |conditional|Do not go|Once for each|only after/;
+const MAY_BE_LEFT_OUT = /Only |conditional|Stop before|Once for each|only after/;
 
 /** Makes the calls of a hand-off in their order, and compares them with what the run asks for when it is carried on. */
 class Replay {
@@ -95,7 +95,7 @@ class Replay {
 
   /** A call that is listed without a condition, and not made. A question may be taken back. */
   #notMade(from: number, to?: number): string | undefined {
-    const isGuarded = this.#listed.slice(0, from).some(({ note }) => note?.includes('Do not go') === true);
+    const isGuarded = this.#listed.slice(0, from).some(({ note }) => note?.includes('Stop before') === true);
     const call = this.#listed
       .slice(from, to)
       .find((each) => !('ask' in each) && !MAY_BE_LEFT_OUT.test(each.note ?? ''));

@@ -114,13 +114,13 @@ describe('the hand-off', () => {
     const each = foreach('each', step('busy', 'list'), body(chain(use('a', {}), done('end', lit(1)))));
     const { calls, notes } = await handOffOf(graph(chain(use('busy', {}), each, use('tell', {}))));
     expect(calls.map(([name]) => name)).toEqual(['busy', 'a', 'tell']);
-    expect(notes.at(-1)).toBe("Do not go this far if step 'end' ends the workflow.");
+    expect(notes.at(-1)).toBe("Stop before this call if step 'end' ends the workflow.");
   });
 
   test('says under which condition a result ends the workflow', async () => {
     const end = done('end', lit(1), { when: get(step('busy'), 'isDone') });
     const { notes } = await handOffOf(graph(chain(use('busy', {}), end, use('tell', {}))));
-    expect(notes.at(-1)).toBe("Do not go this far if `busy.isDone`: step 'end' ends the workflow then.");
+    expect(notes.at(-1)).toBe("Stop before this call if `busy.isDone`: step 'end' ends the workflow then.");
   });
 
   test('lists what takes over from a step that fails for sure', async () => {

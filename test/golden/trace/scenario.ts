@@ -104,13 +104,13 @@ function answered(
     const run = new LiveRun(options, options, {
       observe: options.observe,
       changed() {
-        const { standing, state } = run;
+        const { liveStatus, state } = run;
         for (const command of commandsOf(state)) {
           if (command.kind !== 'requestAction' || !Object.hasOwn(answers, command.node)) continue;
           run.answer(command.id, answers[command.node] ?? null);
           return;
         }
-        if (standing === 'busy') return;
+        if (liveStatus === 'busy') return;
         if (cancel && !isCancelled) {
           isCancelled = true;
           run.cancel('not wanted any more', { compensate: true });

@@ -18,7 +18,7 @@ import { message as sentence, texts } from '../../tools/texts.js';
 import { copyJson, toJson } from '../../tools/to-json.js';
 import type { Clock } from './clock.js';
 
-/** A command that is carried out through the port. */
+/** A command that is executed through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
@@ -35,7 +35,7 @@ export interface CallingRun {
   readonly workflow: string;
   /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
   readonly maskOf: (call: Call) => CallMask;
-  /** Told the event a call ended with, and what must not be shown of it, where that was asked for. */
+  /** Gets the event that a call ended with, and its mask if the port asked for one. */
   readonly returned: (event: Event, call: Call, mask: CallMask | undefined) => void;
 }
 
@@ -156,7 +156,7 @@ export class CallsInFlight {
     if (this.#port.isolates === true) return failure;
     const copy = copyJson(failure);
     if (!isJsonObject(copy) || typeof copy.code !== 'string' || typeof copy.message !== 'string') {
-      throw new Error('it failed with something that is no failure');
+      throw new Error('it failed with something that is not a failure');
     }
     return copy as unknown as Failure;
   }
@@ -173,7 +173,7 @@ function returnedEvent({ kind, id: command }: Call, at: number, value: Json | un
     case 'callTool':
       return { kind: 'toolReturned', at, command, value: value ?? null };
     case 'readResource':
-      if (!isJsonObject(value)) throw new Error('the resource was read as something that is no object');
+      if (!isJsonObject(value)) throw new Error('the resource was read as something that is not an object');
       return { kind: 'resourceRead', at, command, value };
     case 'evaluate':
       return value === undefined
@@ -197,7 +197,7 @@ function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, 
   }
 }
 
-/** A call under way, as the port sees it. What few ports ask for is made when it is asked for. */
+/** A call in flight, as the port sees it. Members that few ports use are made on demand. */
 class CallInFlight implements CallContext {
   readonly requestId: string;
   /** It has come back, or was aborted. */

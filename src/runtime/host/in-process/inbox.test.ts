@@ -57,7 +57,7 @@ describe('the inbox of a run in a journal', () => {
       ...[{ isTaken: true }, { isTaken: false }, { isTaken: true }],
     ]);
     expect(opened).toEqual(['1', '2', '3']);
-    expect(run.standing).toBe('over');
+    expect(run.liveStatus).toBe('over');
     expect(await journal.inbox('run-1')).toEqual([]);
   });
 

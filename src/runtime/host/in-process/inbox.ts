@@ -80,7 +80,7 @@ export class Incoming {
   }
 }
 
-/** So many reads may fail one after the other before the run is given up. */
+/** The run is abandoned after this many failed reads in a row. */
 const MAX_FAILED_READS = 3;
 
 /** Hands on what is sent to a run's inbox in its journal, each item once. */

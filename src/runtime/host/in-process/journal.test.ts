@@ -359,5 +359,5 @@ test('an answer that is not JSON is refused before the run sees it', () => {
   const run = new LiveRun({ ...start, context }, host, { changed() {}, broken() {} });
   run.go();
   expect(() => run.answer('sure#1', (() => 1) as never)).toThrow("the answer to 'sure#1' is not JSON");
-  expect(run.standing).toBe('asking');
+  expect(run.liveStatus).toBe('asking');
 });

@@ -23,12 +23,12 @@ import {
 import { type Asks, OpenCommands } from './open-commands.js';
 import {
   type CancelOptions,
+  type LiveStatus,
   noteTransition,
   type RunHost,
   type RunKeeper,
   type RunResumption,
   type RunStart,
-  type Standing,
   tellFacts,
 } from './run-host.js';
 import type { TimedRun } from './run-timer.js';
@@ -129,7 +129,7 @@ export class LiveRun implements CallingRun, TimedRun {
     return this.#state;
   }
 
-  get standing(): Standing {
+  get liveStatus(): LiveStatus {
     if (this.#isOver) return 'over';
     if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';

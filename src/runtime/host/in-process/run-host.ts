@@ -80,7 +80,7 @@ export interface CancelOptions {
  * What moves a run on: calls or delays that end by themselves (`busy`), answers and perhaps times (`asking`), times
  * alone (`sleeping`), or nothing any more (`over`).
  */
-export type Standing = 'busy' | 'asking' | 'sleeping' | 'over';
+export type LiveStatus = 'busy' | 'asking' | 'sleeping' | 'over';
 
 /** Learns what a transition shows beside the state: the rows are written with it, so that a restart loses none of it. */
 export function noteTransition(

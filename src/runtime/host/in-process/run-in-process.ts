@@ -13,11 +13,11 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** A run to carry out in this process, from its start to its end. */
+/** A run to execute in this process, from start to end. */
 export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: Cancellation;
-  /** Told what `observe` threw. Without it a process warning says so. */
+  /** Gets what `observe` threw. Default: a process warning reports it. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
 }
 
@@ -33,7 +33,7 @@ export interface RunOutcome {
 }
 
 /**
- * Carries out a run that lives in one call, so that its questions have no user: a question fails with `E_NOBODY_TO_ASK`.
+ * Executes a run inside one call. It has no user to ask: a question fails with `E_NOBODY_TO_ASK`.
  *
  * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine, or
  * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
@@ -74,7 +74,7 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
 
 const NOBODY_TO_ASK: Failure = {
   code: 'E_NOBODY_TO_ASK',
-  message: 'Nobody can be asked here: the run ends with the call.',
+  message: 'No user can be asked here: the run ends with the call.',
 };
 
 /** Declines all that a run asks: declining one question may lead to the next. */
@@ -95,9 +95,9 @@ function warn(error: unknown): void {
   process.emitWarning(text, 'StepwrightWarning');
 }
 
-function outcomeOf({ standing, state }: LiveRun): RunOutcome | undefined {
+function outcomeOf({ liveStatus, state }: LiveRun): RunOutcome | undefined {
   const { status, result, failure, failedNode } = state.run;
-  if (standing !== 'over' || status === 'running') return undefined;
+  if (liveStatus !== 'over' || status === 'running') return undefined;
   return {
     status,
     ...(result === undefined ? {} : { result }),

@@ -33,7 +33,7 @@ async function takenOver(
 
 async function ended(run: LiveRun): Promise<unknown> {
   run.go();
-  await vi.waitFor(() => expect(run.standing).toBe('over'));
+  await vi.waitFor(() => expect(run.liveStatus).toBe('over'));
   return remainsOf(planOf(of), run.state).unknown;
 }
 

@@ -1,15 +1,15 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import type { LooseEnds, NotUndone } from '../../host/side-effects.js';
+import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
 import { bodyText, jsonText } from '../../tools/encode-text.js';
 import { MASKED } from '../../tools/mask.js';
+import { constructTexts } from '../../trace/texts.js';
 import { howToAnswer } from '../runs/answer.js';
 import type { Envelope, EnvelopeError, PendingAction } from '../runs/envelope.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import type { OutputShape } from './schemas.js';
 import { texts } from './texts.js';
-import { constructTexts } from '../../trace/texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';
@@ -23,7 +23,7 @@ export function envelopeResult(
   given: readonly RunWarning[] = [],
   more: JsonObject = {},
 ): ToolResult {
-  const all = [...given, ...warningsOf(looseEndsIn(envelope))];
+  const all = [...given, ...warningsOf(remainingEffectsIn(envelope))];
   const isLate = given.some(({ code }) => code === 'W_NOT_USED');
   const notes = all.map(({ code, message }) => texts.warning(code, message));
   // What was sent for nothing must not look as if the run had taken it.
@@ -63,7 +63,7 @@ export function toolResult(
     case 'completed': {
       const value = envelope.result ?? null;
       const shaped = isWrapped ? { result: value } : value;
-      const warnings = warningsOf(looseEndsIn(envelope));
+      const warnings = warningsOf(remainingEffectsIn(envelope));
       const fits = isJsonObject(shaped) && schemas.check(schema, shaped, 'usable').length === 0;
       // Without its secrets it may not fit, which is no fault of the workflow.
       const isWhole = !shown(value).includes(MASKED);
@@ -112,7 +112,7 @@ function noted(warnings: readonly RunWarning[], key: string): JsonObject {
   return warnings.length === 0 ? {} : { [key]: warnings.map((warning) => ({ ...warning })) };
 }
 
-function looseEndsIn({ error, remains }: Envelope): LooseEnds {
+function remainingEffectsIn({ error, remains }: Envelope): RemainingEffects {
   return error ?? remains ?? {};
 }
 
@@ -221,7 +221,7 @@ export function warningsOf({
   unknown_outcomes_omitted = 0,
   failed_items = [],
   failed_items_omitted = 0,
-}: LooseEnds): RunWarning[] {
+}: RemainingEffects): RunWarning[] {
   const warnings: RunWarning[] = [];
   if (not_undone.length > 0) {
     warnings.push({ code: 'W_NOT_UNDONE', message: standingText(not_undone, not_undone_omitted) });

@@ -79,7 +79,7 @@ const ACTION_SCHEMA: JsonSchema = {
   required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
 };
 
-/** The members of `LooseEnds`. */
+/** The members of `RemainingEffects`. */
 const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
   not_undone: {
     type: 'array',

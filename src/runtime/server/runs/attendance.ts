@@ -132,8 +132,8 @@ export class Attendance {
 }
 
 /** Whether there is nothing to wait for that would come in time. */
-function rests({ standing, nextTime }: LiveRun, endsAt: number): boolean {
-  switch (standing) {
+function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
+  switch (liveStatus) {
     case 'over':
     case 'asking':
       return true;
@@ -142,7 +142,7 @@ function rests({ standing, nextTime }: LiveRun, endsAt: number): boolean {
     case 'busy':
       return false;
     default:
-      return unreachable(standing);
+      return unreachable(liveStatus);
   }
 }
 

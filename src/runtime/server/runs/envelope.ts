@@ -3,9 +3,9 @@ import type { Graph } from '../../../graph/model.js';
 import type { AskMode, Failure, OwedCommand, RunState } from '../../engine/contract.js';
 import { timerId } from '../../engine/identity.js';
 import { commandsOf, nodeRecord, outputOf, type Remains } from '../../engine/read.js';
-import type { Standing } from '../../host/in-process/run-host.js';
+import type { LiveStatus } from '../../host/in-process/run-host.js';
 import type { RunMask } from '../../host/run-mask.js';
-import { type LooseEnds, looseEndsOf, PARTIAL_LIMIT_BYTES } from '../../host/side-effects.js';
+import { PARTIAL_LIMIT_BYTES, type RemainingEffects, remainingEffectsOf } from '../../host/side-effects.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import { texts } from './texts.js';
@@ -25,7 +25,7 @@ export interface Envelope extends Partial<StepsUnderWay> {
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
   /** Of a completed run that leaves something to be looked after. */
-  readonly remains?: LooseEnds;
+  readonly remains?: RemainingEffects;
   /** Of a failed or cancelled run. */
   readonly error?: EnvelopeError;
 }
@@ -79,14 +79,14 @@ export interface PendingAction {
 export interface RunView extends Omit<EndedRun, 'remains'> {
   /** What a run that is over left behind: asked only of one. */
   readonly remains: () => EndedRun['remains'];
-  readonly standing: Standing;
+  readonly liveStatus: LiveStatus;
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
 }
 
 /** How a run stands, as its caller is told. */
 export function envelopeOf(view: RunView): Envelope {
-  const { graph, state, standing, mask } = view;
+  const { graph, state, liveStatus, mask } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
   switch (status) {
@@ -97,16 +97,16 @@ export function envelopeOf(view: RunView): Envelope {
       const isOne = actions.length === 1 && action !== undefined;
       return {
         ...head,
-        status: standing === 'busy' ? 'running' : 'waiting',
+        status: liveStatus === 'busy' ? 'running' : 'waiting',
         ...(cancelling === undefined ? {} : { cancelling: true }),
         // Of a run that waits, the actions are all there is.
-        ...(standing === 'busy' ? stepsUnderWay(state) : {}),
+        ...(liveStatus === 'busy' ? stepsUnderWay(state) : {}),
         actions,
         ...(isOne ? { action } : {}),
       };
     }
     case 'succeeded': {
-      const remains = looseEndsOf({ ...view, remains: view.remains() });
+      const remains = remainingEffectsOf({ ...view, remains: view.remains() });
       return {
         ...head,
         status: 'completed',
@@ -205,7 +205,7 @@ function time(at: number): string {
 }
 
 /** Why a run failed or was cancelled, and what it leaves behind. */
-export interface EnvelopeError extends LooseEnds {
+export interface EnvelopeError extends RemainingEffects {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */
@@ -244,7 +244,7 @@ function errorOf(run: EndedRun): EnvelopeError {
     ...(isUnknown ? { outcome_unknown: true } : {}),
     ...(details === undefined ? {} : { details }),
     ...partialOf(run),
-    ...looseEndsOf(run),
+    ...remainingEffectsOf(run),
   };
 }
 

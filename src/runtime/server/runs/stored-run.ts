@@ -253,7 +253,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   /** A request has asked for the run: it is not idle. */
   touch(): void {
     const isAttended = this.#attendants?.isAttended === true;
-    if (isAttended || this.#live?.standing !== 'asking') this.#parts.idle.delete(this);
+    if (isAttended || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
     if (this.#attendants?.isEmpty === true) this.#attendants = undefined;
   }
@@ -267,7 +267,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   atRest(): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.#live?.standing === 'busy') return;
+        if (this.#live?.liveStatus === 'busy') return;
         this.attendants.unwatch(look);
         resolve();
       };
@@ -343,7 +343,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   changed(): void {
     const { live } = this;
     if (live === undefined) return;
-    if (live.standing === 'over') this.#end(this.#envelopeOf(live));
+    if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
     this.#attendants?.changed();
     if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
@@ -384,10 +384,10 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   #envelopeOf(live: LiveRun): Envelope {
-    const { state, standing } = live;
+    const { state, liveStatus } = live;
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
     const remains = () => remainsOf(planOf(this.#graph), state);
-    return envelopeOf({ graph: this.#graph, state, standing, openedAt, remains, mask: this.mask });
+    return envelopeOf({ graph: this.#graph, state, liveStatus, openedAt, remains, mask: this.mask });
   }
 
   #log(fault: unknown): void {
