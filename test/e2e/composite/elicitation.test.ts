@@ -88,7 +88,7 @@ describe('where the client can ask its user', () => {
     expect(answer.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'sure' } });
   });
 
-  test('what is no flat form is put to nobody', async () => {
+  test('a form that is not flat is not elicited', async () => {
     const { client } = await atDesk({}, () => expect.unreachable());
     const answer = await callOf(client, 'w_deep');
     expect(answer.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'tree' } });
@@ -96,7 +96,7 @@ describe('where the client can ask its user', () => {
     expect(end.structuredContent).toMatchObject({ status: 'completed', result: { leaf: {} } });
   });
 
-  test('a question that nobody answers in time is taken back and stays open', async () => {
+  test('a question without an answer in time is withdrawn and stays open', async () => {
     let withdrawn = false;
     const { client } = await atDesk({ toolAnswerMs: 500 }, ({ message }, signal) => {
       // Clients of the SDK take no notice when the first request of a server is taken back.

@@ -7,7 +7,7 @@ const codeOf = (answer: Parameters<typeof failureIn>[0]) => failureIn(answer)?.c
 const NO_RUN = '0'.repeat(32);
 
 describe('a client that opens a session for every call', () => {
-  test('answers, reads and cancels its runs when nobody is authenticated', async () => {
+  test('answers, reads and cancels its runs without authentication', async () => {
     const { server, desk: tools } = desk();
     const url = await listening(server);
     const workflow_id = runIn(await freshCall(url, 'w_careful', { city: 'Rome' }));
@@ -154,7 +154,7 @@ describe('whose a run is', () => {
     const strangers = [
       [{ token: tokenOf('eve') }, ofAda],
       [{}, ofAda],
-      // A run that nobody was authenticated for is reached by nobody who is.
+      // An authenticated caller does not reach a run of an anonymous one.
       [ada, ofNobody],
     ] as const;
     for (const [visitor, workflow_id] of strangers) {
@@ -175,7 +175,7 @@ describe('whose a run is', () => {
     expect(elsewhere.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'label' } });
   });
 
-  test('runs that nobody is authenticated for are limited, for each address and in total', async () => {
+  test('runs of anonymous callers are limited, for each address and in total', async () => {
     const url = await listening(desk({ runs: { maxOpenRuns: 2, maxAnonymousRuns: 3 } }).server);
     const start = (address: string) => freshCall(url, 'w_careful', { city: 'Rome' }, { address });
     const first = runIn(await start('192.0.2.1'));

@@ -19,7 +19,7 @@ function authOf(token: string): AuthInfo {
 }
 
 /**
- * Serves over HTTP, one transport per session. Without a token nobody is authenticated. `x-address` stands in for the
+ * Serves over HTTP, one transport per session. Without a token callers are anonymous. `x-address` replaces the
  * remote address.
  */
 export async function listening(server: StepwrightServer): Promise<URL> {
@@ -47,7 +47,7 @@ export async function listening(server: StepwrightServer): Promise<URL> {
   return new URL(`http://127.0.0.1:${port}/mcp`);
 }
 
-/** Whom a session is opened for: nobody authenticated, unless there is a token. */
+/** The caller of a session: anonymous unless there is a token. */
 export interface Visitor {
   readonly token?: string;
   readonly address?: string;

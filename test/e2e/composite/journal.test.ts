@@ -37,7 +37,7 @@ describe('a server with a journal', () => {
     expect(journal.runs).toEqual([]);
   });
 
-  test('begins no run that cannot be written down, and tells the operator why', async () => {
+  test('refuses a run that cannot be journaled, and logs why', async () => {
     const full = new MemoryJournal();
     full.append = async () => {
       throw new Error('the disk is full');

@@ -175,7 +175,7 @@ const errorIn = ({ structuredContent }: Answer) => structuredContent?.error as R
 const warningsIn = ({ _meta }: Answer) => _meta?.['stepwright/warnings'];
 
 describe('a run that is cancelled', () => {
-  test('with `compensate` says what was undone and what still stands, and so does its status', async () => {
+  test('with `compensate` says what was undone and what remains, and so does its status', async () => {
     const { client } = await atWork();
     const workflow_id = runIn(await callOf(client, 'w_undoing'));
     const cancelled = await callOf(client, 'cancel_workflow', { workflow_id, compensate: true });
@@ -203,7 +203,7 @@ describe('a run that is cancelled', () => {
     expect(textIn(status)).toBe(textIn(cancelled));
   });
 
-  test('says so while what it did is being undone, and takes no cancellation after its end', async () => {
+  test('is reported while the run is being undone, and takes no cancellation after its end', async () => {
     const { client, work } = await atWork();
     const workflow_id = runIn(await callOf(client, 'w_held'));
     const { begun } = work;
@@ -277,7 +277,7 @@ describe('a run that is cancelled', () => {
 });
 
 describe('a run that completes', () => {
-  test('with its result says what still stands, and what may have taken effect', async () => {
+  test('with its result says what remains, and what may have taken effect', async () => {
     const { client } = await atWork();
     const answer = await callOf(client, 'w_done_all_the_same');
     expect(answer.isError).toBeUndefined();
@@ -305,7 +305,7 @@ describe('a run that completes', () => {
 });
 
 describe('a run that fails', () => {
-  test('names the call that was given up because of it', async () => {
+  test('names the call that was cancelled because of it', async () => {
     const { client, work } = await atWork();
     const answer = await callOf(client, 'w_abort');
     expect(work.written).toBe(1);

@@ -83,7 +83,7 @@ describe('a workflow that asks', () => {
     });
   });
 
-  test('takes an answer that came as text, and says so', async () => {
+  test('takes an answer that came as text, and warns', async () => {
     const { submit } = await waiting();
     const answer = await submit({ result: '{"confirmed": false}' });
     expect(answer.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'label' } });
@@ -254,7 +254,7 @@ describe('runs', () => {
     tools.finish({});
   });
 
-  test('that nobody is authenticated for are not listed', async () => {
+  test('of anonymous callers are not listed', async () => {
     const { server } = desk();
     const client = await clientOf(server, undefined, { local: false });
     const workflow_id = runIn(await callOf(client, 'w_careful', { city: 'Rome' }));

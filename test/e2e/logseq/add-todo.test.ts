@@ -27,7 +27,7 @@ describe('add-todo-to-project, over stdio', () => {
     expect(journal).toMatch(/\n- TODO \[\[Website\]\] Fix login bug\n {2}id:: [0-9a-f-]{36}\n$/);
   });
 
-  test('says so when a project has no page yet', async () => {
+  test('reports a project without a page', async () => {
     const { client } = await startExample();
     const trace = await client.getPrompt(
       addTodo({ task_description: 'Begin', project_name: '#Garden', date: '2026-01-14' }),

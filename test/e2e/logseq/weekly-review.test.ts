@@ -33,7 +33,7 @@ describe('weekly-review, over stdio', () => {
     );
   });
 
-  test('lists as many open tasks as it is told, and the projects without a page', async () => {
+  test('lists as many open tasks as asked for, and the projects without a page', async () => {
     const { client, folder } = await startExample();
     await writeFile(join(folder, 'journals/2026_01_18.md'), '- TODO [[Garden]] Dig\n- CANCELED [[Blog]] x\n');
     const trace = await client.getPrompt(review({ limit: '1' }));
@@ -55,9 +55,9 @@ describe('weekly-review, over stdio', () => {
     expect(await readdir(join(folder, 'journals'))).not.toContain('2026_01_14.md');
   });
 
-  test('stands even where the journal cannot tell of it', async () => {
+  test('is kept if the journal cannot be written', async () => {
     const { client, folder } = await startExample();
-    // The journal of the day is no file that could be written to.
+    // The journal of the day is not a file.
     await mkdir(join(folder, 'journals/2026_01_14.md'));
     const trace = await client.getPrompt(review());
     expect(texts(trace).join('\n')).toContain("Step 'note' continues with its fallback value");

@@ -89,7 +89,7 @@ describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (tra
     );
   });
 
-  test('does not wait for a run that waits for an answer of nobody', async () => {
+  test('does not wait for a run whose question has no user', async () => {
     const server = await start(transport, programs, LONG_MS);
     const client = await server.client();
     const { structuredContent } = await callOf(client, 'w_careful');
@@ -104,7 +104,7 @@ describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (tra
   test('ends at once at the second signal', async () => {
     const server = await start(transport, programs, LONG_MS);
     const call = callOf(await server.client(), 'hang');
-    // The connection ends without an answer, over HTTP when the client gives up reconnecting.
+    // The connection ends without an answer, over HTTP when the client stops reconnecting.
     call.catch(() => {});
     await server.says('hangs');
     server.kill('SIGTERM');
@@ -166,7 +166,7 @@ describe('a server process over HTTP', { timeout: 120_000 }, () => {
     const page = await answerTo(port, { host, origin: 'https://evil.example' });
     expect(page.status).toBe(403);
     expect(page.body).toContain("pages of 'https://evil.example' must not call this server");
-    // Nobody is authenticated: the request has passed the check.
+    // The request is anonymous, and has passed the check.
     expect((await answerTo(port, { host })).status).toBe(401);
     expect((await answerTo(port, { host, origin: `http://${host}` })).status).toBe(401);
     expect((await callOf(await client(), 'note')).structuredContent).toEqual({ noted: true });

@@ -243,7 +243,7 @@ describe('what is wrong with what a program registers is said all at once', () =
     expect(faults({ workflows: [itself] })).toStrictEqual(['workflow `inspect`: SW4001: no such tool']);
   });
 
-  test('functions that nobody brought, or that are others', () => {
+  test('functions that are missing, or that differ', () => {
     const other = new Map([['slugify', { function: slugify, hash: 'b'.repeat(64) }]]);
     expect(faults({ workflows: [built('slug-it', [slug, result])] })).toStrictEqual([
       'workflow `slug-it`: nobody brought the function `slugify` it names',

@@ -35,7 +35,7 @@ const call = (id: number, name: string, args: object = {}) => ({
 });
 
 describe('the end of a connection with a grace', () => {
-  test('waits for the answers of what is under way', async () => {
+  test('waits for the answers of requests in flight', async () => {
     const { send, answers, log, probe, connection } = await bare();
     await send(call(1, 'meet', { text: 'a' }));
     const ended = connection.close({ graceMs: 10_000 });
@@ -95,7 +95,7 @@ test('progress comes before its answer even where a turn of messages arrives in 
   expect(seen).toHaveLength(2);
 });
 
-test('a malformed notification is told of in one line', async () => {
+test('a malformed notification is reported in one line', async () => {
   const { send, log } = await bare();
   await send({ method: 'notifications/cancelled', params: { requestId: {} } });
   await new Promise((resolve) => setImmediate(resolve));

@@ -3,7 +3,7 @@ import { connected, refusal } from './connected.js';
 import { registry } from './fixture/registry.js';
 
 describe('lists', () => {
-  test('tools stand in the order of their names, with their schemas as codegen wrote them', async () => {
+  test('tools are in the order of their names, with their schemas as codegen wrote them', async () => {
     const { client } = await connected();
     const { tools } = await client.listTools();
     const names = tools.map((tool) => tool.name);

@@ -30,7 +30,7 @@ const readersOnly: Middleware = {
 };
 
 describe('middleware', () => {
-  test('stands around direct calls and workflow steps alike, and can tell them apart', async () => {
+  test('wraps direct calls and workflow steps alike, and can tell them apart', async () => {
     const events: string[] = [];
     const { client } = await connected({ middleware: [watcher(events)] });
     await client.callTool({ name: 'echo', arguments: { text: 'ho' } });
@@ -85,7 +85,7 @@ describe('middleware', () => {
     );
   });
 
-  test('that breaks after the call is logged; the result stands', async () => {
+  test('that breaks after the call is logged; the result is kept', async () => {
     const log: string[] = [];
     const broken: Middleware = {
       name: 'broken',

@@ -95,7 +95,7 @@ describe('prompts/get', () => {
   });
 });
 
-describe('a run that fails is no protocol error: its trace says so', () => {
+describe('a run that fails is not a protocol error: its trace reports it', () => {
   test.each([
     ['throw', 'Error executing tool: The disk is full'],
     ['cycle', 'Error executing tool: the result is not JSON'],
@@ -213,7 +213,7 @@ describe('arguments that cannot be used are refused, all at once', () => {
 });
 
 describe('cancellation', () => {
-  test('of a prompt aborts the call under way, and the server answers on', async () => {
+  test('of a prompt aborts the call in flight, and the server still answers', async () => {
     const { client, probe } = await connected();
     const caller = new AbortController();
     const prompt = refusal(client.getPrompt({ name: 'try-hang' }, { signal: caller.signal }));

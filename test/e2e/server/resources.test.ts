@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { refusal, speaking } from './connected.js';
 
 describe('lists', () => {
-  test('keep icons and _meta; templates stand in a list of their own', async () => {
+  test('keep icons and _meta; templates are in a list of their own', async () => {
     const { client } = await speaking();
     const { resources } = await client.listResources();
     expect(resources.map(({ name }) => name)).toStrictEqual(['dot', 'picture', 'style-guide']);

@@ -32,7 +32,7 @@ describe('tools/call', () => {
     });
   });
 
-  test('tells the tool who calls', async () => {
+  test('gives the tool its caller', async () => {
     const auth = { token: 't0p-s3cret', clientId: 'desk', scopes: ['read'], extra: { sub: 'ada' } };
     const { client } = await connected({ auth });
     const { structuredContent } = await client.callTool({ name: 'who' });
@@ -50,7 +50,7 @@ describe('tools/call', () => {
     expect(result.structuredContent).toStrictEqual({ text: 'now' });
   });
 
-  test('progress reaches the caller; a report that is no number does not', async () => {
+  test('progress reaches the caller; a report that is not a number does not', async () => {
     const { client } = await connected();
     const seen: unknown[] = [];
     await client.callTool({ name: 'report' }, undefined, { onprogress: (progress) => seen.push(progress) });

@@ -63,7 +63,7 @@ export function readTrace(texts: readonly string[]): Part[] {
   return parts;
 }
 
-/** The JSON that a text begins with: strings know where they end, and no bracket stands outside of a structure. */
+/** The JSON that a text begins with: strings know where they end, and every bracket belongs to a structure. */
 function jsonAt(text: string): string {
   let depth = 0;
   let length = 0;

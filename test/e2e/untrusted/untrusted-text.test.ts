@@ -14,7 +14,7 @@ beforeAll(() => {
   ({ server, log } = worldServer());
 });
 
-/** Something visible in front, so that it is no blank text. */
+/** Something visible in front, so that the text is not blank. */
 const said = hostileText.map((text) => `x${text}`);
 
 const headsOf = (parts: readonly Part[]) => parts.map(({ head }) => head);
@@ -50,7 +50,7 @@ describe('a conversation', () => {
         expect(shapeOf(trace)).toEqual(plain);
         const values = valuesOf(readTrace(textsOf(trace)));
         const wellFormed = JSON.parse(JSON.stringify(text)) as string;
-        // The argument, the call and its result, the result of the next one; behind the frame what stands in, the question.
+        // The argument, the call and its result, the result of the next one; after the frame the fallback value, the question.
         expect(values.slice(0, 5)).toEqual([
           wellFormed,
           { text: wellFormed },
