@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/nesting.js';
+import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';

@@ -10,9 +10,8 @@ import type {
   MethodSyntax,
   ParameterSyntax,
 } from '../syntax.js';
-import { type HostContext, placeBetween, placeOf, relativeFile } from './context.js';
+import { childrenOf, eachNode, type HostContext, placeBetween, placeOf, relativeFile } from './ast.js';
 import { propertyName, readWholeExpression } from './expressions.js';
-import { childrenOf, eachNode } from './nesting.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
 import { returnTypeOf, typeOfDeclaration, typeOfSignature } from './types.js';
 

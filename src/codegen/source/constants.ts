@@ -1,6 +1,6 @@
 import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
-import { type HostContext, isOfProject } from './context.js';
+import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
 
 /** What an expression is before anything runs. */

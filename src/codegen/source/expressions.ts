@@ -1,12 +1,10 @@
 import { ts } from 'ts-morph';
 import type { Place } from '../../graph/place.js';
-import { type ExpressionSyntax, PATTERN, type Unsupported } from '../syntax.js';
+import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
+import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';
-import { type HostContext, placeOf } from './context.js';
-import { deepPartOf, markDeepParts } from './nesting.js';
-import { readPattern } from './patterns.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
-import { compositeTruth, isAddedTo, isClaim } from './truth.js';
+import { compositeTruth, isAddedTo, isClaim } from './types.js';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 
@@ -241,7 +239,7 @@ function readParameter(
   if (dotDotDotToken !== undefined) return { ...base, ...parameterFaults.rest };
   if (initializer !== undefined) return { ...base, ...parameterFaults.initializer };
   if (ts.isIdentifier(name)) return base;
-  const pattern = readPattern(context, name, (node) => readExpression(context, node));
+  const pattern = readPattern(context, name);
   return 'unsupported' in pattern ? { ...base, ...pattern } : { ...base, name: PATTERN, pattern };
 }
 
@@ -350,3 +348,85 @@ function spreadArgument(place: Place): ExpressionSyntax {
     instead: 'write the arguments one by one',
   };
 }
+
+/** The names that a parameter is destructured into, in written order, or why it cannot be. */
+function readPattern(context: HostContext, pattern: ts.BindingPattern): readonly PatternName[] | Unsupported {
+  const names: PatternName[] = [];
+  const symbol = { kind: 'other', name: PATTERN } as const;
+  const place = placeOf(context, pattern);
+  const fault = readNames(context, pattern, { kind: 'identifier', place, name: PATTERN, symbol }, names);
+  return fault ?? names;
+}
+
+/** @param of - the value that is destructured. */
+function readNames(
+  context: HostContext,
+  pattern: ts.BindingPattern,
+  of: ExpressionSyntax,
+  names: PatternName[],
+): Unsupported | undefined {
+  if (ts.isArrayBindingPattern(pattern)) return patternFaults.list;
+  for (const element of pattern.elements) {
+    if (element.dotDotDotToken !== undefined) return patternFaults.rest;
+    const key = keyOf(context, element);
+    if (key === undefined) return patternFaults.key;
+    const value = withDefault(context, element, {
+      kind: 'property',
+      place: placeOf(context, element),
+      object: isAddedTo(context, pattern, key)
+        ? { kind: 'parenthesized', place: of.place, inner: of, isClaim: true }
+        : of,
+      name: key,
+      namePlace: placeOf(context, element.propertyName ?? element.name),
+      optional: false,
+    });
+    if (ts.isIdentifier(element.name))
+      names.push({ name: element.name.text, place: placeOf(context, element.name), value });
+    else {
+      const fault = readNames(context, element.name, value, names);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+function keyOf(context: HostContext, { propertyName, name }: ts.BindingElement): string | undefined {
+  const key = propertyName ?? name;
+  if (ts.isIdentifier(key) || ts.isStringLiteralLike(key) || ts.isNumericLiteral(key)) return key.text;
+  return ts.isComputedPropertyName(key) ? constantKeyOf(context, key.expression) : undefined;
+}
+
+/** `{ size = 10 }`: the default replaces an absent value, but not null. */
+function withDefault(
+  context: HostContext,
+  { initializer }: ts.BindingElement,
+  value: ExpressionSyntax,
+): ExpressionSyntax {
+  if (initializer === undefined) return value;
+  const { place } = value;
+  const test: ExpressionSyntax = {
+    kind: 'binary',
+    place,
+    operator: '===',
+    left: value,
+    right: { kind: 'undefined', place },
+  };
+  const fallback = readExpression(context, initializer);
+  // biome-ignore lint/suspicious/noThenProperty: the name is the syntax's, and no such object is awaited
+  return { kind: 'conditional', place, test, then: fallback, else: value };
+}
+
+const patternFaults = {
+  list: {
+    unsupported: 'a list that is taken apart',
+    instead: 'name the parameter, and read from it: `(item) => item[0]`',
+  },
+  rest: {
+    unsupported: 'the rest of an object that is taken apart',
+    instead: 'name the parameter, and read from it: `(item) => item.name`',
+  },
+  key: {
+    unsupported: 'a computed key in a parameter that is taken apart',
+    instead: 'write the key itself, or the name of a `const` with a literal',
+  },
+} as const satisfies Record<string, Unsupported>;

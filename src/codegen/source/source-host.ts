@@ -2,12 +2,19 @@ import path from 'node:path';
 import { Project, ts } from 'ts-morph';
 import { workingOn } from '../internal-error.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
+import {
+  eachNode,
+  findDeepSyntax,
+  type HostContext,
+  MAX_SYNTAX_DEPTH,
+  placeBetween,
+  relativeFile,
+  type TextRange,
+} from './ast.js';
 import { readClasses } from './classes.js';
-import { type HostContext, placeBetween, relativeFile } from './context.js';
 import { type FileText, readFileText } from './files.js';
-import { importCycles } from './modules.js';
-import { readNamedHandles } from './named-handles.js';
-import { eachNode, findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './nesting.js';
+import { readNamedHandles } from './handles.js';
+import { importCycles } from './imports.js';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */

@@ -1,7 +1,7 @@
 import { ts } from 'ts-morph';
 import type { FunctionSymbol, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
-import { type HostContext, isOfProject, placeOf, relativeFile } from './context.js';
+import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { followAliases, importedInVain, isOurs, isPackageNamespace, missingMember } from './imports.js';
 
 /** What an identifier means, followed through imports, aliases, namespaces and re-exports. */

@@ -1,6 +1,6 @@
 import { ts } from 'ts-morph';
 import type { HandleSyntax } from '../syntax.js';
-import type { HostContext } from './context.js';
+import type { HostContext } from './ast.js';
 import { readExpression } from './expressions.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 

@@ -1,0 +1,222 @@
+import { ts } from 'ts-morph';
+import { compareText } from '../emit/literal.js';
+import type { TypeNotes, TypeSyntax, TypeTag } from '../syntax.js';
+import { withNotes } from '../type-syntax.js';
+import { type HostContext, placeBetween } from './ast.js';
+import { isOurs } from './imports.js';
+
+/** Joins `true | false` to boolean, and puts the members into written order: the compiler's depends on other files. */
+export function joinUnion(
+  members: readonly (readonly [TypeSyntax, ts.Type])[],
+  order: WrittenOrder,
+): TypeSyntax {
+  const flat = members.flatMap(([member, type]) =>
+    member.kind === 'union' ? member.members.map((inner) => ({ member: inner, type })) : [{ member, type }],
+  );
+  const literals = flat.flatMap(({ member }) => (member.kind === 'literal' ? [member.value] : []));
+  const isBoolean = literals.includes(true) && literals.includes(false);
+  const kept = [...new Set(literals)].filter((value) => !isBoolean || typeof value !== 'boolean');
+  kept.sort((a, b) => rankIn(order.literals, a) - rankIn(order.literals, b) || compareLiterals(a, b));
+  const others = flat
+    .filter(({ member }) => member.kind !== 'literal')
+    .sort(
+      (a, b) =>
+        rankIn(order.types, a.type) - rankIn(order.types, b.type) ||
+        compareText(JSON.stringify(a.member), JSON.stringify(b.member)),
+    );
+  const joined: TypeSyntax[] = [
+    ...others.map(({ member }) => member),
+    ...(isBoolean ? [{ kind: 'boolean' } as const] : []),
+    ...kept.map((value) => ({ kind: 'literal', value }) as const),
+  ];
+  joined.sort((a, b) => kindRank(a) - kindRank(b));
+  const [only] = joined;
+  return only !== undefined && joined.length === 1 ? only : { kind: 'union', members: joined };
+}
+
+function compareLiterals(a: Literal, b: Literal): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return compareText(String(a), String(b));
+}
+
+const KIND_ORDER: readonly TypeSyntax['kind'][] = [
+  'literal',
+  'template',
+  'string',
+  'number',
+  'boolean',
+  'array',
+  'tuple',
+  'object',
+  'record',
+  'recursive',
+  'ref',
+  'unknown',
+  'other',
+  'null',
+  'undefined',
+];
+
+/** The order of unlike members: what is short first, what is missing last. */
+function kindRank(type: TypeSyntax): number {
+  return KIND_ORDER.indexOf(type.kind);
+}
+
+type Literal = string | number | boolean;
+
+/** The members of unions as their author wrote them; the compiler's own order depends on what it has seen before. */
+export interface WrittenOrder {
+  readonly literals: readonly Literal[];
+  readonly types: readonly ts.Type[];
+}
+
+/** Reads the order off the types as written, aliases and enumerations followed. The first mention counts. */
+export function writtenOrder(context: HostContext, written: ts.TypeNode): WrittenOrder {
+  const literals: Literal[] = [];
+  const types: ts.Type[] = [];
+  const seen = new Set<ts.Node>();
+  const visit = (node: ts.Node): void => {
+    if (seen.has(node)) return;
+    seen.add(node);
+    if (ts.isLiteralTypeNode(node)) {
+      const value = literalOf(node.literal);
+      if (value !== undefined) literals.push(value);
+    } else if (ts.isTypeReferenceNode(node)) {
+      types.push(context.checker.getTypeFromTypeNode(node));
+      node.typeArguments?.forEach(visit);
+      for (const declaration of declarationsOf(context, node)) {
+        if (ts.isTypeAliasDeclaration(declaration)) visit(declaration.type);
+        if (ts.isEnumDeclaration(declaration)) literals.push(...enumValues(context, declaration));
+      }
+    } else {
+      if (ts.isTypeNode(node)) types.push(context.checker.getTypeFromTypeNode(node));
+      ts.forEachChild(node, visit);
+    }
+  };
+  visit(written);
+  return { literals, types };
+}
+
+/** Where a value stands in an order; what is not in it comes last. */
+export function rankIn<T>(order: readonly T[], value: T): number {
+  const index = order.indexOf(value);
+  return index === -1 ? order.length : index;
+}
+
+function literalOf(node: ts.LiteralTypeNode['literal']): Literal | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isNumericLiteral(node)) return Number(node.text);
+  if (ts.isPrefixUnaryExpression(node) && ts.isNumericLiteral(node.operand))
+    return -Number(node.operand.text);
+  return undefined;
+}
+
+function enumValues({ checker }: HostContext, { members }: ts.EnumDeclaration): Literal[] {
+  return members.flatMap((member) => checker.getConstantValue(member) ?? []);
+}
+
+/** What a name in a type stands for, imports followed. */
+export function declarationsOf(
+  { checker }: HostContext,
+  node: ts.TypeReferenceNode,
+): readonly ts.Declaration[] {
+  let symbol = checker.getSymbolAtLocation(node.typeName);
+  if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
+  return symbol?.declarations ?? [];
+}
+
+/** What the JSDoc of a property says. */
+export function notesOfSymbol(context: HostContext, property: ts.Symbol): TypeNotes | undefined {
+  return notesOfDeclarations(context, property.declarations ?? []);
+}
+
+/** What the JSDoc of a named type says; nothing for the language's own. */
+export function notesOfType(context: HostContext, type: ts.Type): TypeNotes | undefined {
+  const symbol = type.aliasSymbol ?? (type.isIntersection() ? undefined : type.symbol);
+  return notesOfDeclarations(context, (symbol?.declarations ?? []).filter(isTypeDeclaration));
+}
+
+/** What the JSDoc of an alias says that is written here: of `type Email = string` the type itself has lost the name. */
+export function notesOfNode(context: HostContext, node: ts.TypeNode | undefined): TypeNotes | undefined {
+  if (node === undefined) return undefined;
+  if (ts.isParenthesizedTypeNode(node)) return notesOfNode(context, node.type);
+  if (!ts.isTypeReferenceNode(node)) return undefined;
+  const aliases = declarationsOf(context, node).filter(ts.isTypeAliasDeclaration);
+  return notesOfDeclarations(context, aliases);
+}
+
+function isTypeDeclaration(node: ts.Declaration): boolean {
+  return (
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    ts.isEnumDeclaration(node)
+  );
+}
+
+/** The first declaration wins where several say the same. */
+function notesOfDeclarations(
+  context: HostContext,
+  declarations: readonly ts.Declaration[],
+): TypeNotes | undefined {
+  let notes: TypeNotes | undefined;
+  for (const declaration of declarations) {
+    if (isForeign(context, declaration)) continue;
+    const own = notesOfDeclaration(context, declaration);
+    if (own !== undefined) notes = withNotes({ kind: 'unknown', notes: own }, notes).notes;
+  }
+  return notes;
+}
+
+/** Every `Partial<…>`, `Arg<…>` and `Simplify<…>` would bring the words of the library that it comes from. */
+function isForeign({ program }: HostContext, declaration: ts.Declaration): boolean {
+  const source = declaration.getSourceFile();
+  if (program.isSourceFileDefaultLibrary(source) || isOurs(source.fileName)) return true;
+  const isGeneric = ts.isTypeAliasDeclaration(declaration) && declaration.typeParameters !== undefined;
+  return isGeneric && program.isSourceFileFromExternalLibrary(source);
+}
+
+function notesOfDeclaration(context: HostContext, declaration: ts.Declaration): TypeNotes | undefined {
+  const attached = ts.getJSDocCommentsAndTags(declaration).filter(ts.isJSDoc).at(-1);
+  const found: ReadComment | undefined =
+    attached === undefined ? commentOnTheLine(declaration) : { comment: attached, offset: 0 };
+  if (found === undefined) return undefined;
+  const { comment, offset } = found;
+  const source = declaration.getSourceFile();
+  const text = ts.getTextOfJSDocComment(comment.comment)?.trim() ?? '';
+  const tags = (comment.tags ?? []).map(
+    (tag): TypeTag => ({
+      name: tag.tagName.text,
+      text: ts.getTextOfJSDocComment(tag.comment)?.trim() ?? '',
+      place: placeBetween(context, source, tag.pos + offset, tag.end + offset),
+    }),
+  );
+  if (text === '' && tags.length === 0) return undefined;
+  return { ...(text === '' ? {} : { description: text }), tags };
+}
+
+interface ReadComment {
+  readonly comment: ts.JSDoc;
+  /** From positions in the comment to those in the declaration's file. */
+  readonly offset: number;
+}
+
+/** `{ /** … *\/ a: string }`: the compiler attaches no comment that follows something on its line. */
+function commentOnTheLine(declaration: ts.Declaration): ReadComment | undefined {
+  if (!ts.isPropertySignature(declaration) && !ts.isPropertyDeclaration(declaration)) return undefined;
+  const { text } = declaration.getSourceFile();
+  const ranges = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
+  const range = ranges.filter(({ pos }) => text.startsWith('/**', pos)).at(-1);
+  if (range === undefined) return undefined;
+  const before = 'interface I {\n';
+  const source = ts.createSourceFile(
+    'comment.ts',
+    `${before}${text.slice(range.pos, range.end)}\na: 1 }`,
+    ts.ScriptTarget.Latest,
+    true,
+  );
+  const [statement] = source.statements;
+  const member = statement && ts.isInterfaceDeclaration(statement) ? statement.members[0] : undefined;
+  const comment = member && ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc).at(-1);
+  return comment && { comment, offset: range.pos - before.length };
+}
