@@ -1,6 +1,6 @@
 import type { CodegenResult } from 'stepwright/codegen';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-limits.js';
+import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-loader.js';
 import { texts } from '../../src/codegen/schemas/texts.js';
 import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
 import { whyUnresolved } from '../../src/codegen/type-syntax.js';

@@ -3,12 +3,16 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import { observeReads, type Reads } from './cache/reads.js';
-import { isCommonJs, requireModule } from './commonjs.js';
-import { findSyntaxFault, importFailure } from './import-failure.js';
+import { observeReads, type Reads } from './cache/dependencies.js';
+import type {
+  ChildMessage,
+  ClassReading,
+  ClassRequest,
+  ModuleRequest,
+  ReadRequest,
+} from './import-modules.js';
 import { readJsonSchema } from './json-schema.js';
-import { startWatchdog } from './module-limits.js';
-import type { ChildMessage, ClassReading, ClassRequest, ModuleRequest, ReadRequest } from './protocol.js';
+import { findSyntaxFault, importFailure, isCommonJs, requireModule, startWatchdog } from './module-loader.js';
 import { texts } from './texts.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */

@@ -1,9 +1,68 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, parse } from 'node:path';
 import type { Readable } from 'node:stream';
-import { heapLimitMb, type LaunchOptions, launchChild } from './launch.js';
-import { type ModuleLimits, type StopReason, VERDICT_FD } from './module-limits.js';
-import type { ChildMessage, ModuleRequest, ReadRequest } from './protocol.js';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Reads } from './cache/dependencies.js';
+import type { SchemaReading } from './json-schema.js';
+import {
+  bundledCompiler,
+  type ImportFailure,
+  type ModuleLimits,
+  type StopReason,
+  VERDICT_FD,
+} from './module-loader.js';
 import { texts } from './texts.js';
+
+/** What the parent asks for, once per child. */
+export interface ReadRequest {
+  /** Absolute path of the project. */
+  readonly root: string;
+  readonly modules: readonly ModuleRequest[];
+  readonly limits: ModuleLimits;
+}
+
+/** One source file and the classes wanted from it. */
+export interface ModuleRequest {
+  /** Relative to the root, with `/`. */
+  readonly file: string;
+  readonly classes: readonly ClassRequest[];
+}
+
+export interface ClassRequest {
+  readonly kind: 'tool' | 'resource';
+  readonly exportName: string;
+}
+
+/**
+ * What the child says. `importing` comes before each module, so that a child that is stopped has named the culprit; `reads`
+ * are those since the message before.
+ */
+export type ChildMessage =
+  | { readonly kind: 'importing'; readonly file: string }
+  | {
+      readonly kind: 'imported';
+      readonly file: string;
+      readonly classes: readonly ClassReading[];
+      readonly reads: Reads;
+    }
+  | ({ readonly kind: 'failed'; readonly file: string; readonly reads?: Reads } & ImportFailure)
+  /** The module awaits a promise, and nothing is left in the process that could settle it. */
+  | { readonly kind: 'unsettled'; readonly file: string };
+
+/** What one class turned out to be, in the order it was asked for. */
+export type ClassReading =
+  | {
+      readonly kind: 'tool';
+      readonly exportName: string;
+      readonly fingerprint: string;
+      /** Missing where the tool declares none. */
+      readonly input?: SchemaReading;
+      readonly output?: SchemaReading;
+    }
+  | { readonly kind: 'resource'; readonly exportName: string; readonly fingerprint: string }
+  /** The module has no such export, or the class carries other metadata than its source says. */
+  | { readonly kind: 'missing'; readonly exportName: string; readonly reason: string };
 
 export type ImportOptions = LaunchOptions & {
   readonly limits: ModuleLimits;
@@ -142,4 +201,122 @@ const ABORTS: ReadonlySet<unknown> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 13
 function endReason(code: number | null, signal: NodeJS.Signals | null, heapMb: number): string {
   if (ABORTS.has(signal ?? code)) return texts.aborted(heapMb);
   return signal === null ? texts.exited(code ?? 0) : texts.killed(signal);
+}
+
+/** What decides how the child compiles the author's modules. */
+export interface LaunchOptions {
+  /** Absolute path of the project; the child's working directory. */
+  readonly root: string;
+  /** The author's decorator flag: legacy decorators when true, TC39 ones otherwise. */
+  readonly experimentalDecorators: boolean;
+}
+
+/** What the child runs under, beside the files. */
+export interface ChildConditions {
+  /** Node's arguments that decide which modules are found. */
+  readonly flags: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The conditions of a child that is started now. */
+export function childConditions({ root, experimentalDecorators }: LaunchOptions): ChildConditions {
+  return {
+    flags: nodeFlags(process.execArgv),
+    env: childEnvironment(process.env, root, experimentalDecorators),
+  };
+}
+
+/** The modules of ours that decide what a child reads, as absolute paths: the one it runs, and this one. */
+export function ownEntries(): readonly string[] {
+  return [childEntry(), fileURLToPath(import.meta.url)];
+}
+
+/**
+ * Starts the process that imports tool and resource modules: away from ours, so that a module may throw, exit, hang
+ * or print without touching codegen. Its output goes to our stderr, since stdout may carry a protocol.
+ *
+ * @param memoryMb - what it may use, in MiB.
+ */
+export function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
+  const { flags, env } = childConditions(options);
+  return spawn(
+    process.execPath,
+    [
+      ...flags,
+      '--enable-source-maps',
+      '--disable-warning=DEP0180',
+      `--max-old-space-size=${heapLimitMb(memoryMb)}`,
+      '--import',
+      registerHooks(),
+      childEntry(),
+    ],
+    {
+      cwd: options.root,
+      env,
+      // The last one is the watchdog's.
+      stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc', 'pipe'],
+    },
+  );
+}
+
+/** The limit that Node sets to the heap, for what grows faster than the watchdog looks at the memory of the process. */
+export function heapLimitMb(memoryMb: number): number {
+  return memoryMb * 2;
+}
+
+/** From source the child is TypeScript like the rest of us, and the package's own name resolves to source too. */
+const suffix = extname(fileURLToPath(import.meta.url));
+
+function childEntry(): string {
+  return join(dirname(fileURLToPath(import.meta.url)), `child${suffix}`);
+}
+
+/** The conditions this process resolves packages by, so that the child meets the same modules. */
+export function nodeFlags(execArgv: readonly string[]): string[] {
+  const flags: string[] = suffix === '.ts' ? ['--conditions=@stepwright/source'] : [];
+  execArgv.forEach((argument, i) => {
+    if (argument.startsWith('--conditions=')) flags.push(argument);
+    const next = execArgv[i + 1];
+    if ((argument === '-C' || argument === '--conditions') && next !== undefined)
+      flags.push(`--conditions=${next}`);
+  });
+  // Node's own type stripping would take `.ts` files before the loader does, and knows no decorators.
+  if (Reflect.get(process.features, 'typescript')) flags.push('--no-experimental-strip-types');
+  return [...new Set(flags)];
+}
+
+/** Registers ts-node's hooks from a data URL: no file of ours has to exist in two forms. */
+function registerHooks(): string {
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('ts-node/esm')).href;
+  const source = `import { register } from 'node:module'; register(${JSON.stringify(loader)});`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+function childEnvironment(
+  inherited: NodeJS.ProcessEnv,
+  root: string,
+  experimentalDecorators: boolean,
+): NodeJS.ProcessEnv {
+  const own = Object.entries(inherited).filter(([name]) => !name.startsWith('TS_NODE_'));
+  return {
+    ...Object.fromEntries(own),
+    STEPWRIGHT_CODEGEN: '1',
+    TS_NODE_TRANSPILE_ONLY: 'true',
+    // The author's tsconfig may need a compiler other than ours; only its decorator flag changes what a module means.
+    TS_NODE_SKIP_PROJECT: 'true',
+    TS_NODE_COMPILER: bundledCompiler(),
+    TS_NODE_COMPILER_OPTIONS: JSON.stringify({
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      target: 'ES2022',
+      rootDir: parse(root).root,
+      experimentalDecorators,
+      emitDecoratorMetadata: false,
+      useDefineForClassFields: true,
+      verbatimModuleSyntax: false,
+      esModuleInterop: true,
+      strict: false,
+      types: [],
+    }),
+  };
 }

@@ -1,7 +1,4 @@
-import type { ModuleLimits } from './module-limits.js';
-import type { TypeFault } from './type-schema.js';
-
-/** Why a class, a schema or a file could not be read: what stands behind the colon of SW6001 to SW6007. */
+/** Why a class, a schema or a file could not be read: the part of SW6001 to SW6011 behind the colon. */
 export const texts = {
   noStandardSchema: 'it is not a Standard Schema',
   noJsonSchema: (vendor: string) =>
@@ -19,8 +16,8 @@ export const texts = {
     `its process was aborted, as Node aborts one whose heap is full (${heapMb} MiB)`,
   notStarted: (seconds: number) => `it did not start within ${seconds} s`,
   stopped: {
-    cpu: ({ cpuMs }: ModuleLimits) => `it used ${cpuMs / 1000} s of CPU time`,
-    wait: ({ waitMs }: ModuleLimits) =>
+    cpu: ({ cpuMs }: { readonly cpuMs: number }) => `it used ${cpuMs / 1000} s of CPU time`,
+    wait: ({ waitMs }: { readonly waitMs: number }) =>
       `it waits: it used under ${waitMs / 100_000} s of CPU time in ${waitMs / 1000} s`,
     unsettled: () => 'it awaits a promise that nothing can settle any more',
   },
@@ -38,27 +35,17 @@ export const texts = {
   mustBe: (what: string) => `must be ${what}`,
   notAbout: (what: 'number' | 'string' | 'array') =>
     `is about ${what === 'array' ? 'an' : 'a'} ${what}, which this is not`,
-  problemOf,
+  noJsonForm: (path: string, type: string) =>
+    `\`${path}\` is of the type \`${type}\`, which has no JSON form`,
+  badPattern: (path: string, pattern: string, problem: string) =>
+    `the pattern \`${pattern}\` at \`${path}\` ${problem}`,
+  badTag: (path: string, tag: string, problem: string) => `\`@${tag}\` of \`${path}\` ${problem}`,
   insteadOf,
   extents: {
     deep: 'it is nested without end: give the tool a schema, `input: z.object({ … })`',
     large: 'the type has too many parts to be written out: name what the tool needs of it',
   },
 } as const;
-
-/** What is wrong in a type, as a sentence. */
-function problemOf(fault: TypeFault): string {
-  switch (fault.kind) {
-    case 'noJsonForm':
-      return `\`${fault.path}\` is of the type \`${fault.type}\`, which has no JSON form`;
-    case 'tag':
-      if (fault.pattern !== undefined)
-        return `the pattern \`${fault.pattern}\` at \`${fault.path}\` ${fault.problem}`;
-      return `\`@${fault.tag}\` of \`${fault.path}\` ${fault.problem}`;
-    default:
-      return fault satisfies never;
-  }
-}
 
 /** What to write instead of a type without a JSON form. */
 const INSTEAD: readonly (readonly [RegExp, string])[] = [

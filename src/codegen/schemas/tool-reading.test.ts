@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonSchema } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
-import { toolReading } from './tool-reading.js';
+import { schemaPatternDiagnostics, toolReading } from './tool-reading.js';
 
 const place: Place = { file: 'a.ts', span: [4, 1, 4, 2] };
 const named: Place = { file: 'a.ts', span: [9, 1, 9, 6] };
@@ -58,5 +59,38 @@ describe('a type whose name leads nowhere', () => {
 
   test('is no `any` that was meant', () => {
     expect(faults(text, { kind: 'unknown', written: 'any' })).toEqual([]);
+  });
+});
+
+describe('a pattern of a schema', () => {
+  const check = (schema: JsonSchema) =>
+    schemaPatternDiagnostics(schema, { owner: 'the input schema of tool `t`', place }).map(
+      ({ code, message, place: at }) => `${at?.span[0]}: ${code} ${message}`,
+    );
+
+  test('that cannot be matched is named, with its place in the schema', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: {
+        'a/b': { pattern: '^a+$' },
+        'c/d': { items: { anyOf: [{ pattern: '[a' }] } },
+        pattern: { pattern: '(b' },
+      },
+      patternProperties: { '(c': { type: 'string' } },
+    };
+    expect(check(schema)).toEqual([
+      expect.stringMatching(
+        /^4: SW6010 the pattern `\[a` at `\/properties\/c~1d\/items\/anyOf\/0\/pattern` of the input schema of tool `t` /,
+      ),
+      expect.stringMatching(/^4: SW6010 the pattern `\(b` at `\/properties\/pattern\/pattern` /),
+      expect.stringMatching(/^4: SW6010 the pattern `\(c` at `\/patternProperties\/\(c` /),
+    ]);
+  });
+
+  test("that says what a format says is the library's own", () => {
+    const email = { type: 'string', format: 'email' };
+    expect(check({ properties: { a: { ...email, pattern: '(a' } } })).toEqual([]);
+    expect(check({ properties: { a: { ...email, allOf: [{ pattern: '(a' }] } } })).toEqual([]);
+    expect(check({ properties: { format: { pattern: '(a' } }, format: 'x' })).toHaveLength(1);
   });
 });

@@ -1,14 +1,14 @@
+import { patternFaults } from '../../formats/json-schema/pattern-faults.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
 import { unresolvedType, whyUnresolved, withoutUndefined } from '../type-syntax.js';
+import type { ClassReading } from './import-modules.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
-import { schemaPatternDiagnostics } from './patterns.js';
-import type { ClassReading } from './protocol.js';
 import { texts } from './texts.js';
-import { isNever, schemaOfType, type TypeFault } from './type-schema.js';
+import { isNever, problemOf, schemaOfType, type TypeFault } from './type-schema.js';
 
 /** What running a tool's module and reading its types told. */
 export interface ToolReading {
@@ -136,7 +136,7 @@ function derivedOutput(
     report(
       diagnostic('SW6011', ('place' in first && first.place) || outputPlace, {
         tool: tool.name,
-        problem: texts.problemOf(first),
+        problem: problemOf(first),
       }),
     );
   }
@@ -228,4 +228,44 @@ function defaultOf(schema: JsonSchema | undefined, name: string): unknown {
   const properties = schema?.properties;
   const own = isJsonObject(properties) ? ownProperty(properties, name) : undefined;
   return isJsonObject(own) ? own.default : undefined;
+}
+
+/** Where patterns stand that are looked at here, and what they are part of. */
+export interface PatternOwner {
+  /** As the end of a sentence: "the input schema of tool `t`". */
+  readonly owner: string;
+  readonly place: Place;
+}
+
+/**
+ * The patterns of a schema that cannot be matched at run time (SW6010). Those beside a `format` are left out: a library
+ * wrote them, and the format says the same.
+ */
+export function schemaPatternDiagnostics(schema: JsonSchema, { owner, place }: PatternOwner): Diagnostic[] {
+  return patternFaults(schema).flatMap(({ pointer, problem }) => {
+    const { pattern, isOfFormat } = patternAt(schema, pointer);
+    return isOfFormat ? [] : [diagnostic('SW6010', place, { path: pointer, owner, pattern, problem })];
+  });
+}
+
+function patternAt(
+  schema: JsonSchema,
+  pointer: string,
+): { readonly pattern: string; readonly isOfFormat: boolean } {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const nodes: Json[] = [schema];
+  for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
+  const value = nodes.at(-1);
+  // A pattern is the value of `pattern`, or a key under `patternProperties`.
+  if (typeof value !== 'string') return { pattern: keys.at(-1) ?? '', isOfFormat: false };
+  const around = keys.at(-3) === 'allOf' ? [nodes.at(-2), nodes.at(-4)] : [nodes.at(-2)];
+  return { pattern: value, isOfFormat: around.some((node) => typeof memberOf(node, 'format') === 'string') };
+}
+
+function memberOf(node: Json | undefined, key: string): Json {
+  if (Array.isArray(node)) return (node[Number(key)] as Json | undefined) ?? null;
+  return isJsonObject(node) && Object.hasOwn(node, key) ? (node[key] ?? null) : null;
 }

@@ -201,6 +201,20 @@ function unionSchema(building: Building, members: readonly TypeSyntax[], path: s
   return only !== undefined && all.length === 1 ? only : { anyOf: all };
 }
 
+/** Describes a fault of a type as a sentence. */
+export function problemOf(fault: TypeFault): string {
+  switch (fault.kind) {
+    case 'noJsonForm':
+      return texts.noJsonForm(fault.path, fault.type);
+    case 'tag':
+      return fault.pattern === undefined
+        ? texts.badTag(fault.path, fault.tag, fault.problem)
+        : texts.badPattern(fault.path, fault.pattern, fault.problem);
+    default:
+      return fault satisfies never;
+  }
+}
+
 /** A type that stands in several places repeats the faults of its fields. */
 function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
   const known = new Set<string>();

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ClassReading, ClassRequest, ModuleRequest } from '../protocol.js';
-import { NO_READS, type Reads, stateOf } from './reads.js';
+import type { ClassReading, ClassRequest, ModuleRequest } from '../import-modules.js';
+import { NO_READS, type Reads, stateOf } from './dependencies.js';
 import { type CacheConditions, openSchemaCache } from './schema-cache.js';
 
 let root: string;

@@ -2,11 +2,25 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { removeStaleFiles, takeTemporaryName } from '../../writer.js';
-import { type ImportOptions, importModules, type ModuleOutcome } from '../import-modules.js';
-import { childConditions, ownEntries } from '../launch.js';
-import type { ClassReading, ModuleRequest } from '../protocol.js';
-import { type Closures, openClosures, openDisk } from './closure.js';
-import { areCurrent, environmentHash, mergeReads, NO_READS, type Reads } from './reads.js';
+import {
+  type ClassReading,
+  childConditions,
+  type ImportOptions,
+  importModules,
+  type ModuleOutcome,
+  type ModuleRequest,
+  ownEntries,
+} from '../import-modules.js';
+import {
+  areCurrent,
+  type Closures,
+  environmentHash,
+  mergeReads,
+  NO_READS,
+  openClosures,
+  openDisk,
+  type Reads,
+} from './dependencies.js';
 
 /** What decides, beside the files, what an import gives. */
 export interface CacheConditions {

@@ -2,7 +2,16 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_EMBEDDED_BYTES, packageRootOf, readContent } from './content.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Place } from '../../graph/place.js';
+import type { ArgDeclaration } from '../declarations.js';
+import type { ExpressionSyntax } from '../syntax.js';
+import {
+  argumentPatternDiagnostics,
+  MAX_EMBEDDED_BYTES,
+  packageRootOf,
+  readContent,
+} from './read-schemas.js';
 
 let parent: string;
 let root: string;
@@ -63,4 +72,53 @@ test('packageRootOf finds the nearest package above the registry', async () => {
   expect(packageRootOf(root, 'generated/registry.ts')).toBe(path.join(root, 'generated'));
   await writeFile(path.join(root, 'package.json'), '{}');
   expect(packageRootOf(root, 'generated/registry.ts')).toBe(root);
+});
+
+const at = (line: number): Place => ({ file: 'a.ts', span: [line, 1, line, 2] });
+const said = (faults: readonly Diagnostic[]) =>
+  faults.map(({ code, message, place }) => `${place?.span[0]}: ${code} ${message}`);
+
+describe('a pattern of an argument', () => {
+  const literal = (value: string, line: number): ExpressionSyntax => ({
+    kind: 'literal',
+    value,
+    place: at(line),
+  });
+  const object = (entries: Readonly<Record<string, ExpressionSyntax>>): ExpressionSyntax => ({
+    kind: 'object',
+    place: at(9),
+    entries: Object.entries(entries).map(([key, value]) => ({ key, keyPlace: at(9), value })),
+  });
+  const arg = (
+    options: ArgDeclaration['options'],
+    optionSyntax: ArgDeclaration['optionSyntax'] = {},
+  ): ArgDeclaration => ({
+    name: 'box',
+    argument: 'box',
+    place: at(1),
+    optional: false,
+    options,
+    optionSyntax,
+    type: { kind: 'string' },
+  });
+  const check = (declared: ArgDeclaration) =>
+    said(argumentPatternDiagnostics([declared], 'the arguments of workflow `w`'));
+
+  test('that cannot be matched is reported where it is written, inside of properties too', () => {
+    const options = { pattern: '(a', properties: { name: { pattern: '(b' }, size: { pattern: '^c$' } } };
+    const syntax = {
+      pattern: literal('(a', 2),
+      properties: object({ name: object({ pattern: literal('(b', 3) }) }),
+    };
+    expect(check(arg(options, syntax))).toEqual([
+      expect.stringMatching(/^2: SW6010 the pattern `\(a` at `box` of the arguments of workflow `w` /),
+      expect.stringMatching(/^3: SW6010 the pattern `\(b` at `box\.name` /),
+    ]);
+  });
+
+  test('is reported at the argument where its own place is not known', () => {
+    expect(check(arg({ pattern: '(a' }))).toEqual([expect.stringMatching(/^1: SW6010 /)]);
+    expect(check(arg({ pattern: '^a$' }))).toEqual([]);
+    expect(check(arg({}))).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openClosures, openDisk, specifiersOf } from './closure.js';
+import { openClosures, openDisk, specifiersOf } from './dependencies.js';
 
 let root: string;
 beforeEach(async () => {
