@@ -16,12 +16,17 @@ import { InternalError, workingOn } from './internal-error.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs.js';
 import { link } from './link/link.js';
-import { type ReadSchemasOptions, readSchemas, type ToolSchemas, packageRootOf } from './schemas/read-schemas.js';
+import type { ModuleLimits } from './schemas/module-loader.js';
+import {
+  packageRootOf,
+  type ReadSchemasOptions,
+  readSchemas,
+  type ToolSchemas,
+} from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
-import type { ModuleLimits } from './schemas/module-loader.js';
 
 export interface CodegenOptions {
   /** The project's folder. Default: the working directory. */

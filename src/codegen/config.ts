@@ -8,6 +8,7 @@ import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/literal.js';
+import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   type JsonDocument,
   jsonPointer,
@@ -16,7 +17,6 @@ import {
   type Tsconfig,
 } from './source/files.js';
 import { isForeign } from './writer.js';
-import type { ModuleLimits } from './schemas/module-loader.js';
 
 /** The name of the configuration, looked for in the project's root. */
 const CONFIG_FILE = 'stepwright.config.json';

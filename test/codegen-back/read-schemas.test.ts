@@ -154,7 +154,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.faults).toEqual([
       stopped('b-loops.ts', 'it used 2.5 s of CPU time'),
       stopped('d-waits.ts', 'it waits: it used under 0.015 s of CPU time in 1.5 s'),
-      stopped('e-unsettled.ts', 'it awaits a promise that nothing can settle any more'),
+      stopped('e-unsettled.ts', 'it awaits a promise that can no longer be settled'),
       {
         at: 'g-hoards.ts',
         text: 'SW6013 `g-hoards.ts` was not read to its end: its process used more than 700 MiB of memory',

@@ -18,7 +18,7 @@ import { texts } from './texts.js';
 /** The process that imports tool and resource modules and reports what their classes declare. */
 
 process.on('disconnect', () => process.exit(1));
-// A module's timers and rejections are its own business: its classes can be read all the same.
+// A module's timers and rejections do not matter here: its classes can be read all the same.
 process.on('uncaughtException', print);
 process.on('unhandledRejection', print);
 process.once('message', (request) => void answer(request as ReadRequest));
@@ -28,7 +28,7 @@ function print(error: unknown): void {
 }
 
 async function answer({ root, modules, limits }: ReadRequest): Promise<void> {
-  // An open channel is no sign that something is still going on.
+  // The open channel must not keep the event loop alive.
   process.channel?.unref();
   const watchdog = startWatchdog(limits);
   const takeReads = observeReads();
@@ -55,7 +55,7 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
     }
     const reads = takeReads();
     const failure = importFailure(error, root, () => findSyntaxFault(path, root));
-    // What we have looked at ourselves is no concern of the modules.
+    // Discards the reads of the search itself.
     takeReads();
     await send({ kind: 'failed', file, ...failure, reads });
     return;

@@ -14,7 +14,7 @@ import {
 } from './module-loader.js';
 import { texts } from './texts.js';
 
-/** What the parent asks for, once per child. */
+/** The request of the parent, sent once per child. */
 export interface ReadRequest {
   /** Absolute path of the project. */
   readonly root: string;
@@ -35,8 +35,8 @@ export interface ClassRequest {
 }
 
 /**
- * What the child says. `importing` comes before each module, so that a child that is stopped has named the culprit; `reads`
- * are those since the message before.
+ * A message of the child. `importing` comes before each module, so that a child that is
+ * stopped has named the culprit; `reads` are those since the previous message.
  */
 export type ChildMessage =
   | { readonly kind: 'importing'; readonly file: string }
@@ -50,7 +50,7 @@ export type ChildMessage =
   /** The module awaits a promise, and nothing is left in the process that could settle it. */
   | { readonly kind: 'unsettled'; readonly file: string };
 
-/** What one class turned out to be, in the order it was asked for. */
+/** What one class declares, in the order of the request. */
 export type ClassReading =
   | {
       readonly kind: 'tool';
@@ -226,18 +226,18 @@ export function childConditions({ root, experimentalDecorators }: LaunchOptions)
   };
 }
 
-/** The modules of ours that decide what a child reads, as absolute paths: the one it runs, and this one. */
+/** The modules of this package that decide what a child reads, as absolute paths: its entry and this one. */
 export function ownEntries(): readonly string[] {
   return [childEntry(), fileURLToPath(import.meta.url)];
 }
 
 /**
- * Starts the process that imports tool and resource modules: away from ours, so that a module may throw, exit, hang
- * or print without touching codegen. Its output goes to our stderr, since stdout may carry a protocol.
+ * Starts the process that imports tool and resource modules: a separate one, so that a module may throw, exit, hang
+ * or print without affecting codegen. Its output goes to stderr, since stdout may carry a protocol.
  *
  * @param memoryMb - what it may use, in MiB.
  */
-export function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
+function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
   const { flags, env } = childConditions(options);
   return spawn(
     process.execPath,
@@ -260,7 +260,7 @@ export function launchChild(options: LaunchOptions, memoryMb: number): ChildProc
 }
 
 /** The limit that Node sets to the heap, for what grows faster than the watchdog looks at the memory of the process. */
-export function heapLimitMb(memoryMb: number): number {
+function heapLimitMb(memoryMb: number): number {
   return memoryMb * 2;
 }
 
@@ -285,7 +285,7 @@ export function nodeFlags(execArgv: readonly string[]): string[] {
   return [...new Set(flags)];
 }
 
-/** Registers ts-node's hooks from a data URL: no file of ours has to exist in two forms. */
+/** Registers ts-node's hooks from a data URL, so that no file has to exist both as source and as output. */
 function registerHooks(): string {
   const loader = pathToFileURL(createRequire(import.meta.url).resolve('ts-node/esm')).href;
   const source = `import { register } from 'node:module'; register(${JSON.stringify(loader)});`;

@@ -53,7 +53,7 @@ describe('readJsonSchema of zod', () => {
     expect(output(schema)).toMatchObject(ok({ properties: { n: { type: 'number' } } }));
   });
 
-  test('says what has no JSON Schema form, and where it stands', () => {
+  test('reports types without a JSON Schema form, and their paths', () => {
     const schema = z.object({ tasks: z.array(z.object({ due: z.date() })) });
     expect(input(schema)).toEqual({
       kind: 'unrepresentable',
@@ -61,7 +61,7 @@ describe('readJsonSchema of zod', () => {
     });
   });
 
-  test('refuses a root that is no object', () => {
+  test('refuses a root that is not an object', () => {
     expect(input(z.string())).toEqual({ kind: 'notAnObject' });
     expect(input(z.array(z.object({})))).toEqual({ kind: 'notAnObject' });
     expect(input(z.union([z.object({}), z.string()]))).toEqual({ kind: 'notAnObject' });

@@ -25,7 +25,7 @@ interface ConverterOptions {
   readonly libraryOptions?: ZodOptions;
 }
 
-/** What zod's converter is told; the same whether it is reached through the schema or through the library. */
+/** The options of zod's converter, whether it is reached through the schema or through the library. */
 interface ZodOptions {
   readonly override: (at: {
     readonly zodSchema: unknown;
@@ -61,7 +61,7 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
   if (raw === undefined) {
     return unrepresentable(texts.noJsonSchema(props.vendor));
   }
-  // One trip through text drops what is no JSON (functions, `undefined`, symbols) and refuses cycles.
+  // Serializing drops values that are not JSON (functions, `undefined`, symbols) and refuses cycles.
   let plain: Json;
   try {
     plain = JSON.parse(JSON.stringify(raw)) as Json;
@@ -186,7 +186,7 @@ function mapValues(object: JsonObject, map: (value: Json) => Json): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
 }
 
-/** Follows `#/$defs/name`; any other schema stands for itself. */
+/** Follows `#/$defs/name`; returns any other schema itself. */
 function localTarget(schema: Json, root: JsonObject): JsonObject | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (typeof schema.$ref !== 'string') return schema;

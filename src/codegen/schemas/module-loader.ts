@@ -97,7 +97,7 @@ function firstLine(text: string): string {
   );
 }
 
-/** A frame of the stack; of an import that finds no such export, what stands above the message. */
+/** A frame of the stack; for an import of a missing export, the heading above the message. */
 const FRAME = /((?:file:\/\/)?\/?[^\s()]+):(\d+:\d+)\)?$/;
 const HEADING = /^((?:file:\/\/)?\/.+?):(\d+)$/;
 
@@ -111,7 +111,7 @@ function projectFrame(stack: string, root: string): SourcePosition | undefined {
   return undefined;
 }
 
-/** An absolute path as one of the project; nothing for what lies outside of it, and for packages. */
+/** An absolute path as one of the project; undefined for paths outside it and for packages. */
 function projectFile(path: string, root: string): string | undefined {
   const parts = relative(root, path).split(sep);
   const isOutside = parts[0] === '' || parts[0] === '..' || parts.includes('node_modules');
@@ -144,7 +144,7 @@ export function findSyntaxFault(entry: string, root: string): SourcePosition | u
 
 function importedFiles(disk: Disk, entry: string, root: string): ReadonlySet<string> {
   const files = new Set([entry]);
-  // A set goes on with what is added while it is walked.
+  // Iteration includes files added to the set meanwhile.
   for (const file of files) {
     for (const specifier of specifiersOf(disk.text(file) ?? '').named) {
       const loaded = filesOf(disk, specifier, file).filter((path) => SOURCE.test(path));
@@ -233,9 +233,9 @@ export type UsageJudge = (sample: UsageSample) => Exclude<StopReason, 'unsettled
  * Judges how one process reads its modules, from samples that come at intervals.
  *
  * A wait is a stretch of `waitMs` in which the process used under a hundredth of it as CPU time. A sample that comes late counts as if
- * it came two intervals after the one before: a process that is not scheduled, or a machine that sleeps, is no wait.
+ * it came two intervals after the one before: a process that is not scheduled, or a machine that sleeps, does not wait.
  *
- * The function must not refer to anything outside of itself: its text runs in another thread.
+ * The function must be self-contained: its text runs in another thread.
  *
  * @param intervalMs - how far apart the samples are meant to be.
  */
@@ -274,7 +274,7 @@ export const VERDICT_FD = 4;
 
 const SAMPLE_INTERVAL_MS = 100;
 
-/** Tells the watchdog which module is being read. */
+/** Informs the watchdog which module is being imported. */
 export interface Watchdog {
   /** @param module - counted from 0. */
   enter(module: number): void;
@@ -299,7 +299,7 @@ export function startWatchdog(limits: ModuleLimits): Watchdog {
   };
 }
 
-/** The thread. It must not refer to anything outside of itself. */
+/** The body of the thread. It must be self-contained. */
 function watch(
   judge: (sample: UsageSample) => StopReason | undefined,
   intervalMs: number,

@@ -104,7 +104,7 @@ describe('a pattern of an argument', () => {
   const check = (declared: ArgDeclaration) =>
     said(argumentPatternDiagnostics([declared], 'the arguments of workflow `w`'));
 
-  test('that cannot be matched is reported where it is written, inside of properties too', () => {
+  test('that cannot be matched is reported where it is written, also in properties', () => {
     const options = { pattern: '(a', properties: { name: { pattern: '(b' }, size: { pattern: '^c$' } } };
     const syntax = {
       pattern: literal('(a', 2),

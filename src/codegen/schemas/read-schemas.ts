@@ -39,7 +39,7 @@ export interface ReadSchemasOptions {
   readonly packageRoot?: string;
 }
 
-/** What running the modules told about their classes. A class that could not be read is missing. */
+/** What the imported modules declare. A class that could not be read is missing. */
 export interface ToolSchemas {
   readonly tools: ReadonlyMap<ToolDeclaration, ToolReading>;
   readonly resources: ReadonlyMap<ResourceDeclaration, ResourceReading>;
@@ -63,7 +63,7 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
  * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema. With
  * a cache only those that have changed, if any.
  *
- * A module that fails says so (SW6001) and does not keep the others from being read; a child that ends early is
+ * A module that fails is reported (SW6001) and does not keep the others from being read; a child that ends early is
  * started again without the module it ended in. A module that meets a limit is stopped (SW6005, SW6013).
  */
 export async function readSchemas(
@@ -76,7 +76,7 @@ export async function readSchemas(
   const diagnostics: Diagnostic[] = [];
   const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
   const outcomes = await importCached(modules, { root, experimentalDecorators, limits, cache });
-  // A module that fails by what it imports is no fault of its own, where that one is reported itself.
+  // A module that fails because of a module it imports is not reported if that one is.
   const isBlamed = (file: string): boolean => {
     const outcome = outcomes.get(file);
     return broken.has(file) || (outcome?.kind === 'failed' && (outcome.culprit ?? file) === file);
@@ -148,7 +148,7 @@ interface UnreadModule {
   readonly why: UnreadReason;
 }
 
-/** One report for all: what keeps modules from being tried is no fault of each. */
+/** One diagnostic for all of them: no single module is the cause. */
 function unreadDiagnostics(unread: readonly UnreadModule[]): readonly Diagnostic[] {
   const [first] = unread;
   if (first === undefined) return [];
@@ -237,10 +237,10 @@ async function resourceReading(
 /** Text of this many bytes and less is embedded in the registry. */
 export const MAX_EMBEDDED_BYTES = 64 * 1024;
 
-/** What becomes of a resource's file, or why it cannot be read. */
+/** The content of a resource's file, or why it cannot be read. */
 export type ContentReading =
   | { readonly kind: 'text'; readonly text: string }
-  /** Too large to be embedded, or no text: it is read when it is asked for. */
+  /** Too large to be embedded, or not text: it is read at run time. */
   | {
       readonly kind: 'file';
       /** Relative to the package, with `/`. */
@@ -324,7 +324,7 @@ function systemReason(error: unknown): string {
   }
 }
 
-/** The same for the rules that `@Arg` gives, each where it is written. */
+/** The patterns of `@Arg` that cannot be matched at run time (SW6010), each at its own place. */
 export function argumentPatternDiagnostics(args: readonly ArgDeclaration[], owner: string): Diagnostic[] {
   return args.flatMap(({ name, place, options, optionSyntax }) => {
     const faults: Diagnostic[] = [];

@@ -19,14 +19,13 @@ export const texts = {
     cpu: ({ cpuMs }: { readonly cpuMs: number }) => `it used ${cpuMs / 1000} s of CPU time`,
     wait: ({ waitMs }: { readonly waitMs: number }) =>
       `it waits: it used under ${waitMs / 100_000} s of CPU time in ${waitMs / 1000} s`,
-    unsettled: () => 'it awaits a promise that nothing can settle any more',
+    unsettled: () => 'it awaits a promise that can no longer be settled',
   },
   threw: (value: string) => `it threw ${value}`,
   noMessage: 'no message',
   absolutePath: 'write a path relative to the class',
-  outsidePath: 'the file lies outside of the project',
-  outsidePackage:
-    'it is too large or no text to be embedded, and lies outside of the package of the registry',
+  outsidePath: 'the file is outside the project',
+  outsidePackage: 'it is not text or too large to be embedded, and is outside the package of the registry',
   noFile: 'there is no such file',
   isFolder: 'it is a folder',
   notPermitted: 'it is not permitted to read it',

@@ -10,7 +10,7 @@ import type { SchemaReading, SchemaSide } from './json-schema.js';
 import { texts } from './texts.js';
 import { isNever, problemOf, schemaOfType, type TypeFault } from './type-schema.js';
 
-/** What running a tool's module and reading its types told. */
+/** The schemas of a tool, from its module and its types. */
 export interface ToolReading {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
@@ -23,7 +23,7 @@ const NO_INPUT: JsonSchema = { type: 'object', properties: {}, additionalPropert
 /**
  * The schemas of one tool: those it declares, or else those of the types of `execute`, each side on its own. A result
  * gets a schema where its type is an object. If that has no JSON form, it is an error for a tool without any schema,
- * and a warning beside a declared input: whoever writes schemas may return what only code can take.
+ * and a warning beside a declared input: an author of schemas may return values that only code can use.
  */
 export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase<ToolReading | undefined> {
   if (reading.kind !== 'tool') return { value: undefined, diagnostics: [notRead(tool, reading, 'tool')] };
@@ -67,14 +67,14 @@ export function notRead(
   return diagnostic('SW6007', handle.place, { className: handle.className, reason });
 }
 
-/** Which of its signatures a caller means is nowhere said, and a schema is made from one. */
+/** A schema is derived from one signature, and an overloaded `execute` has several (SW6012). */
 function overloaded({ name, place, overloads = [] }: ToolDeclaration): Diagnostic {
   const [first = place, ...others] = overloads;
   const related = others.map((other) => ({ message: texts.overload, place: other }));
   return diagnostic('SW6012', first, { tool: name, count: overloads.length }, { related });
 }
 
-/** With a key a fault is told once: a type of both sides has the same fields. */
+/** A fault with a key is reported once: a type used on both sides has the same fields. */
 type Report = (fault: Diagnostic, key?: string) => void;
 
 function declaredSchema(
@@ -129,7 +129,7 @@ function derivedOutput(
   if (reportUnresolved(tool, 'result', outputType, report)) return undefined;
   const { schema, faults } = schemaOfType(outputType, 'output');
   const [first] = faults;
-  // A whole that has no JSON form is no object, and of such results MCP knows no schema.
+  // A result that has no JSON form as a whole is not an object, and MCP has no schema for such results.
   const isObject = faults.every(({ path }) => path !== 'output');
   if (!isInputDeclared) reportFaults(tool, faults, outputPlace, report);
   else if (first !== undefined && isObject) {
@@ -143,7 +143,7 @@ function derivedOutput(
   return schema;
 }
 
-/** A type that leads nowhere is `any`, and would let everything through in silence. */
+/** An unresolved type is `any`, and would accept every value without a diagnostic. */
 function reportUnresolved(
   tool: ToolDeclaration,
   side: 'input' | 'result',
@@ -230,7 +230,7 @@ function defaultOf(schema: JsonSchema | undefined, name: string): unknown {
   return isJsonObject(own) ? own.default : undefined;
 }
 
-/** Where patterns stand that are looked at here, and what they are part of. */
+/** What patterns are part of, and its place. */
 export interface PatternOwner {
   /** As the end of a sentence: "the input schema of tool `t`". */
   readonly owner: string;

@@ -8,7 +8,7 @@ import { texts } from './texts.js';
 
 /** The JSON Schema of a type, and what in it has none. */
 export interface TypeSchema {
-  /** Missing where the whole is no object, or has faults. */
+  /** Missing where the type is not an object, or has faults. */
   readonly schema?: JsonSchema;
   readonly faults: readonly TypeFault[];
 }
@@ -20,7 +20,7 @@ export type TypeFault =
       readonly path: string;
       /** As an author would write it. */
       readonly type: string;
-      /** Where the field is declared that it is in; missing outside of the project, and in no field. */
+      /** The declaration of the field that has the type; missing outside the project. */
       readonly place?: Place;
       /** What to write instead, where that is known. */
       readonly hint?: string;
@@ -29,7 +29,7 @@ export type TypeFault =
 
 /**
  * Turns the type of `execute`'s parameter (`input`) or of its result (`output`) into a JSON Schema (draft 2020-12) for
- * an object. Objects are closed, as those of zod are. Types that hold themselves stand in `$defs`.
+ * an object. Objects are closed, as those of zod are. Recursive types are in `$defs`.
  */
 export function schemaOfType(type: TypeSyntax, side: SchemaSide): TypeSchema {
   const present = withoutUndefined(type);
@@ -45,7 +45,7 @@ export function schemaOfType(type: TypeSyntax, side: SchemaSide): TypeSchema {
 
 interface Building {
   readonly side: SchemaSide;
-  /** The name of the whole type, which `#` stands for. */
+  /** The name of the whole type, which `#` refers to. */
   readonly root: string | undefined;
   readonly defs: Map<string, JsonSchema>;
   readonly faults: TypeFault[];
@@ -154,7 +154,7 @@ function objectSchema(building: Building, properties: readonly PropertySyntax[],
   };
 }
 
-/** What was found in a field, and in no field inside of it, is at the place of the field. */
+/** Sets the place of a field on the faults in it that have no place yet. */
 function locate(faults: TypeFault[], from: number, place: Place): void {
   for (const [i, fault] of faults.entries()) {
     if (i >= from && fault.kind === 'noJsonForm') faults[i] = { place, ...fault };
@@ -179,7 +179,7 @@ function tupleSchema(
   };
 }
 
-/** Literals of one type are one `enum`; with other members beside them everything stands under `anyOf`. */
+/** Literals of one type become one `enum`; with other members, all of them go under `anyOf`. */
 function unionSchema(building: Building, members: readonly TypeSyntax[], path: string): JsonSchema {
   const enums = new Map<string, (string | number | boolean)[]>();
   const others: JsonSchema[] = [];
@@ -215,7 +215,7 @@ export function problemOf(fault: TypeFault): string {
   }
 }
 
-/** A type that stands in several places repeats the faults of its fields. */
+/** Removes duplicates: a type that is used several times repeats the faults of its fields. */
 function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
   const known = new Set<string>();
   return faults.filter((fault) => {
@@ -229,7 +229,7 @@ function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
   });
 }
 
-/** A JSDoc tag that says nothing a schema can hold. */
+/** A JSDoc tag whose text is not a valid value of its keyword. */
 interface TagFault {
   readonly path: string;
   readonly tag: string;
@@ -248,7 +248,7 @@ type Parsed = { readonly value: Json } | Problem;
 
 interface TagRule {
   readonly parse: (text: string, schema: JsonSchema) => Parsed;
-  /** The JSON type the keyword is about. Without it, it stands beside any schema. */
+  /** The JSON type that the keyword applies to. Without it, it applies to any schema. */
   readonly about?: 'number' | 'string' | 'array';
 }
 

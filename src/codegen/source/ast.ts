@@ -3,28 +3,28 @@ import { ts } from 'ts-morph';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place } from '../../graph/place.js';
 
-/** What every reader of syntax needs: the compiler's answers and the folder that places are relative to. */
+/** What every reader of syntax needs: the checker, the program and the folder that places are relative to. */
 export interface HostContext {
   /** Absolute. */
   readonly root: string;
   readonly checker: ts.TypeChecker;
   readonly program: ts.Program;
-  /** Set where the names of constants stay names: in the arguments of decorators, which run when the class is made. */
+  /** Keeps the names of constants: set in the arguments of decorators, which run when the class is defined. */
   readonly keepsNames?: true;
 }
 
-/** The path that places name: relative to the root, with `/`. */
+/** The path in places: relative to the root, with `/`. */
 export function relativeFile(context: HostContext, fileName: string): string {
   return path.relative(context.root, fileName).split(path.sep).join('/');
 }
 
-/** Whether a file is the author's own: source under the root, and no package's. */
+/** Whether a file is a source file under the root and outside `node_modules`. */
 export function isOfProject(context: HostContext, { fileName, isDeclarationFile }: ts.SourceFile): boolean {
   const segments = relativeFile(context, fileName).split('/');
   return !isDeclarationFile && segments[0] !== '..' && !segments.includes('node_modules');
 }
 
-/** Where a node stands, without the comments before it. */
+/** The place of a node, without the comments before it. */
 export function placeOf(context: HostContext, node: ts.Node): Place {
   const source = node.getSourceFile();
   return placeBetween(context, source, node.getStart(source), node.getEnd());
@@ -40,7 +40,7 @@ export function placeBetween(context: HostContext, source: ts.SourceFile, start:
   };
 }
 
-/** Levels of syntax that the compiler and its readers follow before recursion meets the end of the stack. */
+/** Maximum depth of syntax: the compiler and its readers recurse, and deeper syntax overflows the stack. */
 export const MAX_SYNTAX_DEPTH = 500;
 
 /** A range of a text, in UTF-16 code units. */
@@ -50,10 +50,10 @@ export interface TextRange {
 }
 
 /**
- * Parses a text that may be nested too deeply for that.
+ * Finds syntax nested deeper than {@link MAX_SYNTAX_DEPTH}.
  *
- * @param parse - may exhaust the stack.
- * @returns where the text is nested deeper than {@link MAX_SYNTAX_DEPTH}, if it is.
+ * @param parse - parses the text; may overflow the stack.
+ * @returns the first part that is too deep, if there is one.
  */
 export function findDeepSyntax(text: string, parse: () => ts.SourceFile): TextRange | undefined {
   let source: ts.SourceFile;
@@ -67,7 +67,7 @@ export function findDeepSyntax(text: string, parse: () => ts.SourceFile): TextRa
   return deep && { start: deep.getStart(source), end: deep.getEnd() };
 }
 
-/** Visits a node and what `visit` returns for it, however deep: its children, or those that matter. In no particular order. */
+/** Visits a node and, without recursion, the nodes that `visit` returns for it. The order is unspecified. */
 export function eachNode(root: ts.Node, visit: (node: ts.Node) => readonly ts.Node[]): void {
   const open = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -75,28 +75,28 @@ export function eachNode(root: ts.Node, visit: (node: ts.Node) => readonly ts.No
   }
 }
 
-/** The direct children of a node, in written order. */
+/** The direct children of a node, in source order. */
 export function childrenOf(node: ts.Node): readonly ts.Node[] {
   const children: ts.Node[] = [];
   ts.forEachChild(node, (child) => void children.push(child));
   return children;
 }
 
-/** The parts of expressions that are certain to be too deep for the evaluator, with the first one of the expression. */
+/** The parts of expressions that are too deep for the evaluator, each with the first such part of its expression. */
 const deepParts = new WeakMap<ts.Node, ts.Node>();
 
-/** Marks the parts of an expression that its readers leave out. The nesting that is left is measured in the graph. */
+/** Marks the parts of an expression that are too deep to be read. The depth of the rest is checked in the graph. */
 export function markDeepParts(expression: ts.Expression): void {
   const parts = deeperThan(expression, 2 * MAX_EXPRESSION_DEPTH, levelOfExpression);
   for (const part of parts) deepParts.set(part, parts[0] ?? part);
 }
 
-/** For a part that is left out, where its expression becomes too deep: the same for all parts of one expression. */
+/** The node at which the expression of a marked part becomes too deep: the same for all parts of one expression. */
 export function deepPartOf(node: ts.Expression): ts.Node | undefined {
   return deepParts.get(node);
 }
 
-/** The outermost nodes that stand deeper than the limit, in written order. */
+/** The outermost nodes deeper than the limit, in source order. */
 function deeperThan(
   root: ts.Node,
   limit: number,
@@ -128,7 +128,7 @@ const LOGICAL: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.QuestionQuestionToken,
 ]);
 
-/** What ends up as one reference, or as nothing, is no level of an expression. */
+/** Syntax that becomes part of one reference, or that is erased, adds no level to an expression. */
 function levelOfExpression(child: ts.Node): number {
   const isFree =
     ts.isParenthesizedExpression(child) ||
@@ -140,7 +140,7 @@ function levelOfExpression(child: ts.Node): number {
   return isFree ? 0 : 1;
 }
 
-/** Where brackets and open conditions are nested too deeply in a text that cannot be parsed; else its start. */
+/** The first token that is too deep in a text that cannot be parsed, by counting brackets; else its start. */
 function deepestToken(text: string): TextRange {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, text);
   let depth = 0;

@@ -64,7 +64,7 @@ function readClass(
   };
 }
 
-/** What keeps a class from being made as it is. */
+/** What keeps a class from being instantiated. */
 function readShape(
   context: HostContext,
   { modifiers, typeParameters }: ts.ClassLikeDeclaration,
@@ -80,7 +80,7 @@ function readShape(
   };
 }
 
-/** The class that is extended, and what it has of arguments and steps, its own bases included. */
+/** The base class, with the arguments and steps that it has or inherits. */
 function readBase(context: HostContext, base: ts.ExpressionWithTypeArguments): BaseSyntax {
   const properties = context.checker.getPropertiesOfType(context.checker.getTypeAtLocation(base));
   const fields = properties.flatMap(({ name, declarations = [] }) => {
@@ -100,7 +100,7 @@ function hasFieldDecorator(context: HostContext, field: ts.PropertyDeclaration):
   );
 }
 
-/** The member itself where it is no field, and its parameters where they carry a decorator. */
+/** The member itself unless it is a field, and its decorated parameters. */
 function readOthers(context: HostContext, member: ts.ClassElement): MemberSyntax[] {
   const what = kindOf(member);
   const read = (
@@ -128,7 +128,7 @@ function kindOf(member: ts.ClassElement): MemberSyntax['what'] | undefined {
   return ts.isIndexSignatureDeclaration(member) ? 'an index signature' : undefined;
 }
 
-/** The word that a member without a name begins with, or else all of it. */
+/** The keyword of a member without a name, or else the whole member. */
 function startOf(node: ts.Node): ts.Node {
   const words = [ts.SyntaxKind.ConstructorKeyword, ts.SyntaxKind.StaticKeyword];
   return node.getChildren().find(({ kind }) => words.includes(kind)) ?? node;
@@ -167,7 +167,7 @@ function calleeSymbol(context: HostContext, callee: ts.Expression): DecoratorSyn
 function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState: boolean): FieldSyntax {
   const decorators = readDecorators(context, node);
   const { initializer } = node;
-  // Arguments are asked for their type, and so are the fields of state.
+  // Types are read of arguments, of fields of state, and of decorated fields without an initializer.
   const isArgument = decorators.some(({ callee }) => callee.kind === 'stepwright' && callee.name === 'Arg');
   const isAsked = isOfState || isArgument || (decorators.length > 0 && initializer === undefined);
   return {
@@ -199,7 +199,7 @@ function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax |
   if (held === undefined || node.name === undefined) return undefined;
   if (!ts.isMethodDeclaration(held) && !ts.isArrowFunction(held) && !ts.isFunctionExpression(held))
     return undefined;
-  // Of overloads the last one is what no caller sees.
+  // The implementation of an overloaded method is not visible to callers.
   if (ts.isMethodDeclaration(held) && held.body !== undefined && isOverloaded(held)) return undefined;
   const fault = faultOf([node]);
   return {
@@ -225,8 +225,8 @@ function isOverloaded(method: ts.MethodDeclaration): boolean {
 }
 
 /**
- * One method for each signature of a member, as the type of the instance has it: type arguments of a base class are in
- * their places. Covers what is written as neither a method nor a function, such as `execute = wrapped(…)`.
+ * One method for each signature of a member of the instance type, in which type arguments of a base class are resolved.
+ * Covers members that are neither methods nor function literals, such as `execute = wrapped(…)`.
  */
 function readInherited(context: HostContext, node: ts.ClassLikeDeclaration, name: string): MethodSyntax[] {
   const { checker } = context;
@@ -268,7 +268,7 @@ function readInherited(context: HostContext, node: ts.ClassLikeDeclaration, name
     });
 }
 
-/** A base class that nothing is known of gives every member, of any type. */
+/** A base class of type `any` has every member, of type `any`. */
 function untyped(context: HostContext, base: ts.Node, name: string): MethodSyntax {
   const place = placeOf(context, base);
   const type = { kind: 'unknown', written: 'any' } as const;

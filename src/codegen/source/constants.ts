@@ -3,18 +3,18 @@ import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
 
-/** What an expression is before anything runs. */
+/** The value of an expression at build time, or why it has none. */
 export type Constant =
   | { readonly kind: 'value'; readonly value: Json }
-  /** It names something of a module that is no constant; `instead` is what to write. */
+  /** A name of a module that is not a constant; `instead` is the repair. */
   | { readonly kind: 'refused'; readonly instead: string };
 
-/** Constants that name each other further than this, or are nested deeper, are not followed. */
+/** Chains of constants longer than this, or nested deeper, are not followed. */
 const MAX_DEPTH = 200;
 
 /**
  * The value of a name or an access that is known when the workflow is built: a `const` with a literal, a part of an
- * `as const` list or object, a member of an enum. Nothing for what is no name of a module's own.
+ * `as const` list or object, a member of an enum. Undefined for names that are not declared in a module.
  */
 export function constantOf(
   context: HostContext,
@@ -25,7 +25,7 @@ export function constantOf(
     : undefined;
 }
 
-/** The key that a computed name stands for. */
+/** The key of a computed name. */
 export function constantKeyOf(context: HostContext, node: ts.Expression): string | undefined {
   if (context.keepsNames) return undefined;
   const constant = new Evaluation(context).value(node, 0);
@@ -36,7 +36,7 @@ export function constantKeyOf(context: HostContext, node: ts.Expression): string
 
 class Evaluation {
   readonly #context: HostContext;
-  /** The declarations whose values are being asked for. */
+  /** The declarations that are being evaluated: cycles are refused. */
   readonly #open = new Set<ts.Declaration>();
 
   constructor(context: HostContext) {
@@ -229,7 +229,7 @@ function calculate(operator: ts.SyntaxKind, left: Json, right: Json): Constant |
   }
 }
 
-/** A part of a list or of an object, and the length of a list or a text. */
+/** An element of a list, a property of an object, or the length of a list or a text. */
 function memberOf(value: Json, key: string): Constant | undefined {
   if (typeof value === 'string') return key === 'length' ? found(value.length) : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -263,7 +263,7 @@ function isAccess(
   return ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
 }
 
-/** Whether an access starts from a name that is no parameter, nor a variable of a function: most start elsewhere. */
+/** Whether an access starts from a name that may be a constant. Most start from parameters, and are rejected early. */
 function startsInModule(context: HostContext, node: ts.Expression): boolean {
   let start = node;
   while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))

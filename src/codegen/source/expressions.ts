@@ -10,13 +10,13 @@ type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters']
 
 type ObjectEntry = Extract<ExpressionSyntax, { kind: 'object' }>['entries'][number];
 
-/** Reads an expression that is no part of another: see {@link readExpression}. Parts that are too deep are left out. */
+/** Reads a whole expression with {@link readExpression}. Parts that are too deep become `unsupported`. */
 export function readWholeExpression(context: HostContext, node: ts.Expression): ExpressionSyntax {
   markDeepParts(node);
   return readExpression(context, node);
 }
 
-/** Turns a compiler node into neutral syntax. Whatever has no neutral form becomes `unsupported`, by its author's name. */
+/** Turns a compiler node into neutral syntax. Syntax without a neutral form becomes `unsupported`. */
 export function readExpression(context: HostContext, node: ts.Expression): ExpressionSyntax {
   const read = (inner: ts.Expression): ExpressionSyntax => readExpression(context, inner);
   const place = placeOf(context, node);
@@ -137,7 +137,7 @@ function shortText(node: ts.Expression): { readonly text?: string } {
   return text.length <= 40 && !/[\r\n`]/.test(text) ? { text } : {};
 }
 
-/** An expression whose value is only asked whether it counts as true. */
+/** An expression of which only the truthiness is used. */
 function readCondition(context: HostContext, node: ts.Expression): ExpressionSyntax {
   if (ts.isParenthesizedExpression(node)) {
     return {
@@ -170,7 +170,7 @@ function identifierSyntax(context: HostContext, node: ts.Identifier): Expression
   return { kind: 'identifier', place, name: node.text, symbol: { ...symbol, ...instead } };
 }
 
-/** An access that stands for a constant: the member of an enum, a part of an `as const` object. */
+/** An access to a constant: the member of an enum, a part of an `as const` object. */
 function constantSyntax(
   context: HostContext,
   node: ts.PropertyAccessExpression | ts.ElementAccessExpression,
@@ -220,7 +220,7 @@ function arrowSyntax(context: HostContext, node: ts.ArrowFunction): ExpressionSy
   return { ...base, body: read(context, node.body) };
 }
 
-/** The methods that ask their arrow for true or false. */
+/** The methods whose callback returns a condition. */
 const QUESTIONS: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
 
 function isQuestion(call: ts.Node): boolean {

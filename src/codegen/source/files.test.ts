@@ -15,7 +15,7 @@ describe('readFileText', () => {
     expect(readFileText(file)).toEqual({ kind: 'text', text: 'const a = 1;\r\n' });
   });
 
-  test('tells what is no file', () => {
+  test('reports a path that is not a file', () => {
     expect(readFileText(path.join(folder, 'missing.ts'))).toEqual({ kind: 'unreadable' });
     expect(readFileText(folder)).toEqual({ kind: 'unreadable' });
   });
@@ -29,7 +29,7 @@ describe('readFileText', () => {
     expect(readFileText(file)).toEqual({ kind: 'notUtf8', span });
   });
 
-  test('finds a bad byte wherever it stands', () => {
+  test('finds a bad byte at any position', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (before, after) => {
         fc.pre(!before.startsWith('\uFEFF'));

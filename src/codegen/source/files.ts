@@ -4,11 +4,11 @@ import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
 import type { Place, Span } from '../../graph/place.js';
 
-/** What a file holds, or why it cannot be read. */
+/** The text of a file, or why it cannot be read. */
 export type FileText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable' }
-  /** `span` marks where the first bytes stand that are not UTF-8. */
+  /** `span` marks the first bytes that are not UTF-8. */
   | { readonly kind: 'notUtf8'; readonly span: Span };
 
 /** Reads a file as UTF-8. A byte order mark is left out. */
@@ -33,7 +33,7 @@ function decode(bytes: Uint8Array, stream = false): string | undefined {
   }
 }
 
-/** What can be read before the fault: every shorter beginning can be read as well. */
+/** The longest valid prefix, by binary search: every prefix of valid UTF-8 is valid as a stream. */
 function longestText(bytes: Uint8Array): string {
   let sound = 0;
   let faulty = bytes.length + 1;
@@ -56,11 +56,11 @@ export interface JsonDocument {
   /** Undefined for an empty document. */
   readonly value: Json | undefined;
   readonly faults: readonly { readonly message: string; readonly place: Place }[];
-  /** True when a value stands at this JSON pointer. */
+  /** Whether there is a value at this JSON pointer. */
   has(pointer: string): boolean;
-  /** Where the value of a JSON pointer stands; where there is none, the nearest value around it. */
+  /** The place of the value at a JSON pointer, or of the nearest value around it. */
   placeOf(pointer: string): Place;
-  /** Where the key of a JSON pointer's last segment stands, or else {@link placeOf}. */
+  /** The place of the key in a JSON pointer's last segment, or else {@link placeOf}. */
   keyPlaceOf(pointer: string): Place;
 }
 
@@ -154,13 +154,13 @@ function withPointer(place: Place, pointer: string): Place {
   return { ...place, pointer };
 }
 
-/** What codegen wants to know of a project's tsconfig. */
+/** The parts of a project's tsconfig that codegen reads. */
 export interface Tsconfig {
   /** The files it names, relative to the project's root and sorted. */
   readonly files: readonly string[];
   /** Legacy decorators where true, TC39 ones otherwise. */
   readonly experimentalDecorators: boolean;
-  /** Faults of the configuration, one sentence each, and where they are written. */
+  /** Faults of the configuration, one sentence each, with their places. */
   readonly faults: readonly { readonly message: string; readonly place?: Place }[];
 }
 

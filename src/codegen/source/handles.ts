@@ -4,12 +4,12 @@ import type { HostContext } from './ast.js';
 import { readExpression } from './expressions.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 
-/** What makes messages of a prompt, and may be given classes: a tag, and functions. */
+/** The tag and the functions that make messages of a prompt. They accept tool and resource classes. */
 const MAKERS: readonly string[] = ['prompt', 'user', 'assistant', 'system'];
 
 /**
- * The classes that a file names in prompt text and in messages, wherever that stands but in a workflow class, whose
- * steps are read as a whole. A class that is computed is known to a run alone.
+ * The classes that a file refers to in prompt texts and messages outside workflow classes, whose steps are read as a
+ * whole. A computed class is known only at run time.
  */
 export function readNamedHandles(context: HostContext, source: ts.SourceFile): HandleSyntax[] {
   const names = importedNames(source);
@@ -33,7 +33,7 @@ export function readNamedHandles(context: HostContext, source: ts.SourceFile): H
   return handles;
 }
 
-/** The names under which a file may use a maker: its own ones, other ones, and those of namespaces. */
+/** The local names by which a file may use a maker: imported names, aliases and namespaces. */
 function importedNames(source: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   for (const statement of source.statements) {
@@ -52,7 +52,7 @@ interface Given {
   readonly values: readonly ts.Expression[];
 }
 
-/** What a template with a tag, or a call, is given. */
+/** The maker and the values of a tagged template or a call. */
 function givenTo(node: ts.Node): Given | undefined {
   if (ts.isCallExpression(node)) return { maker: node.expression, values: node.arguments.filter(isName) };
   if (!ts.isTaggedTemplateExpression(node) || !ts.isTemplateExpression(node.template)) return undefined;
@@ -69,13 +69,13 @@ function leftmost(node: ts.Expression): string {
   return ts.isIdentifier(node) ? node.text : '';
 }
 
-/** The maker that a callee or a tag names. */
+/** The maker that a callee or a tag refers to. */
 function makerOf(context: HostContext, node: ts.Expression): string | undefined {
   const name = ownName(context, node);
   return name !== undefined && MAKERS.includes(name) ? name : undefined;
 }
 
-/** What an expression names of this package. */
+/** The export of this package that an expression refers to. */
 function ownName(context: HostContext, node: ts.Expression): string | undefined {
   const symbol = ts.isIdentifier(node)
     ? resolveIdentifier(context, node)

@@ -14,7 +14,7 @@ export interface AliasEnd {
   readonly isTypeOnly: boolean;
 }
 
-/** Goes from alias to alias until a declaration, until one names this package, or until one leads nowhere. */
+/** Follows aliases to a declaration, to an export of this package, or to one that cannot be resolved (`lost`). */
 export function followAliases(
   context: HostContext,
   start: ts.Symbol,
@@ -40,7 +40,7 @@ export function followAliases(
   return { lost: symbol };
 }
 
-/** Whether a name stands for all that this package exports: `import * as sw from 'stepwright'`. */
+/** Whether a symbol is the namespace of this package: `import * as sw from 'stepwright'`. */
 export function isPackageNamespace(symbol: ts.Symbol): boolean {
   return (
     importedModule(symbol) === PACKAGE &&
@@ -59,7 +59,7 @@ const packageNames = new Map<
 >();
 
 /** Whether a file belongs to the decorators of this package, wherever it is installed. */
-export function isOurs(fileName: string): boolean {
+export function isOfPackage(fileName: string): boolean {
   const found = nearestPackage(path.dirname(fileName));
   if (found?.name !== PACKAGE) return false;
   return path.relative(found.root, fileName).split(path.sep).slice(0, 2).includes('decorators');
@@ -88,7 +88,7 @@ function readPackageName(file: string): string | undefined {
   }
 }
 
-/** Where the module is named that an alias was imported or re-exported from. */
+/** The module specifier of the import or re-export that declares an alias. */
 function specifierOf(symbol: ts.Symbol): ts.StringLiteral | undefined {
   for (const declaration of symbol.declarations ?? []) {
     const statement = ts.findAncestor(
@@ -101,8 +101,8 @@ function specifierOf(symbol: ts.Symbol): ts.StringLiteral | undefined {
   return undefined;
 }
 
-/** The module of an import or re-export that leads nowhere; nothing for any other symbol. */
-export function importedInVain(context: HostContext, symbol: ts.Symbol): ImportedModule | undefined {
+/** The module of an import or re-export that cannot be resolved; undefined for any other symbol. */
+export function unresolvedImport(context: HostContext, symbol: ts.Symbol): ImportedModule | undefined {
   const specifier = specifierOf(symbol);
   const declaration = symbol.declarations?.[0];
   if (specifier === undefined || declaration === undefined) return undefined;
@@ -143,13 +143,13 @@ function exportedValues(
 ): readonly { readonly name: string; readonly isClass: boolean }[] {
   return checker.getExportsOfModule(module).flatMap((entry) => {
     const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
-    // What leads nowhere itself has no declaration.
+    // An unresolved re-export has no declaration.
     if (target.declarations === undefined || (target.flags & ts.SymbolFlags.Value) === 0) return [];
     return { name: entry.name, isClass: (target.flags & ts.SymbolFlags.Class) !== 0 };
   });
 }
 
-/** The file of a module. One without any export is no module to the compiler, and is found by its path. */
+/** The file of a module. The compiler has no module symbol for a file without exports, so it is found by its path. */
 function sourceOf(context: HostContext, specifier: ts.StringLiteral): ts.SourceFile | undefined {
   const module = context.checker.getSymbolAtLocation(specifier)?.declarations?.find(ts.isSourceFile);
   if (module !== undefined) return module;
@@ -178,7 +178,7 @@ function filesBehind(context: HostContext, start: ts.SourceFile): readonly strin
     .map(({ fileName }) => relativeFile(context, fileName));
 }
 
-/** The first name in a written type that leads nowhere; nothing where the type was meant to be `any`. */
+/** The first unresolved name in a type node; undefined for an explicit `any`. */
 export function unresolvedIn(
   context: HostContext,
   written: ts.TypeNode | undefined,
@@ -191,7 +191,7 @@ export function unresolvedIn(
     });
   }
   for (const name of names.sort((a, b) => a.pos - b.pos)) {
-    const unresolved = describe(context, name);
+    const unresolved = unresolvedName(context, name);
     if (unresolved !== undefined) return unresolved;
   }
   return undefined;
@@ -201,7 +201,7 @@ function leftmost(name: ts.EntityName): ts.Identifier {
   return ts.isIdentifier(name) ? name : leftmost(name.left);
 }
 
-function describe(context: HostContext, name: ts.Identifier): UnresolvedType | undefined {
+function unresolvedName(context: HostContext, name: ts.Identifier): UnresolvedType | undefined {
   const { checker } = context;
   const symbol = checker.getSymbolAtLocation(name);
   const base = { name: name.text, place: placeOf(context, name) };
@@ -214,13 +214,13 @@ function describe(context: HostContext, name: ts.Identifier): UnresolvedType | u
   return { ...base, specifier: specifier.text, isModuleKnown };
 }
 
-/** A module that is loaded with the one the import stands in, and where that is written. */
+/** A module that an import or a re-export loads, and the place of its specifier. */
 interface Import {
   readonly target: string;
   readonly place: Place;
 }
 
-/** By module, how others that import it are imported by it. Modules without such company are missing. */
+/** The import cycles of each module. Modules without a cycle are missing. */
 export function importCycles(context: HostContext): ReadonlyMap<string, readonly ImportCycle[]> {
   const modules = new Map<string, readonly Import[]>();
   for (const source of context.program.getSourceFiles()) {
@@ -246,10 +246,10 @@ function cyclesOf(
   modules: ReadonlyMap<string, readonly Import[]>,
   importers: ReadonlyMap<string, readonly { readonly file: string; readonly place: Place }[]>,
 ): readonly ImportCycle[] {
-  // Most modules are imported by nobody who matters, or import nobody: no need to look further.
+  // Most modules have no importer in the project, or no import: they are in no cycle.
   if ((importers.get(file) ?? []).length === 0 || (modules.get(file) ?? []).length === 0) return [];
   const ways = new Map<string, ImportCycle['back']>([[file, []]]);
-  // A map goes on with what is added meanwhile: the nearest importers come first.
+  // Iteration includes entries added to the map meanwhile: a breadth-first search, nearest importers first.
   for (const [target, back] of ways) {
     for (const importer of importers.get(target) ?? []) {
       if (!ways.has(importer.file)) ways.set(importer.file, [importer, ...back]);
@@ -267,7 +267,7 @@ function reachableFrom(file: string, modules: ReadonlyMap<string, readonly Impor
   return reached;
 }
 
-/** The modules of the project that a module loads before itself. Imports of types alone are left out, as in its output. */
+/** The modules of the project that a module loads before itself. Type-only imports are left out, as in its output. */
 function importsOf(context: HostContext, source: ts.SourceFile): readonly Import[] {
   let used: ReadonlySet<string> | undefined;
   const keepsAll = context.program.getCompilerOptions().verbatimModuleSyntax === true;
@@ -315,7 +315,7 @@ function loadedModule(
   return names.some(isUsed) ? moduleSpecifier : undefined;
 }
 
-/** Every name that stands for a value somewhere in a file. */
+/** Every name that is used as a value somewhere in a file. */
 function valueNames(source: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   eachNode(source, (node) => {

@@ -177,7 +177,7 @@ describe('functions', () => {
     ['export declare function f(): void;', 'it is not written out as a function'],
     [
       'export namespace n { export function f() {} } import f = n.f;',
-      'it does not stand at the top level of its module',
+      'it is not declared at the top level of its module',
     ],
     ["import { randomUUID as f } from 'node:crypto';", 'its source is not part of the project'],
   ])('%s: %s', (text, why) => {
@@ -426,7 +426,7 @@ describe('classes', () => {
     ]);
   });
 
-  test('are found wherever they stand, exported or not', () => {
+  test('are found in any position, exported or not', () => {
     const names = classesOf(
       'class A {} function f() { class B {} return class {}; } export class C {} export { A as Z };',
     );

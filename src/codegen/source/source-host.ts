@@ -19,15 +19,15 @@ import { importCycles } from './imports.js';
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */
   readonly root: string;
-  /** The author's compiler options. Without it, those of a current Node project are taken. */
+  /** The author's compiler options. Default: those of a current Node project. */
   readonly tsconfig?: string;
   /** The files to read. Files they import are resolved, not read. */
   readonly files: readonly string[];
-  /** Texts that stand in for files, by path: unsaved documents, tests. */
+  /** Texts that replace files, by path: unsaved documents, tests. */
   readonly overlay?: ReadonlyMap<string, string>;
 }
 
-/** Source code as plain data. The only part of codegen that knows a TypeScript compiler. */
+/** Source code as plain data. Only this folder of codegen uses the TypeScript compiler. */
 export interface SourceHost {
   /** Sorted by path. Files with syntax errors are among them, with `faults`. */
   sourceFiles(): readonly SourceFileSyntax[];
@@ -200,7 +200,7 @@ function readIgnores(context: HostContext, source: ts.SourceFile): IgnoreSyntax[
   };
   eachNode(source, (node) => {
     const children = node.getChildren(source);
-    // Comments hang on tokens; what stands in texts and templates is none.
+    // Comments belong to tokens: the same text in a string or a template is not a comment.
     if (children.length === 0 && node.kind !== ts.SyntaxKind.JsxText) {
       const own = lineOf(node.getStart(source));
       for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) {
@@ -223,14 +223,14 @@ function opensNextLine(text: string, comment: number): boolean {
   return line === '?' || line === ':';
 }
 
-/** What follows the mark in a comment that begins with it. */
+/** The text after the mark in a comment that begins with it. */
 function textAfterMark(comment: string): string | undefined {
   const inner = comment.replace(/^\/[/*]|\*\/$/g, '').trim();
   if (!inner.startsWith(MARK) || /^[\w-]/.test(inner.slice(MARK.length))) return undefined;
   return inner.slice(MARK.length).trim();
 }
 
-/** A comment above the decorators of a class or member is about it down to the line of its name. */
+/** A comment above the decorators of a class or member applies down to the line of its name. */
 function nameStart(token: ts.Node, source: ts.SourceFile): number {
   const start = token.getStart(source);
   let name = start;

@@ -2,9 +2,15 @@ import { ts } from 'ts-morph';
 import type { FunctionSymbol, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
-import { followAliases, importedInVain, isOurs, isPackageNamespace, missingMember } from './imports.js';
+import {
+  followAliases,
+  isOfPackage,
+  isPackageNamespace,
+  missingMember,
+  unresolvedImport,
+} from './imports.js';
 
-/** What an identifier means, followed through imports, aliases, namespaces and re-exports. */
+/** Resolves an identifier through imports, aliases, namespaces and re-exports. */
 export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {
   const symbol =
     ts.isShorthandPropertyAssignment(node.parent) && node.parent.name === node
@@ -13,7 +19,7 @@ export function resolveIdentifier(context: HostContext, node: ts.Identifier): Sy
   return resolveSymbol(context, symbol, node.text);
 }
 
-/** What `object.name` means where `object` is a module; nothing where it is a value. */
+/** Resolves `object.name` where `object` is a module; undefined where it is a value. */
 export function resolveMember(
   context: HostContext,
   node: ts.PropertyAccessExpression,
@@ -39,7 +45,7 @@ function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, writt
   if (start === undefined) return { kind: 'unresolved', name: written };
   const end = followAliases(context, start);
   if ('lost' in end) {
-    const from = importedInVain(context, end.lost);
+    const from = unresolvedImport(context, end.lost);
     return { kind: 'unresolved', name: written, ...(from === undefined ? {} : { from }) };
   }
   if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
@@ -47,7 +53,7 @@ function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, writt
   const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
   if (declaration === undefined) return { kind: 'unresolved', name: written };
   const source = declaration.getSourceFile();
-  if (isOurs(source.fileName)) return { kind: 'stepwright', name: symbol.name };
+  if (isOfPackage(source.fileName)) return { kind: 'stepwright', name: symbol.name };
   if (ts.isClassDeclaration(declaration)) {
     return {
       kind: 'class',
@@ -63,7 +69,7 @@ function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, writt
   return { kind: 'other', name: written, ...(isOwn ? { file: relativeFile(context, source.fileName) } : {}) };
 }
 
-/** Where a class is known by: its name, or the `class` keyword of an anonymous one. */
+/** The place of a class: its name, or the `class` keyword of an anonymous one. */
 export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration): ReturnType<typeof placeOf> {
   if (node.name !== undefined) return placeOf(context, node.name);
   const keyword = node.getChildren().find((child) => child.kind === ts.SyntaxKind.ClassKeyword);
@@ -72,7 +78,7 @@ export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration):
 
 type Written = ts.FunctionDeclaration | ts.FunctionExpression | ts.ArrowFunction;
 
-/** What a declaration means where it is a function, or a constant that can be called; nothing for any other. */
+/** The symbol of a function, or of a constant that can be called; undefined for any other declaration. */
 function functionSymbol(
   context: HostContext,
   declarations: readonly ts.Declaration[],
@@ -105,7 +111,7 @@ function functionSymbol(
   return symbol;
 }
 
-/** The function a declaration writes out. */
+/** The function literal or declaration of a name. */
 function writtenFunction(declaration: ts.Declaration): Written | undefined {
   if (ts.isFunctionDeclaration(declaration)) return declaration;
   if (ts.isVariableDeclaration(declaration) && declaration.initializer !== undefined)
@@ -134,7 +140,7 @@ function whyNot(
   ownName: string | undefined,
 ): string | undefined {
   if (!isOfProject(context, declaration.getSourceFile())) return 'its source is not part of the project';
-  if (!isTopLevel(declaration)) return 'it does not stand at the top level of its module';
+  if (!isTopLevel(declaration)) return 'it is not declared at the top level of its module';
   if (exportName === undefined) return 'its module does not export it';
   if (exportName === 'default' && ownName === undefined) return 'it has no name';
   if (written === undefined || written.body === undefined) return 'it is not written out as a function';
@@ -215,11 +221,15 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
 
 /** The name of a verb, or the declaration of a function of the project. */
 function calledBy(context: HostContext, callee: ts.Expression): string | ts.Node | undefined {
-  return meantBy(context, callee, new Set());
+  return resolveCallee(context, callee, new Set());
 }
 
-/** Follows constants that stand for something else: `const invoke = sw.call`, `const { call } = sw`. */
-function meantBy(context: HostContext, callee: ts.Node, seen: Set<ts.Node>): string | ts.Node | undefined {
+/** Follows constants that alias a verb or a function: `const invoke = sw.call`, `const { call } = sw`. */
+function resolveCallee(
+  context: HostContext,
+  callee: ts.Node,
+  seen: Set<ts.Node>,
+): string | ts.Node | undefined {
   if (seen.has(callee)) return undefined;
   seen.add(callee);
   const member = accessOf(callee);
@@ -228,15 +238,16 @@ function meantBy(context: HostContext, callee: ts.Node, seen: Set<ts.Node>): str
     return verbNamed(`${owner}.${member.name.text}`) ?? verbNamed(member.name.text);
   }
   const name = member?.name ?? (ts.isIdentifier(callee) ? callee : undefined);
-  const end = name && endOf(context, name);
+  const end = name && resolveAlias(context, name);
   if (end === undefined) return undefined;
   const verb = verbNamed(end.ours);
   if (verb !== undefined) return verb;
   const written = end.symbol.valueDeclaration;
-  if (written !== undefined && ts.isBindingElement(written)) return meantBy(context, written, seen);
-  const stands = written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
-  const verbBehind = stands && meantBy(context, stands, seen);
-  return typeof verbBehind === 'string' ? verbBehind : writtenBy(context, end.symbol);
+  if (written !== undefined && ts.isBindingElement(written)) return resolveCallee(context, written, seen);
+  const initializer =
+    written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
+  const verbBehind = initializer && resolveCallee(context, initializer, seen);
+  return typeof verbBehind === 'string' ? verbBehind : functionOf(context, end.symbol);
 }
 
 interface Access {
@@ -258,17 +269,17 @@ function accessOf(node: ts.Node): Access | undefined {
   return object !== undefined && ts.isIdentifier(name) ? { object, name } : undefined;
 }
 
-/** What this package calls the object of an access: `ask`, or nothing but its namespace. */
+/** The export of this package that is the object of an access: `ask`, or `''` for its namespace. */
 function memberOf(context: HostContext, object: ts.Expression): string | undefined {
   const member = accessOf(object);
   if (member !== undefined && memberOf(context, member.object) === '') return member.name.text;
   const name = member?.name ?? (ts.isIdentifier(object) ? object : undefined);
   const symbol = name && context.checker.getSymbolAtLocation(name);
   if (name === undefined || symbol === undefined) return undefined;
-  return isNamespaceOfPackage(context, symbol) ? '' : endOf(context, name)?.ours;
+  return isNamespaceOfPackage(context, symbol) ? '' : resolveAlias(context, name)?.ours;
 }
 
-/** Also where a module of the project hands the namespace on: `export * as sw from 'stepwright'`. */
+/** Also true where a module of the project re-exports the namespace: `export * as sw from 'stepwright'`. */
 function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = new Set<ts.Symbol>()): boolean {
   if (isPackageNamespace(symbol)) return true;
   if (seen.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
@@ -276,7 +287,7 @@ function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = ne
   return next !== undefined && isNamespaceOfPackage(context, next, seen.add(symbol));
 }
 
-function endOf(
+function resolveAlias(
   context: HostContext,
   name: ts.Identifier | ts.MemberName | ts.StringLiteralLike,
 ): { readonly symbol: ts.Symbol; readonly ours?: string } | undefined {
@@ -286,7 +297,7 @@ function endOf(
   const { symbol, stepwrightName } = end;
   const written = symbol.valueDeclaration;
   const isMember = written !== undefined && (ts.isClassElement(written) || ts.isTypeElement(written));
-  const isOwn = written !== undefined && !isMember && isOurs(written.getSourceFile().fileName);
+  const isOwn = written !== undefined && !isMember && isOfPackage(written.getSourceFile().fileName);
   const ours = stepwrightName ?? (isOwn ? symbol.name : undefined);
   return { symbol, ...(ours === undefined ? {} : { ours }) };
 }
@@ -295,7 +306,7 @@ function verbNamed(name: string | undefined): string | undefined {
   return VERBS.find((verb) => verb === name);
 }
 
-function writtenBy(context: HostContext, { valueDeclaration }: ts.Symbol): ts.Node | undefined {
+function functionOf(context: HostContext, { valueDeclaration }: ts.Symbol): ts.Node | undefined {
   if (valueDeclaration === undefined || !isOfProject(context, valueDeclaration.getSourceFile()))
     return undefined;
   const isFunction = ts.isFunctionLike(valueDeclaration) || ts.isVariableDeclaration(valueDeclaration);

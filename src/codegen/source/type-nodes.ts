@@ -3,9 +3,9 @@ import { compareText } from '../emit/literal.js';
 import type { TypeNotes, TypeSyntax, TypeTag } from '../syntax.js';
 import { withNotes } from '../type-syntax.js';
 import { type HostContext, placeBetween } from './ast.js';
-import { isOurs } from './imports.js';
+import { isOfPackage } from './imports.js';
 
-/** Joins `true | false` to boolean, and puts the members into written order: the compiler's depends on other files. */
+/** Joins `true | false` to boolean, and sorts the members by source order: the compiler's depends on other files. */
 export function joinUnion(
   members: readonly (readonly [TypeSyntax, ts.Type])[],
   order: WrittenOrder,
@@ -57,20 +57,20 @@ const KIND_ORDER: readonly TypeSyntax['kind'][] = [
   'undefined',
 ];
 
-/** The order of unlike members: what is short first, what is missing last. */
+/** The order of members of different kinds: short ones first, absent values last. */
 function kindRank(type: TypeSyntax): number {
   return KIND_ORDER.indexOf(type.kind);
 }
 
 type Literal = string | number | boolean;
 
-/** The members of unions as their author wrote them; the compiler's own order depends on what it has seen before. */
+/** The members of unions in source order; the compiler's own order depends on the types it has created before. */
 export interface WrittenOrder {
   readonly literals: readonly Literal[];
   readonly types: readonly ts.Type[];
 }
 
-/** Reads the order off the types as written, aliases and enumerations followed. The first mention counts. */
+/** Reads the order from a type node, through aliases and enumerations. The first occurrence counts. */
 export function writtenOrder(context: HostContext, written: ts.TypeNode): WrittenOrder {
   const literals: Literal[] = [];
   const types: ts.Type[] = [];
@@ -97,7 +97,7 @@ export function writtenOrder(context: HostContext, written: ts.TypeNode): Writte
   return { literals, types };
 }
 
-/** Where a value stands in an order; what is not in it comes last. */
+/** The index of a value in an order; values that are not in it come last. */
 export function rankIn<T>(order: readonly T[], value: T): number {
   const index = order.indexOf(value);
   return index === -1 ? order.length : index;
@@ -115,28 +115,25 @@ function enumValues({ checker }: HostContext, { members }: ts.EnumDeclaration): 
   return members.flatMap((member) => checker.getConstantValue(member) ?? []);
 }
 
-/** What a name in a type stands for, imports followed. */
-export function declarationsOf(
-  { checker }: HostContext,
-  node: ts.TypeReferenceNode,
-): readonly ts.Declaration[] {
+/** The declarations that a name in a type refers to, through imports. */
+function declarationsOf({ checker }: HostContext, node: ts.TypeReferenceNode): readonly ts.Declaration[] {
   let symbol = checker.getSymbolAtLocation(node.typeName);
   if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   return symbol?.declarations ?? [];
 }
 
-/** What the JSDoc of a property says. */
+/** The JSDoc of a property. */
 export function notesOfSymbol(context: HostContext, property: ts.Symbol): TypeNotes | undefined {
   return notesOfDeclarations(context, property.declarations ?? []);
 }
 
-/** What the JSDoc of a named type says; nothing for the language's own. */
+/** The JSDoc of a named type; undefined for types of the standard library. */
 export function notesOfType(context: HostContext, type: ts.Type): TypeNotes | undefined {
   const symbol = type.aliasSymbol ?? (type.isIntersection() ? undefined : type.symbol);
   return notesOfDeclarations(context, (symbol?.declarations ?? []).filter(isTypeDeclaration));
 }
 
-/** What the JSDoc of an alias says that is written here: of `type Email = string` the type itself has lost the name. */
+/** The JSDoc of an alias in a type node: the type of `type Email = string` has lost the name. */
 export function notesOfNode(context: HostContext, node: ts.TypeNode | undefined): TypeNotes | undefined {
   if (node === undefined) return undefined;
   if (ts.isParenthesizedTypeNode(node)) return notesOfNode(context, node.type);
@@ -154,7 +151,7 @@ function isTypeDeclaration(node: ts.Declaration): boolean {
   );
 }
 
-/** The first declaration wins where several say the same. */
+/** The notes of several declarations; the first declaration of a note wins. */
 function notesOfDeclarations(
   context: HostContext,
   declarations: readonly ts.Declaration[],
@@ -168,10 +165,10 @@ function notesOfDeclarations(
   return notes;
 }
 
-/** Every `Partial<…>`, `Arg<…>` and `Simplify<…>` would bring the words of the library that it comes from. */
+/** Whether a declaration is of a library: the JSDoc of `Partial<…>` or `Arg<…>` does not describe the author's type. */
 function isForeign({ program }: HostContext, declaration: ts.Declaration): boolean {
   const source = declaration.getSourceFile();
-  if (program.isSourceFileDefaultLibrary(source) || isOurs(source.fileName)) return true;
+  if (program.isSourceFileDefaultLibrary(source) || isOfPackage(source.fileName)) return true;
   const isGeneric = ts.isTypeAliasDeclaration(declaration) && declaration.typeParameters !== undefined;
   return isGeneric && program.isSourceFileFromExternalLibrary(source);
 }

@@ -14,10 +14,10 @@ import {
   writtenOrder,
 } from './type-nodes.js';
 
-/** Nested deeper than this, a type counts as `other`: generic types can grow without end. */
+/** A type nested deeper than this becomes `other`: generic types can be infinite. */
 const MAX_DEPTH = 24;
 
-/** A type of more parts than this counts as `other`: nobody writes it as an argument, and it fills a registry. */
+/** A type of more parts than this becomes `other`: no author writes it as an argument, and it fills a registry. */
 const MAX_PARTS = 5000;
 
 const { TypeFlags } = ts;
@@ -30,7 +30,7 @@ export function typeOfDeclaration(
   return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.type);
 }
 
-/** What a method or function hands back, with promises unwrapped. */
+/** The return type of a method or function, with promises unwrapped. */
 export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration): TypeSyntax {
   const { checker } = context;
   const signature = checker.getSignatureFromDeclaration(node);
@@ -39,7 +39,7 @@ export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration
   return lowerRoot(context, checker.getAwaitedType(returned) ?? returned, node, node.type);
 }
 
-/** What a signature takes, types for the first parameter alone, and what it hands back, with promises unwrapped. */
+/** The parameters of a signature, with the type of the first one, and its return type, with promises unwrapped. */
 export interface SignatureTypes {
   readonly parameters: readonly {
     readonly name: string;
@@ -123,7 +123,7 @@ function lowerType(
   return { ...lowered, type: withNotes(lowered.type, notes) };
 }
 
-/** Only a type with a name can hold itself. */
+/** Only a type with a name can be recursive. */
 function isNamed(context: HostContext, type: ts.Type): boolean {
   if (type.aliasSymbol !== undefined) return true;
   const isDeclared = (type.symbol?.flags ?? 0) & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface);
@@ -145,7 +145,7 @@ function lowerNamed(
   lowering.named.set(type, entry);
   const lowered = lowerBare(lowering, type, written, depth);
   if (entry.name !== undefined) return { kind: 'recursive', name: entry.name, type: lowered };
-  // It holds itself nowhere, and is written out wherever it stands.
+  // It is not recursive, and is inlined at every use.
   lowering.named.delete(type);
   return lowered;
 }
@@ -243,7 +243,7 @@ function intersection(
   return isBranded ? lowerType(lowering, primitive, undefined, depth) : other(lowering, type);
 }
 
-/** True for a type that only tells others apart, such as `{ readonly [ARG]?: true }`: its keys are unique symbols. */
+/** True for a brand such as `{ readonly [ARG]?: true }`: its keys are unique symbols. */
 function isMark(checker: ts.TypeChecker, type: ts.Type): boolean {
   if ((type.flags & TypeFlags.Object) === 0) return false;
   const properties = checker.getPropertiesOfType(type);
@@ -427,8 +427,8 @@ function isBuiltIn({ program }: HostContext, type: ts.Type): boolean {
 }
 
 /**
- * What a condition is where it is anything but null or undefined: a list or an object, which count as true whatever
- * is in them. Nothing for any other type, and for one that is not known.
+ * The kind of a condition that is always truthy unless it is null or undefined: a list or an object. Undefined for any
+ * other type, and for an unknown one.
  */
 export function compositeTruth({ checker }: HostContext, node: ts.Expression): 'list' | 'object' | undefined {
   const type = typeOf(checker, node);
@@ -438,7 +438,7 @@ export function compositeTruth({ checker }: HostContext, node: ts.Expression): '
   return members.every((member) => isList(checker, member)) ? 'list' : 'object';
 }
 
-/** Whether `value as T` says which of several objects a value is. */
+/** Whether `value as T` narrows a union of several object types. */
 export function isClaim({ checker }: HostContext, node: ts.Expression): boolean {
   if (!ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node)) return false;
   if (ts.isConstTypeReference(node.type)) return false;
@@ -448,8 +448,8 @@ export function isClaim({ checker }: HostContext, node: ts.Expression): boolean 
 }
 
 /**
- * Whether a property is one that only some of several objects have, and the compiler added to the others as one that is
- * never there, as it does for object literals of one expression.
+ * Whether the compiler added a property to some members of a union as an optional `undefined`, as it does when it
+ * normalizes the object literals of one expression.
  */
 export function isAddedTo({ checker }: HostContext, object: ts.Node, key: string): boolean {
   const type = typeOf(checker, object);

@@ -81,7 +81,7 @@ describe('a closure', () => {
     ['a package that was missing', 'src/node_modules/zod/package.json'],
     ['a package.json between', 'src/deep/package.json'],
     ['a lockfile above', 'pnpm-lock.yaml'],
-    ['what stands before a target', 'lib/one.js'],
+    ['a target as it is written', 'lib/one.js'],
   ])('is another one when a file comes up that may be loaded instead: %s', async (_, file) => {
     await writeProject();
     const { hash } = closureOf('src/tool.ts');

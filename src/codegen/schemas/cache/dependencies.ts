@@ -6,7 +6,7 @@ import { dirname, extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 
-/** Everything that files load, and what that depends on. */
+/** The transitive dependencies of files. */
 interface Closure {
   /** Of the paths and bytes of all of it, as hex. */
   readonly hash: string;
@@ -38,7 +38,7 @@ export function openClosures(disk: Disk): Closures {
   const find = (entries: readonly string[]): Closure => {
     const files = new Set<string>(entries);
     let isComplete = true;
-    // A set goes on with what is added while it is walked.
+    // Iteration includes files added to the set meanwhile.
     for (const file of files) {
       if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
       const found = read(file);
@@ -63,7 +63,7 @@ export function openClosures(disk: Disk): Closures {
 
 /** What the text of a module says about what it loads. */
 export interface Specifiers {
-  /** What stands in `import`, `export … from` and `require`, as it is written, and every path that stands in quotes. */
+  /** The specifiers of `import`, `export … from` and `require`, and every path in quotes. */
   readonly named: readonly string[];
   /** False where it loads what its text does not name: such a module has to be run each time. */
   readonly isComplete: boolean;
@@ -103,8 +103,8 @@ export function specifiersOf(text: string): Specifiers {
 
 /**
  * Every file that a specifier may lead to, whichever conditions and extensions count: one that is not loaded costs a
- * needless run when it changes. Of a package that is installed it is the `package.json` alone, whose version stands
- * for what is in it; a package that is linked (a workspace, a checkout) is followed like the project itself.
+ * needless run when it changes. For an installed package it is only the `package.json`, whose version identifies its
+ * contents; a linked package (a workspace, a checkout) is followed like the project itself.
  *
  * @param from - absolute path of the module.
  */
@@ -297,7 +297,7 @@ function ancestors(folder: string): readonly string[] {
   return above === folder ? [folder] : [folder, ...ancestors(above)];
 }
 
-/** What modules have looked at while they were imported, beside what they load. */
+/** What modules read while they were imported, beside the modules they load: environment variables, files, folders. */
 export interface Reads {
   /** Names of environment variables. */
   readonly variables: readonly string[];
@@ -311,13 +311,13 @@ export interface Reads {
 
 export const NO_READS: Reads = { variables: [], allVariables: false, paths: {}, beyond: false };
 
-/** Larger files stand with their size and time. */
+/** Larger files are compared by size and modification time. */
 const MAX_HASHED_BYTES = 16 * 1024 * 1024;
 
-// Kept apart from the module's exports, which the child replaces to see them called.
+// References to the originals: the child replaces the module's exports to observe calls.
 const own = { readdirSync, readFileSync, statSync };
 
-/** What is at a path: a file by its bytes, a folder by the names in it. */
+/** Describes what is at a path: a file by its bytes, a folder by the names in it. */
 export function stateOf(path: string): string {
   try {
     const stats = own.statSync(path, { throwIfNoEntry: false });
@@ -353,7 +353,7 @@ export function areCurrent({ paths }: Reads): boolean {
   return Object.entries(paths).every(([path, state]) => stateOf(path) === state);
 }
 
-/** The values of the variables that were looked at, without telling them. */
+/** Hashes the values of the variables that were read, so that the cache holds no secret. */
 export function environmentHash({ variables, allVariables }: Reads, env: NodeJS.ProcessEnv): string {
   const names = allVariables ? Object.keys(env).sort() : variables;
   return hash(JSON.stringify(names.map((name) => [name, env[name] ?? null])));
@@ -363,7 +363,7 @@ function hash(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** What modules look at before they have been imported is what their classes may depend on. */
+/** The classes of a module may depend on what it reads while it is imported. */
 const READERS = [
   'access',
   'accessSync',
@@ -389,12 +389,12 @@ const READERS = [
 
 const STARTERS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const;
 
-/** So many paths say that a module searches, not reads. */
+/** A module that reads more paths than this searches the file system, and is not cached. */
 const MAX_PATHS = 500;
 
 /**
  * Watches this process from now on: which environment variables, files and folders are looked at. What packages read
- * of their own folders is left out, since their versions stand for it.
+ * of their own folders is left out, since their versions identify it.
  *
  * @returns a function that gives what was looked at since it was called last.
  */

@@ -22,7 +22,7 @@ import {
   type Reads,
 } from './dependencies.js';
 
-/** What decides, beside the files, what an import gives. */
+/** What the result of an import depends on, beside the files. */
 export interface CacheConditions {
   /** Absolute path of the project, links resolved. */
   readonly root: string;
@@ -33,7 +33,7 @@ export interface CacheConditions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What earlier runs have read of modules. */
+/** The readings of modules from earlier runs. */
 export interface SchemaCache {
   /** What the classes of a module were, if nothing they depend on has changed since. */
   recall(module: ModuleRequest): readonly ClassReading[] | undefined;
@@ -49,7 +49,7 @@ export interface SchemaCache {
  * and of everything it imports by a relative path, directly or not; every `package.json`, lockfile and note of a
  * package manager in the folders above them; the `package.json` of each package that is imported; the sources of
  * packages that are linked, as workspaces are; the environment variables, files and folders that were looked at while
- * the modules were imported. Installed packages stand for their contents by version: what was edited by hand in
+ * the modules were imported. The version of an installed package identifies its contents: what was edited by hand in
  * `node_modules` is seen with `--no-cache`.
  *
  * Never kept: what could not be imported or read; a module that loads what its text does not name (`import(path)`);
@@ -83,7 +83,7 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
   };
 }
 
-/** Installed we stand for our sources by version, like every package. From a checkout our sources count. */
+/** When this package is installed, its version identifies its sources. From a checkout, the sources count. */
 const OWN_FILES = ownEntries().map((file) => {
   const parts = file.split(sep);
   const at = parts.lastIndexOf('node_modules');
@@ -162,9 +162,8 @@ interface CacheEntry {
 }
 
 /**
- * The folder of a project's cache, made if need be, without what runs that were killed have left in it. Nothing where there is none to be had: without a `package.json`
- * the folder is no project; without the right to write, or where `node_modules` is a link into another project, it is
- * not ours to fill.
+ * The folder of a project's cache, created if needed, without leftovers of killed runs. Undefined without a
+ * `package.json`, without the permission to write, or where `node_modules` is a link into another project.
  */
 function cacheFolder(root: string): string | undefined {
   const folder = join(root, 'node_modules', '.cache', 'stepwright');
@@ -182,7 +181,7 @@ function cacheFolder(root: string): string | undefined {
   }
 }
 
-/** Reads an entry. One that is missing, cut off or changed by whomever is none. */
+/** Reads an entry; undefined if it is missing, truncated or modified. */
 function readEntry(folder: string, module: string): CacheEntry | undefined {
   try {
     const text = readFileSync(entryPath(folder, module), 'utf8');
