@@ -55,7 +55,7 @@ describe('a branch with bodies', () => {
     });
   });
 
-  test('a condition that is no boolean fails it; its fallback stands in', () => {
+  test('a condition that is not boolean fails it; its fallback applies', () => {
     const odd = branch('b', [[lit(1), body([])]], { onError: { value: error('code') } });
     expect(new Run(graph([odd], { returns: step('b') })).state.run.result).toBe('E_NOT_A_BOOLEAN');
   });
@@ -132,7 +132,7 @@ describe('a branch that selects', () => {
     expect(run.kinds().filter((kind) => kind === 'nodeStarted shared')).toHaveLength(1);
   });
 
-  test('G5: it is given up only when all who could select it have settled', () => {
+  test('G5: it is skipped only when all nodes that could select it have settled', () => {
     const first = branch('first', [
       [undefined, body([])],
       [lit(false), 'shared'],
@@ -150,7 +150,7 @@ describe('a branch that selects', () => {
     expect(run.returns('gate').status('shared')).toBe('skipped(not_selected)');
   });
 
-  test('G18: nobody can select a compensate node that no one names', () => {
+  test('G18: a compensate node that no node names is never selected', () => {
     const run = new Run(graph([compensate('never', [undo('u')]), call('a')]));
     expect(run.status('never')).toBe('skipped(not_selected)');
   });
@@ -228,7 +228,7 @@ describe('E2: a container that is tried again', () => {
   const inner = body([call('a'), call('b', {}, { after: ['a'] })], step('b'));
   const outer = branch('again', [[undefined, inner]], { retry: again(1) });
 
-  test('begins anew, with ids never used and the idempotency keys of before', () => {
+  test('starts over, with new ids and the same idempotency keys', () => {
     const run = new Run(graph([outer], { returns: step('again') }));
     const first = run.tables.commands['a#1'];
     run.returns('a').fails('b');

@@ -40,7 +40,7 @@ describe('E18: the error strategy `collect`', () => {
     expect(run.facts.at(-1)).toMatchObject({ kind: 'finished', status: 'failed', node: 'a', failures });
   });
 
-  test('failures stand in declaration order; the first that happened is the run’s', () => {
+  test('failures are in declaration order; the first that happened is the run’s', () => {
     const run = new Run(graph([call('a'), call('b')], { errorStrategy: { kind: 'collect' } }));
     run.fails('b', failed('b')).fails('a', failed('a'));
     expect(run.state.run.failedNode).toBe('b');
@@ -84,7 +84,7 @@ describe('E18: the error strategy `collect`', () => {
     expect(run.state.run.failures).toBeUndefined();
   });
 
-  test('a run that is cancelled tells what had failed before', () => {
+  test('a cancelled run lists what had failed before', () => {
     const run = new Run(collect(call('a'), call('b'))).fails('a');
     run.send({ kind: 'cancelled', at: 2_000, reason: 'enough' });
     expect(run.facts.at(-1)).toMatchObject({ status: 'cancelled', failures: [{ node: 'a' }] });

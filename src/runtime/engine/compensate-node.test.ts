@@ -32,7 +32,7 @@ const onGo = (steps: readonly Compensation[]) => [
 ];
 
 describe('A8: a step that undoes a recorded call', () => {
-  test('undoes its record, and so nobody undoes it again', () => {
+  test('undoes its record, which is not undone again', () => {
     const run = new Run(graph([booking('a'), ...onGo([undoes('a')]), ask('sure')]));
     run.returns('a', { id: 1 }).returns('go').returns('clean');
     expect(run.tables.effects).toMatchObject({ 'a@1': { status: 'undone' } });
@@ -41,7 +41,7 @@ describe('A8: a step that undoes a recorded call', () => {
     expect(run.remains).toMatchObject({ steps: ['a'], notUndone: [] });
   });
 
-  test('takes the newest of those that are active, whoever made the call', () => {
+  test('takes the newest active record, whichever node made the call', () => {
     const same = { compensate: undo('back', { n: lit(1) }) };
     const nodes = [call('a', {}, same), call('b', {}, same), ...onGo([undo('back', { n: lit(1) })])];
     const run = new Run(graph(nodes)).returns('b').returns('a').returns('go');
@@ -188,7 +188,7 @@ describe('A8: a step that undoes no recorded call', () => {
       .returns('go');
   };
 
-  test('and failed halts: what is left is named, and nothing else', () => {
+  test('and failed halts: the rest is reported, and nothing else', () => {
     const run = halts().fails('clean');
     expect(run.state.run.failure).toMatchObject({
       code: 'E_COMPENSATION',

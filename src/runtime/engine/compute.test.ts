@@ -127,7 +127,7 @@ describe('a function', () => {
 });
 
 describe('a summary', () => {
-  test('is evaluated with the node’s own value and stands in the fact of its success', () => {
+  test('is evaluated with the node’s own value and is part of the fact of its success', () => {
     const run = new Run(graph([call('a', {}, { summary: text('Found ', step('a', 'n')) })])).returns('a', {
       n: 3,
     });

@@ -254,7 +254,7 @@ describe('A6, A7: what is undone', () => {
     expect(run.tables.effects['other@1']).not.toHaveProperty('wanted');
   });
 
-  test('a failure halts: what is left stays active and is named', () => {
+  test('a failure halts: the rest stays active and is reported', () => {
     const run = new Run(graph([trip([booking('a'), booking('b'), booking('c')])]));
     run.returns('a', { id: 1 }).returns('b', { id: 2 }).returns('c', { id: 3 }).fails('bad');
     run.returns('trip').fails('trip');

@@ -370,16 +370,16 @@ function answerOf(command: Extract<Command, { node: string }>, behaviour: Behavi
         ? { kind: 'evaluationFailed', ...reply, failure: BROKE }
         : { kind: 'evaluated', ...reply, value: given.value };
     case 'requestAction':
-      throw new Error('nobody is asked in these graphs');
+      throw new Error('these graphs have no actions');
   }
 }
 
-/** Of a call that was given up it is worth knowing that it happened, or that it was not made. */
+/** Whether a late answer to an abandoned call changes the state: it succeeded, or was never made. */
 function isNews(event: Event): boolean {
   return event.kind === 'toolReturned' || (event.kind === 'toolFailed' && !event.attempted);
 }
 
-/** It is taken out of what is unknown, and a success is recorded, once. Nothing else changes. */
+/** The call leaves the unknown outcomes, and a success is recorded once. Nothing else changes. */
 function expectNoted(plan: Plan, state: RunState, event: Event): void {
   const run = state.run.toRow();
   const { changes, commands, facts } = advance(plan, state, [event]);

@@ -178,7 +178,7 @@ describe('an accepted answer', () => {
     );
   });
 
-  test('is kept without who gave it, where nobody says', () => {
+  test('is stored without `by` if the event has none', () => {
     expect(new Run(of).answers('sure', value).tables.submissions).toEqual({ 'sure#1': { at: 1_000, value } });
   });
 

@@ -41,13 +41,13 @@ describe('E6: a fallback node', () => {
     expect(ends).toEqual(['handled', 'handled', 'succeeded']);
   });
 
-  test('that has succeeded already stands in for whoever fails later as well', () => {
+  test('that has succeeded already handles later failures as well', () => {
     const run = shared().fails('a').returns('other').fails('b');
     const ends = [run.status('a'), run.status('b'), run.state.run.status];
     expect(ends).toEqual(['handled', 'handled', 'succeeded']);
   });
 
-  test('that has failed already takes over from nobody any more: the node fails', () => {
+  test('that has failed already handles no other failure: the node fails', () => {
     const onError = { fallbackNode: 'other' };
     const nodes = [call('a', {}, { onError }), call('b', {}, { onError }), call('other')];
     const run = new Run({ ...graph(nodes), failFast: false }).fails('a').fails('other').fails('b');

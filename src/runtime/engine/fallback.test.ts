@@ -19,7 +19,7 @@ const told = text(error('node'), ': ', error('code'), ' ', error('message'), ' '
 const onError = { value: told };
 
 describe('a fallback', () => {
-  test('stands in for a node that failed, which then succeeds', () => {
+  test('replaces the failure of a node, which then succeeds', () => {
     const run = new Run(graph(chain(call('a', {}, { onError }), call('b', { x: step('a') })))).fails('a');
     expect(run.tables.nodes.a).toMatchObject({ status: 'succeeded' });
     expect(run.tables.commands['b#1']).toMatchObject({ input: { x: 'a: E_TOOL broke 1' } });
@@ -41,19 +41,19 @@ describe('a fallback', () => {
     expect(run.fails('a').tables.outputs.a).toBe('a: E_TOOL broke 3');
   });
 
-  test('stands in for an input that was refused, which counts as no attempt', () => {
+  test('replaces a refused input, which counts as no attempt', () => {
     const refused = { code: 'E_INPUT_INVALID', message: 'no' };
     const run = new Run(graph([call('a', {}, { onError, retry: again(2) })])).fails('a', refused, false);
     expect(run.tables.outputs.a).toBe('a: E_INPUT_INVALID no 0');
   });
 
-  test('stands in for an input without a value', () => {
+  test('replaces an input without a value', () => {
     const run = new Run(graph([call('a', { x: broken }, { onError })]));
     expect(run.tables.outputs.a).toMatch(/^a: E_NOT_AN_OBJECT .* 0$/);
     expect(run.state.run.status).toBe('succeeded');
   });
 
-  test('stands in for reads, computed values and timeouts', () => {
+  test('replaces reads, computed values and timeouts', () => {
     const nodes = [
       read('r', lit('res://r'), { onError }),
       compute('c', broken, { onError }),
@@ -80,7 +80,7 @@ describe('a fallback', () => {
     expect(run.fails('late').fails('a').tables.outputs.a).toBe('none');
   });
 
-  test('that has no value itself leaves the failure, and says so', () => {
+  test('without a value leaves the failure, whose message names both', () => {
     const run = new Run(graph([call('a', {}, { onError: { value: broken } })])).fails('a', {
       code: 'E_TOOL',
       message: 'broke.',
@@ -103,7 +103,7 @@ describe('a fallback', () => {
     expect(run.status('a')).toBe('cancelled');
   });
 
-  test('stands in where the run ends meanwhile', () => {
+  test('applies if the run ends meanwhile', () => {
     const retry = again(1, { delayMs: 9 });
     const run = new Run(graph([call('a', {}, { onError, retry }), call('bad')])).fails('a').fails('bad');
     expect(run.tables.outputs.a).toBe('a: E_TOOL broke 1');

@@ -44,7 +44,7 @@ describe('N3: a loop', () => {
     expect(run.returns('line[2]', 'c').returns('line[0]', 'a').state.run.result).toEqual(['a', 'b', 'c']);
   });
 
-  test('without items it is over, and null stands for an absent value', () => {
+  test('without items it succeeds, and an absent value becomes null', () => {
     expect(new Run(result(), { items: [] }).state.run.result).toEqual([]);
     const empty = foreach('lines', input('items'), body([]));
     expect(new Run(result(empty), { items: [1, 2] }).state.run.result).toEqual([null, null]);
@@ -56,7 +56,7 @@ describe('N3: a loop', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  test('loops inside of loops see both items', () => {
+  test('nested loops see both items', () => {
     const inner = foreach(
       'cells',
       item('row'),
@@ -175,7 +175,7 @@ describe('an item that fails', () => {
     expect(Object.keys(details.partial as JsonObject).length + Number(details.partial_omitted)).toBe(999);
   });
 
-  test('with `continue` leaves null in its place', () => {
+  test('with `continue` has the value null', () => {
     const run = new Run(result(each({ onItemError: 'continue' })), { items: [1, 2, 3] });
     run.returns('line[0]', 'a').fails('line[1]').returns('line[2]', 'c');
     expect(run.state.run).toMatchObject({ status: 'succeeded', result: ['a', null, 'c'] });
@@ -186,7 +186,7 @@ describe('an item that fails', () => {
     expect(run.state.run.result).toEqual([null]);
   });
 
-  test('makes the loop begin anew where it is retried', () => {
+  test('makes the loop start over when it is retried', () => {
     const run = new Run(result(each({ retry: again(1) })), { items: [1, 2] })
       .returns('line[0]', 1)
       .fails('line[1]');

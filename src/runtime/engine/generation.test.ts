@@ -158,7 +158,7 @@ describe('A2: the input of a call', () => {
     ]);
   });
 
-  test('is evaluated anew for the next visit and for the next attempt of a container', () => {
+  test('is evaluated again for the next visit and for the next attempt of a container', () => {
     const inner = body(
       chain(call('a', { n: field('n') }), set('s', { n: text(field('n'), 'x') }), call('bad')),
     );
@@ -176,7 +176,7 @@ describe('A2: the input of a call', () => {
     expect(inputs(visits, 'c')).toEqual([{ n: 0 }, { n: 1 }]);
   });
 
-  test('of a resource and of a question is evaluated anew for each attempt', () => {
+  test('of a resource and of an action is evaluated again for each attempt', () => {
     const retry = again(1, { delayMs: 10 });
     const nodes = [
       read('a', text('res://', field('n')), { retry }),

@@ -97,7 +97,7 @@ describe('Q14: a goto', () => {
     back('again', 'try', 1, { onLimit: 'continue', join: 'all_done' }),
   ];
 
-  test('takes back the failure of what it starts over', () => {
+  test('cancels the failure of a node that it starts over', () => {
     const run = new Run(graph(tried(), { failFast: false })).fails('try').returns('try');
     expect(run.state.run.status).toBe('succeeded');
     expect(run.state.run.failures).toBeUndefined();
@@ -129,7 +129,7 @@ describe('Q14: a goto', () => {
     expect(run.state.run.failure?.details).not.toHaveProperty('failed.loop');
   });
 
-  test('takes back what a branch selected behind it, which is selected anew or not at all', () => {
+  test('cancels what a branch selected after it, which may be selected again', () => {
     const nodes = [
       call('try'),
       branch('pick', [
@@ -144,14 +144,14 @@ describe('Q14: a goto', () => {
     expect([run.inFlight, run.status('poor')]).toEqual([['good'], 'skipped(not_selected)']);
   });
 
-  test('takes back that a fallback was selected', () => {
+  test('cancels the selection of a fallback', () => {
     const nodes = [...tried({ onError: { fallbackNode: 'sorry' } }), call('sorry')];
     const run = new Run(graph(nodes)).fails('try').returns('try');
     expect([run.status('try'), run.status('sorry')]).toEqual(['succeeded', 'skipped(not_selected)']);
     expect(run.state.run.status).toBe('succeeded');
   });
 
-  test('may be selected by a branch, which decides anew on each visit', () => {
+  test('may be selected by a branch, which decides again on each visit', () => {
     const nodes = [
       call('try'),
       branch('decide', [
@@ -170,7 +170,7 @@ describe('Q14: a goto', () => {
     expect(run.state.run.status).toBe('succeeded');
   });
 
-  test('takes back its own selections, and no others: no failure is lost', () => {
+  test('cancels its own selections, and no others: no failure is lost', () => {
     const nodes = [
       call('try'),
       branch('found', [
@@ -207,7 +207,7 @@ describe('Q14: a goto', () => {
     expect(run.status('risky')).toBe('handled');
   });
 
-  test('in a loop that goes through items, counts for each item', () => {
+  test('in a loop over items, counts for each item', () => {
     const nodes = body([call('a'), back('again', 'a', 1, { onLimit: 'continue' })]);
     const run = new Run(graph([foreach('each', lit([1, 2]), nodes)]));
     for (const id of ['a[0]', 'a[0]', 'a[1]', 'a[1]']) {
@@ -217,7 +217,7 @@ describe('Q14: a goto', () => {
     expect(run.state.run.status).toBe('succeeded');
   });
 
-  test('inside of another one is started over with it', () => {
+  test('inside another one is started over with it', () => {
     const nodes = [
       call('outer'),
       call('inner', {}, { after: ['outer'] }),

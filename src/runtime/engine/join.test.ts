@@ -7,7 +7,7 @@ type Settlement = readonly [status: NodeStatus, reason?: SkipReason];
 
 const row = (...settlement: Settlement): Settlement => settlement;
 
-const standings = {
+const outcomesByName = {
   ok: row('succeeded'),
   failed: row('failed'),
   cancelled: row('cancelled'),
@@ -16,10 +16,10 @@ const standings = {
   cutOff: row('skipped', 'upstream_failed'),
 };
 
-type Standing = keyof typeof standings;
+type DependencyName = keyof typeof outcomesByName;
 type Outcome = 'run' | 'upstream_failed' | 'upstream_skipped';
 
-const table: readonly [dependencies: Standing[], outcomes: Readonly<Record<JoinRule, Outcome>>][] = [
+const table: readonly [dependencies: DependencyName[], outcomes: Readonly<Record<JoinRule, Outcome>>][] = [
   [[], all('run')],
   [['ok'], all('run')],
   [['ok', 'ok'], all('run')],
@@ -59,7 +59,7 @@ describe('G3, G4: joins', () => {
       test(`${rule} of [${dependencies.join(', ')}] is ${outcome}`, () => {
         const verdict = join(
           rule,
-          dependencies.map((name) => standings[name]),
+          dependencies.map((name) => outcomesByName[name]),
         );
         expect(verdict.run ? 'run' : verdict.reason).toBe(outcome);
       });

@@ -22,7 +22,7 @@ const made = ({ calls }: Run) =>
 const withTool = (tool: string, safety: ToolSafety, ...of: ConstructorParameters<typeof Run>) =>
   new Run(of[0], of[1], undefined, undefined, { [tool]: safety });
 
-describe('A9: a success that comes after its call was given up', () => {
+describe('A9: a success that comes after its call was abandoned', () => {
   const nodes = [booking('a', { onError: { value: lit(0) } }), ask('sure')];
 
   test('by its limit is recorded, changes nothing else, and is undone when the run is cancelled', () => {
@@ -83,7 +83,7 @@ describe('A9: a success that comes after its call was given up', () => {
     expect([run.last.changes, run.remains.unknown]).toEqual([[], [{ step: 'a', tool: 'tool-a' }]]);
   });
 
-  test('is recorded with what it refers to as that was when the call was given up', () => {
+  test('is recorded with the values at the time when the call was abandoned', () => {
     const state = [{ name: 'n', scope: 'run', schema: {}, initial: 0 } as const];
     const back = undo('back', { id: step('a', 'id'), of: step('first', 'id'), n: field('n') });
     const given = call(

@@ -107,7 +107,7 @@ describe('E14: the first branch that fails', () => {
     expect(run.send(late).last.changes).toEqual([]);
   });
 
-  test('aborts loops and workflows inside of the others', () => {
+  test('aborts loops and workflows inside the others', () => {
     const inner = foreach('loop', input('items'), body([call('one'), runs('sub', 'task')]), {
       concurrency: 2,
     });
@@ -144,7 +144,7 @@ describe('E14: the first branch that fails', () => {
     expect(run.state.run.result).toEqual({ left: 1, right: 2 });
   });
 
-  test('E16: may be handled inside of its branch', () => {
+  test('E16: may be handled inside its branch', () => {
     const left = body([call('l', {}, { onError: { value: error('code') } })], step('l'));
     const run = new Run(result(parallel('both', { left, right: body([], lit(1)) }))).fails('l');
     expect(run.state.run.result).toEqual({ left: 'E_TOOL', right: 1 });
@@ -255,7 +255,7 @@ describe('E12: rollback', () => {
     expect([busy.inFlight, busy.status('l2')]).toEqual([['e'], 'ready']);
   });
 
-  test('G13: stands in line for each call it makes', () => {
+  test('G13: queues for a slot for each call it makes', () => {
     const left = body([undone('l1'), { ...undone('l2'), after: ['l1'] }]);
     const bad = body([call('bad', {}, { after: [] })]);
     const node = parallel('both', { left, bad }, { onPartialFailure: 'rollback' });
@@ -276,14 +276,14 @@ describe('E12: rollback', () => {
     expect([run.state.run.status, run.kinds().includes('compensating both')]).toEqual(['succeeded', false]);
   });
 
-  test('what a fallback stood in for is not undone', () => {
+  test('a call that a fallback replaced is not undone', () => {
     const left = body([{ ...undone('l'), onError: { value: lit({ id: 0 }) } }]);
     const node = parallel('both', { left, bad: body([call('bad')]) }, { onPartialFailure: 'rollback' });
     const run = new Run(graph([node])).fails('l').fails('bad');
     expect(run.state.run.failure?.details).toMatchObject({ compensation: { done: [] } });
   });
 
-  test('A10: aborted from around it, the compensation in flight is given up', () => {
+  test('A10: aborted from around it, the compensation in flight is cancelled', () => {
     const outer = parallel('outer', { one: body([trip()]), two: body([call('wrong')]) });
     const run = played(graph([outer], { failFast: false })).fails('wrong');
     expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'both#1:undo:0:cancel', call: 'both#1:undo:0' }]);

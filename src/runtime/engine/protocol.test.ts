@@ -18,7 +18,7 @@ describe('commands', () => {
     expect(run.commands[1]).toMatchObject({ kind: 'callTool', key: keyOf('b'), generation: 1 });
   });
 
-  test('outstanding gives back every unanswered command as it was given', () => {
+  test('outstanding lists every unanswered command as it was issued', () => {
     const run = new Run(graph([call('a', { x: lit(1) }), read('b')]));
     expect(outstanding(run.state)).toEqual({ commands: run.commands, more: false });
     run.returns('a');
@@ -78,7 +78,7 @@ describe('E17: one limit per attempt, in its command', () => {
     });
   });
 
-  test('when the deadline was the binding limit, the failure says so', () => {
+  test('the failure names the deadline when that was the limit', () => {
     const run = new Run(graph([call('a')]), {}, 5_000).fires('a');
     expect(run.state.run.failure).toMatchObject({ code: 'E_DEADLINE', outcomeUnknown: true });
   });

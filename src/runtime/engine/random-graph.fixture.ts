@@ -58,7 +58,7 @@ function expression(earlier: readonly string[]): fc.Arbitrary<Expr> {
   );
 }
 
-/** What stands in for a failure: often a part of it. */
+/** A fallback value: often a part of the failure. */
 function fallback(earlier: readonly string[]): fc.Arbitrary<Expr> {
   const parts = (['code', 'message', 'attempts', 'node'] as const).map((part) => fc.constant(error(part)));
   return fc.oneof(...parts, expression(earlier));

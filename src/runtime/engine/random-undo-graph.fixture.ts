@@ -45,7 +45,7 @@ const shape: fc.Arbitrary<Shape> = fc.record({
   timeoutMs: fc.integer({ min: 1, max: 60 }),
 });
 
-/** Graphs that book and undo in every construct, some inside of others that try again and go back. */
+/** Graphs that book and undo in every construct, some inside retries and loops. */
 export const randomUndoGraph: fc.Arbitrary<Graph> = shape.map((of) => {
   const { ignoreError } = of;
   const undoes = (id: string) => undo(`undo-${id}`, { of: step(id) }, { ignoreError });

@@ -54,7 +54,7 @@ describe('A10: a compensation in flight when the run is cancelled', () => {
     ]);
   });
 
-  test('is given up by the limit of a container around it', () => {
+  test('is cancelled by the timeout of a container around it', () => {
     const outer = branch('outer', [[undefined, body([trip([booking('a')])])]], { timeoutMs: 500 });
     const run = new Run(graph([outer])).returns('a', { id: 1 }).fails('bad');
     run.send({ kind: 'timerFired', at: 1_500, command: 'outer#1:timer' });
@@ -300,7 +300,7 @@ describe('A14: what a run left', () => {
     expect(run.remains.notUndone[0]).not.toHaveProperty('late');
   });
 
-  test('says that a call was given up before it succeeded', () => {
+  test('marks a call that was abandoned before it succeeded', () => {
     const nodes = [call('a', {}, { onError: { value: lit('none') } }), ask('sure')];
     const run = new Run(graph(nodes)).fires('a');
     run.send({ kind: 'toolReturned', at: 2_000, command: 'a#1', value: 1 });

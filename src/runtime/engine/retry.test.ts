@@ -116,7 +116,7 @@ describe('E2: a node that is tried again', () => {
     expect(run.tables.commands['a#2']).toMatchObject({ dueAt: 61_200 });
   });
 
-  test('without a delay it still stands behind those who wait for a place', () => {
+  test('without a delay it still starts after those that wait for a slot', () => {
     const run = new Run(graph([call('a', {}, { retry: again(1) }), call('b')], { maxConcurrency: 1 })).fails(
       'a',
     );
@@ -129,7 +129,7 @@ describe('E2: a node that is tried again', () => {
     expect(run.fails('a').fails('a').state.run.failure).toEqual({ ...failure, outcomeUnknown: true });
   });
 
-  test('a late success of an earlier attempt is no unknown outcome any more; a late failure changes nothing', () => {
+  test('a late success of an earlier attempt resolves its unknown outcome; a late failure changes nothing', () => {
     const run = new Run(one()).fires('a');
     expect(run.tables.unknown).toMatchObject({ 'a@1': { step: 'a', tool: 'tool-a', attempts: ['a#1'] } });
     run.send({ kind: 'toolFailed', at: run.at, command: 'a#1', failure, attempted: true });
@@ -162,7 +162,7 @@ describe('E4: what is never repeated', () => {
     expect(run.state.run.status).toBe('failed');
   });
 
-  test.each(['E_CANCELLED', 'E_DEADLINE'])('%s, whoever says so', (code) => {
+  test.each(['E_CANCELLED', 'E_DEADLINE'])('%s, whatever its source', (code) => {
     expect(new Run(one()).fails('a', { code, message: 'over' }).state.run.status).toBe('failed');
   });
 
@@ -255,7 +255,7 @@ describe('a retry and the end of the run', () => {
     expect(run.state.run).toMatchObject({ status: 'succeeded', result: 1 });
   });
 
-  test('a `return`, then a failure: who stands between two attempts is at the end', () => {
+  test('a `return`, then a failure: a node between two attempts fails', () => {
     const nodes = [
       call('a', {}, { retry: slow }),
       call('b'),

@@ -51,7 +51,7 @@ describe('order', () => {
     expect(run.returns('a').returns('b').state.run.status).toBe('succeeded');
   });
 
-  test('G13: a node that only now may start stands behind those who wait for a place', () => {
+  test('G13: a node that becomes ready starts after those that wait for a slot', () => {
     const run = new Run(
       graph([call('a'), call('b', {}, { after: ['a'] }), call('c')], { maxConcurrency: 1 }),
     );
@@ -213,9 +213,9 @@ describe('failures', () => {
   test.each<[string, Node, string]>([
     ['input', call('a', { x: broken }), 'E_NOT_AN_OBJECT'],
     ['uri', read('a', broken), 'E_NOT_AN_OBJECT'],
-    ['uri that is no text', read('a', lit(3)), 'E_NOT_TEXT'],
+    ['uri that is not text', read('a', lit(3)), 'E_NOT_TEXT'],
     ['message', stop('a', broken), 'E_NOT_AN_OBJECT'],
-    ['message that is no text', stop('a', lit()), 'E_NOT_TEXT'],
+    ['message that is not text', stop('a', lit()), 'E_NOT_TEXT'],
     ['return value', done('a', broken), 'E_NOT_AN_OBJECT'],
     ['condition', call('a', {}, { when: broken }), 'E_NOT_AN_OBJECT'],
   ])('a %s without a value fails the node before anything is attempted', (_name, node, code) => {

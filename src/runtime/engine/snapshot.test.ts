@@ -28,11 +28,11 @@ test('makes a state of rows in any order, with keys that objects have of their o
   expect([...state.owed.keys()]).toEqual(['a#1', 'b#1']);
 });
 
-test('says so where nothing begins', () => {
+test('refuses rows without a start', () => {
   expect(() => restore(planOf(line), [])).toThrow('do not begin a run');
 });
 
-test('says so where changes are read too late', () => {
+test('refuses to read changes too late', () => {
   const plan = planOf(line);
   const begun = start(plan, {}, { runId: 'r', at: 1 });
   advance(plan, begun.state, []);

@@ -24,7 +24,7 @@ export interface NodeOverrides {
   /** Prepares the state of a run that is about to start. */
   prepare(state: RunState): void;
   /**
-   * Settles a node or goes on with it, if the stopped run says how. Else `activate`: selection, join and condition decide
+   * Settles or continues a node as in the stopped run (`done`). Otherwise `activate`: selection, join and condition decide
    * as in every run; or `begin`: the node begins whatever they decide.
    */
   resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done';

@@ -127,7 +127,7 @@ describe('E9: a compensate node', () => {
     expect(run.last.changes).toEqual([]);
   });
 
-  test('is given up when its scope is aborted', () => {
+  test('is cancelled when its scope is aborted', () => {
     const left = body([
       branch('decide', [[undefined, 'cleanup']]),
       compensate('cleanup', [undo('x'), undo('y')]),
@@ -255,7 +255,7 @@ describe('L16: cancelling with compensation', () => {
     });
   });
 
-  test('a call in flight is given up first, and what it did stays unknown', () => {
+  test('a call in flight is cancelled first, and its outcome stays unknown', () => {
     const run = new Run(of).returns('a', { id: 1 }).cancel(true);
     expect(run.facts.filter(({ kind }) => kind === 'callReturned')).toHaveLength(3);
     expect(run.inFlight).toEqual(['a']);

@@ -99,7 +99,7 @@ describe('N7: a question', () => {
     expect(run.last.changes).toEqual([]);
   });
 
-  test('whoever cannot answer fails it; it may be asked again, and a value may stand in', () => {
+  test('a refused action fails it; it may be requested again, and a value may replace it', () => {
     const nodes = [
       ask('a', 'confirm', { retry: again(1), onError: { value: list(error('code'), error('attempts')) } }),
     ];
@@ -112,7 +112,7 @@ describe('N7: a question', () => {
     expect(refuse('a#2').state.run.result).toEqual(['E_GONE', 2]);
   });
 
-  test('N8: has no limit of its own; with one, the question is taken back', () => {
+  test('N8: has no default limit; with one, the action is withdrawn', () => {
     const run = new Run(graph([ask('a'), ask('b', 'confirm', { timeoutMs: 50 })], { failFast: false })).fires(
       'b',
     );
@@ -137,7 +137,7 @@ describe('N7: a question', () => {
     ]);
   });
 
-  test('a message that is no text fails it before anybody is asked', () => {
+  test('a message that is not text fails it before the action is requested', () => {
     const run = new Run(graph([ask('a', 'text', { message: lit(3) })]));
     expect([run.commands, run.state.run.failure?.code]).toEqual([[], 'E_NOT_TEXT']);
   });

@@ -8,7 +8,7 @@ const task = (nodes: Graph['nodes'], options: Partial<Graph> = {}) =>
 
 const sub = (options = {}, given = {}) => runs('sub', 'task', given, options);
 
-describe('N6: a workflow inside of another', () => {
+describe('N6: a workflow inside another', () => {
   test('has inputs, names and steps of its own, and its result is the node’s value', () => {
     const inner = task([call('a', { x: input('x'), other: step('b') }), call('b')], {
       inputs: [required('x')],
@@ -115,7 +115,7 @@ describe('N6: a workflow inside of another', () => {
     ]);
   });
 
-  test('recursion ends where five workflows stand inside each other', () => {
+  test('recursion ends at five nested workflows', () => {
     const inner = task([call('a'), sub({ after: ['a'] })]);
     const run = new Run(withTasks(inner, inner));
     for (const path of ['', 'sub/', 'sub/sub/', 'sub/sub/sub/', 'sub/sub/sub/sub/']) {
