@@ -1,5 +1,7 @@
 import type { Graph } from '../../../graph/model.js';
+import { planOf } from '../../../plan/plan.js';
 import type { RunState } from '../../engine/contract.js';
+import { restore } from '../../engine/snapshot.js';
 import {
   type HostRow,
   type Journal,
@@ -8,9 +10,8 @@ import {
   JournalFailedError,
   type LoadedRun,
 } from '../journal.js';
-import { restored } from './machine.js';
 
-/** So many writes of a run may fail one after the other before it is given up. */
+/** So many writes of a run may fail one after the other before it is abandoned. */
 export const MAX_FAILED_WRITES = 3;
 
 type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed'>;
@@ -135,6 +136,6 @@ export class JournalWriter<Pending> {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;
-    return { wasWritten, state: loaded && restored(this.#graph, loaded.rows), hostRows };
+    return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

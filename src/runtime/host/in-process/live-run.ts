@@ -1,5 +1,9 @@
 import type { Json } from '../../../graph/json.js';
-import type { Event, Fact, Failure, RunState } from '../../engine/contract.js';
+import { type Plan, planOf } from '../../../plan/plan.js';
+import type { Advance, Event, Fact, Failure, RunState } from '../../engine/contract.js';
+import { advance, start } from '../../engine/engine.js';
+import { commandOf, outstanding } from '../../engine/read.js';
+import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';
 import { runRef } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
@@ -9,18 +13,7 @@ import { type Call, type CallingRun, CallsInFlight, type SharedContext } from '.
 import { type Clock, processClock, type Turns } from './clock.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import {
-  begin,
-  isOpen,
-  mayChange,
-  owed,
-  proceed,
-  restored,
-  type Start,
-  startOf,
-  type Transition,
-} from './machine.js';
-import { type Asks, OpenCommands } from './open-commands.js';
+import { type Asks, OpenCommands, type TimedRun } from './open-commands.js';
 import {
   type CancelOptions,
   type LiveStatus,
@@ -29,32 +22,32 @@ import {
   type RunKeeper,
   type RunResumption,
   type RunStart,
+  type Start,
+  startOf,
   tellFacts,
 } from './run-host.js';
-import type { TimedRun } from './run-timer.js';
 
-/** What is told and carried out once it is safe. */
+/** What takes effect once the journal has it: facts for observers, commands, a response. */
 interface Pending {
-  readonly transition: Transition;
+  readonly transition: Advance;
   readonly events: readonly Event[];
   readonly delivery: Delivery | undefined;
-  /** To the delivery. */
+  /** The answer to the delivery. */
   readonly response: Json;
-  /** What is noted of it. */
+  /** Rows of the host that are written with it. */
   readonly noted: readonly HostRow[];
 }
 
 /**
- * A run under way: it takes the engine's commands, makes the calls, keeps the time and feeds the answers back, all that
- * came meanwhile at once. What it asks for stays open until it is answered. What runs next is the engine's decision
- * alone. It pauses now and then, so that whatever else goes on in the process has its turn, a cancellation of this run
- * included.
+ * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
+ * stays open until it is answered. Only the engine decides what runs next. The run yields to the event loop at
+ * intervals, so that other work, a cancellation of the run included, is not delayed.
  *
- * With a journal, nothing of a transition is carried out or told before it is written. If that fails, the run goes on
- * from what was written; see {@link JournalWriter}.
+ * With a journal, a transition takes effect only after it is written. If a write fails, the run continues from what was
+ * written; see {@link JournalWriter}.
  *
- * Begins with {@link go}. When it is over no timer of it is left, and calls that never came back are aborted. What it
- * needs only while it moves is made then, and let go of when it waits: many runs wait at once.
+ * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
+ * a waiting run does not need are released: many runs wait at once.
  */
 export class LiveRun implements CallingRun, TimedRun {
   readonly #host: RunHost;
@@ -69,19 +62,19 @@ export class LiveRun implements CallingRun, TimedRun {
   #reader: InboxReader | undefined;
   #ref: string | undefined;
   #state: RunState;
-  /** What it begins with, until that is safe. */
+  /** What it starts with, until the start is safe. */
   #start: Start | undefined;
-  /** The start, until it is carried out. */
-  #begun: Transition | undefined;
+  /** The transition of the start, until it is taken. */
+  #begun: Advance | undefined;
   /** The engine owes a continuation. */
   #more = false;
-  /** Wait until everything is safe. */
+  /** Callbacks of {@link whenSafe}. */
   #waiting: (() => void)[] | undefined;
   #isBusy = false;
-  /** It has work to do, and waits for the next turn of the event loop. */
+  /** It has work to do, and continues in a later turn of the event loop. */
   #isPaused = false;
   #isOver = false;
-  /** Calls have come back, and what came right after them is waited for. */
+  /** Calls have returned, and those that return in the same microtask are awaited. */
   #isGathering = false;
 
   constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
@@ -94,23 +87,20 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#open = new OpenCommands(this);
     if ('loaded' in run) {
       const { loaded } = run;
-      this.#state = restored(graph, loaded.rows);
+      this.#state = restore(planOf(graph), loaded.rows);
       const { input } = this.#state;
       this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
       this.#writer = journal && new JournalWriter(journal, graph, loaded);
-      const { commands, more } = owed(this.#state);
+      const { commands, more } = outstanding(this.#state);
       this.#more = more;
-      for (const command of commands) {
-        if (mayChange(this.#state, command)) this.#open.takeAgain(command);
-        else this.#open.take(command);
-      }
+      this.#open.takeOver(commands, this.#state);
       return;
     }
     this.#start = startOf(run, host, clock.now());
     const { input } = this.#start;
     this.#mask = run.mask ?? new RunMask(graph, { input });
     this.#writer = journal && new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
-    this.#begun = begin(graph, this.#start);
+    this.#begun = begin(planOf(graph), this.#start);
     this.#state = this.#begun.state;
   }
 
@@ -142,7 +132,7 @@ export class LiveRun implements CallingRun, TimedRun {
     return this.#open.nextTime;
   }
 
-  /** What it asks for, the oldest first. */
+  /** The open questions, the oldest first. */
   get asks(): Asks {
     return this.#open.asks;
   }
@@ -162,7 +152,7 @@ export class LiveRun implements CallingRun, TimedRun {
     return this.#writer?.hasBegun ?? true;
   }
 
-  /** Carries out what the start, a cancellation before it, or the process that had the run has left to do. */
+  /** Starts the run, or continues it after a restart. */
   go(): void {
     if (this.#begun === undefined) this.#readInbox();
     this.#work();
@@ -178,7 +168,7 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#waiting.push(look);
   }
 
-  /** Takes something in from outside. It is not kept waiting by a pause. */
+  /** Takes something that was sent to the run. A pause does not delay it. */
   deliver(delivery: Delivery): void {
     this.#in.deliver(delivery);
     this.#workAtOnce();
@@ -191,12 +181,12 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#feedAtOnce({ kind: 'actionSubmitted', at: this.clock.now(), command: action, value: copy });
   }
 
-  /** The user who was asked could not or would not answer. */
+  /** Fails an action that the user could not or would not answer. */
   refuse(action: string, failure: Failure): void {
     this.#feedAtOnce({ kind: 'actionFailed', at: this.clock.now(), command: action, failure });
   }
 
-  /** Gives the run up; see the `cancelled` event of the engine. */
+  /** Cancels the run; see the `cancelled` event of the engine. */
   cancel(reason: string, { compensate = false, code, by }: CancelOptions = {}): void {
     this.#feedAtOnce({
       kind: 'cancelled',
@@ -223,7 +213,7 @@ export class LiveRun implements CallingRun, TimedRun {
   returned(event: Event, call: Call, mask: CallMask | undefined): void {
     if (mask !== undefined) this.#mask.returned(call, mask);
     if (this.#isOver) return;
-    this.#in.add(this.#open.mayBeMadeBefore(call.id) ? unsure(event) : event);
+    this.#in.add(this.#open.checked(event));
     if (this.#isGathering || this.#isPaused) return;
     // Calls that come back one right after the other are taken in together: a transition has its price.
     this.#isGathering = true;
@@ -234,7 +224,7 @@ export class LiveRun implements CallingRun, TimedRun {
     });
   }
 
-  /** Takes in what does not come of the run's own doing: it is not kept waiting by a pause. */
+  /** Takes an event from outside. A pause does not delay it. */
   #feedAtOnce(event: Event): void {
     if (this.#isOver) return;
     this.#in.add(event);
@@ -258,7 +248,7 @@ export class LiveRun implements CallingRun, TimedRun {
     try {
       for (let steps = 0; this.#hasWork; steps += 1) {
         if (this.#waiting !== undefined && this.isSafe) this.#callWaiting();
-        // What is left to do for a run that is over is little, and it is not to be seen half ended.
+        // A run that is over has little left to do, and must not be seen half ended.
         if (steps >= least && this.#state.run.status === 'running' && turns?.isOver) {
           this.#pause(turns);
           this.#open.armTimer();
@@ -318,7 +308,7 @@ export class LiveRun implements CallingRun, TimedRun {
     for (const look of waiting) look();
   }
 
-  /** What comes in goes before calls that are still to be made: it may be that they are not wanted any more. */
+  /** Events go before calls that are still to be made: they may cancel these calls. */
   #step(): void {
     const incoming = this.#incoming;
     const written = this.#writer?.takeWritten();
@@ -331,10 +321,10 @@ export class LiveRun implements CallingRun, TimedRun {
       this.#begun = undefined;
       this.#take(begun, NO_EVENTS);
     } else if (this.#more) {
-      this.#take(proceed(this.#state, NO_EVENTS), NO_EVENTS);
+      this.#take(advance(this.#state.plan, this.#state, NO_EVENTS), NO_EVENTS);
     } else if (incoming?.hasEvents === true) {
-      const events = this.#withNotStarted(incoming.takeEvents());
-      this.#take(proceed(this.#state, events), events);
+      const events = this.#open.withNotStarted(incoming.takeEvents());
+      this.#take(advance(this.#state.plan, this.#state, events), events);
     } else {
       const delivery = incoming?.takeDelivery();
       if (delivery !== undefined) this.#openDelivery(delivery);
@@ -349,26 +339,18 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
-  /** A cancellation comes alone. It says which calls and reads wait to be made. */
-  #withNotStarted(events: readonly Event[]): readonly Event[] {
-    const [event] = events;
-    if (event?.kind !== 'cancelled') return events;
-    const { notStarted } = this.#open;
-    return notStarted.length === 0 ? events : [{ ...event, notStarted }];
-  }
-
   #openDelivery(delivery: Delivery): void {
     const opened = delivery.open(this.#state);
-    const events = opened === undefined ? NO_EVENTS : this.#withNotStarted([opened]);
+    const events = opened === undefined ? NO_EVENTS : this.#open.withNotStarted([opened]);
     const command = opened !== undefined && 'command' in opened ? opened.command : undefined;
     const isLate = command !== undefined && !this.#open.has(command);
-    const transition = proceed(this.#state, events);
-    const isOpenStill = command !== undefined && isOpen(this.#state, command);
+    const transition = advance(this.#state.plan, this.#state, events);
+    const isOpenStill = command !== undefined && commandOf(this.#state, command) !== undefined;
     const isTaken = opened !== undefined && !isLate && !isOpenStill;
     this.#take(transition, events, delivery, delivery.respond(isTaken));
   }
 
-  #take(transition: Transition, given: readonly Event[], delivery?: Delivery, response: Json = null): void {
+  #take(transition: Advance, given: readonly Event[], delivery?: Delivery, response: Json = null): void {
     const { state, consumed } = transition;
     this.#state = state;
     const isWhole = consumed >= given.length;
@@ -400,7 +382,8 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#more = more;
     for (const command of commands) this.#open.take(command);
     for (const event of events) {
-      if ('command' in event && !isOpen(state, event.command)) this.#open.settle(event.command);
+      if ('command' in event && commandOf(state, event.command) === undefined)
+        this.#open.settle(event.command);
     }
     this.#tell(facts, delivery, response);
     for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
@@ -423,13 +406,13 @@ export class LiveRun implements CallingRun, TimedRun {
     );
   }
 
-  /** The state was dropped: goes on from what was written. Calls in flight are kept where they are still wanted. */
+  /** Continues from what was written after a failed write. Calls in flight that the state still expects are kept. */
   #goOnFrom(
     { state, wasWritten, hostRows }: Reloaded,
     { transition, events, delivery, response, noted }: Pending,
   ): void {
     if (!wasWritten) {
-      // What was delivered is judged anew; the event it led to is not taken in by itself.
+      // The delivery is opened again, which makes its event again.
       this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
       this.#mask.putBack(noted);
     }
@@ -447,9 +430,9 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#readInbox();
   }
 
-  /** Expects what the state still wants answered. Calls that are in flight, or have come back, are not made again. */
+  /** Expects what the state still wants answered. Calls that are in flight or have returned are not made again. */
   #expectOwed(): void {
-    const { commands, more } = owed(this.#state);
+    const { commands, more } = outstanding(this.#state);
     this.#more = more;
     const answered = this.#in.answered;
     for (const command of commands) {
@@ -461,7 +444,7 @@ export class LiveRun implements CallingRun, TimedRun {
   /** The start was not written. */
   #beginAgain(): void {
     if (this.#start === undefined) throw new Error('the journal lost a run that it had');
-    this.#begun = begin(this.#state.plan.graph, this.#start);
+    this.#begun = begin(this.#state.plan, this.#start);
     this.#state = this.#begun.state;
   }
 
@@ -490,12 +473,10 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 }
 
-/** The event of a call that may have been made before: one that failed may have taken effect then. */
-function unsure(event: Event): Event {
-  if (event.kind !== 'toolFailed') return event;
-  return { ...event, attempted: true, failure: { ...event.failure, outcomeUnknown: true } };
-}
-
 const NO_EVENTS: readonly Event[] = [];
 
 const SETTLED = Promise.resolve();
+
+function begin(plan: Plan, { input, ids }: Start): Advance {
+  return start(plan, input, ids);
+}

@@ -1,9 +1,9 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import type { Command } from '../../engine/contract.js';
+import type { Command, Event, RunState } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { Call } from './calls-in-flight.js';
+import { type Clock, callAt } from './clock.js';
 import { Queue } from './inbox.js';
-import { RunTimer, type TimedRun } from './run-timer.js';
 
 /** A command that asks somebody outside. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
@@ -62,16 +62,21 @@ export class OpenCommands {
     }
   }
 
-  /** Takes a call that is made again: the process that had the run may have made it. */
-  takeAgain(call: Call): void {
-    this.#madeBefore ??= new Set();
-    this.#madeBefore.add(call.id);
-    this.take(call);
+  /** Takes the commands of a run from another process, which may have made calls that do more than read. */
+  takeOver(commands: readonly Command[], state: RunState): void {
+    for (const command of commands) {
+      if (command.kind === 'callTool' && state.safetyOf(command.tool) !== 'readOnly') {
+        this.#madeBefore ??= new Set();
+        this.#madeBefore.add(command.id);
+      }
+      this.take(command);
+    }
   }
 
-  /** Whether the process that had the run may have made a call. */
-  mayBeMadeBefore(id: string): boolean {
-    return this.#madeBefore?.has(id) === true;
+  /** The event of a call that returned. One that failed, and may have been made before, may have taken effect then. */
+  checked(event: Event): Event {
+    if (event.kind !== 'toolFailed' || this.#madeBefore?.has(event.command) !== true) return event;
+    return { ...event, attempted: true, failure: { ...event.failure, outcomeUnknown: true } };
   }
 
   /** Waits for the answer to a command, or for its time. A call of it is not made. */
@@ -90,7 +95,7 @@ export class OpenCommands {
     else this.#timer.addLimit(id, dueAt);
   }
 
-  /** Takes a command away that was answered or given up. One that is not open is left alone. */
+  /** Takes a command away that was answered or cancelled. One that is not open is left alone. */
   settle(id: string): void {
     const command = this.#others?.delete(id);
     if (command === undefined) this.#asks.delete(id);
@@ -110,22 +115,25 @@ export class OpenCommands {
     return this.#busy > 0;
   }
 
-  /** Whether calls are still to be made. One that was given up may be among them. */
+  /** Whether calls are still to be made. A cancelled one may be among them. */
   get hasCalls(): boolean {
     return this.#toMake !== undefined && this.#toMake.length > 0;
   }
 
-  /** Takes the next call that is still to be made; nothing where it was given up meanwhile. */
+  /** Takes the next call that is still to be made; nothing if it was cancelled meanwhile. */
   nextCall(): Call | undefined {
     const call = this.#toMake?.shift();
     return call !== undefined && this.has(call.id) ? call : undefined;
   }
 
-  /** The ids of calls and reads that are still to be made, and were not made before. */
-  get notStarted(): readonly string[] {
-    return [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
-      kind === 'evaluate' || this.mayBeMadeBefore(id) ? [] : [id],
+  /** A cancellation comes alone, with the ids of calls and reads that were not made, here or before. */
+  withNotStarted(events: readonly Event[]): readonly Event[] {
+    const [event] = events;
+    if (event?.kind !== 'cancelled') return events;
+    const notStarted = [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
+      kind === 'evaluate' || this.#madeBefore?.has(id) === true ? [] : [id],
     );
+    return notStarted.length === 0 ? events : [{ ...event, notStarted }];
   }
 
   /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
@@ -172,5 +180,178 @@ function awaited(command: Expected): Awaits {
       return command.purpose === 'backoff' ? 'host' : command.purpose === 'wait' ? 'time' : 'limit';
     default:
       return unreachable(command);
+  }
+}
+
+/** A run as its timer sees it. */
+export interface TimedRun extends Waiting {
+  readonly clock: Clock;
+  /** Times have come. @param ids what they are of, in the order in which they were due. */
+  timesUp(ids: readonly string[]): void;
+}
+
+/** Keeps the time for one run, however much it waits for: one timer of the clock, for the earliest time. */
+export class RunTimer {
+  readonly #run: TimedRun;
+  /** What moves the run on. */
+  #times: DueTimes | undefined;
+  /** What only bounds something else. */
+  #limits: DueTimes | undefined;
+  #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
+
+  constructor(run: TimedRun) {
+    this.#run = run;
+  }
+
+  addTime(id: string, dueAt: number): void {
+    this.#times ??= new DueTimes(this.#run);
+    this.#times.add(id, dueAt);
+  }
+
+  addLimit(id: string, dueAt: number): void {
+    this.#limits ??= new DueTimes(this.#run);
+    this.#limits.add(id, dueAt);
+  }
+
+  /** Whether nothing is due any more. */
+  get isEmpty(): boolean {
+    return this.#armed === undefined && this.#times?.first === undefined && this.#limits?.first === undefined;
+  }
+
+  /** When the first time comes that moves the run on, in ms since the epoch. */
+  get nextTime(): number {
+    return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Sets the clock's timer for the earliest time. One that comes too early is set again when it comes. */
+  arm(): void {
+    const dueAt = Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
+    if (dueAt === Number.POSITIVE_INFINITY) this.clear();
+    else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
+      this.#disarm();
+      this.#armed = { dueAt, cancel: callAt(this.#run.clock, dueAt, () => this.#fire()) };
+    }
+  }
+
+  /** Forgets all times. */
+  clear(): void {
+    this.#disarm();
+    this.#times = undefined;
+    this.#limits = undefined;
+  }
+
+  #disarm(): void {
+    this.#armed?.cancel();
+    this.#armed = undefined;
+  }
+
+  #fire(): void {
+    this.#armed = undefined;
+    const now = this.#run.clock.now();
+    const due: { readonly id: string; readonly dueAt: number }[] = [];
+    for (const times of [this.#times, this.#limits]) {
+      for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);
+    }
+    if (due.length === 0) this.arm();
+    else this.#run.timesUp(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
+  }
+}
+
+/** A time that something of a run is due. */
+interface Due {
+  readonly id: string;
+  /** Ms since the epoch. */
+  readonly dueAt: number;
+}
+
+/** What waits for the times. */
+export interface Waiting {
+  /** Whether the time of an id is still waited for. Once it is not, it never is again. */
+  isOpen(id: string): boolean;
+}
+
+/** So many entries are kept before those that are not wanted any more are looked for. */
+const FEW = 32;
+
+/**
+ * The times a run waits for, the earliest first: a binary heap. A time that is not wanted any more stays in it until it
+ * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
+ */
+export class DueTimes {
+  readonly #waiting: Waiting;
+  #heap: Due[] = [];
+  #limit = FEW;
+
+  constructor(waiting: Waiting) {
+    this.#waiting = waiting;
+  }
+
+  add(id: string, dueAt: number): void {
+    if (this.#heap.length >= this.#limit) this.#sweep();
+    this.#heap.push({ id, dueAt });
+    this.#rise(this.#heap.length - 1);
+  }
+
+  /** The earliest time that is wanted. */
+  get first(): Due | undefined {
+    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
+      if (this.#waiting.isOpen(first.id)) return first;
+      this.#dropFirst();
+    }
+    return undefined;
+  }
+
+  /** Takes the earliest time that is wanted away, if it has come. */
+  takeDue(now: number): Due | undefined {
+    const { first } = this;
+    if (first === undefined || first.dueAt > now) return undefined;
+    this.#dropFirst();
+    return first;
+  }
+
+  #sweep(): void {
+    const wanted = this.#heap.filter(({ id }) => this.#waiting.isOpen(id));
+    // A sorted list is a heap.
+    this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
+    this.#limit = Math.max(FEW, wanted.length * 2);
+  }
+
+  #dropFirst(): void {
+    const last = this.#heap.pop();
+    if (last === undefined || this.#heap.length === 0) return;
+    this.#heap[0] = last;
+    this.#sink(0);
+  }
+
+  #rise(from: number): void {
+    const heap = this.#heap;
+    const due = heap[from] as Due;
+    let at = from;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Due;
+      if (parent.dueAt <= due.dueAt) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = due;
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const due = heap[from] as Due;
+    let at = from;
+    for (;;) {
+      let below = 2 * at + 1;
+      const left = heap[below];
+      if (left === undefined) break;
+      const right = heap[below + 1];
+      const child = right !== undefined && right.dueAt < left.dueAt ? right : left;
+      if (child === right) below += 1;
+      if (child.dueAt >= due.dueAt) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = due;
   }
 }

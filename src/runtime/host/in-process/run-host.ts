@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/node-expressions.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
-import type { Event, Fact, RunState } from '../../engine/contract.js';
+import type { Event, Fact, RunState, StartIds } from '../../engine/contract.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { CallPort } from '../../tools/port.js';
+import { copyJson } from '../../tools/to-json.js';
 import type { HostRow, InboxItem, Journal, LoadedRun } from '../journal.js';
 import type { RunMask } from '../run-mask.js';
 import type { SharedContext } from './calls-in-flight.js';
@@ -25,7 +27,7 @@ export interface RunHost {
 interface RunOptions {
   /** Must not change while the run lasts, nor afterwards. */
   readonly graph: Graph;
-  /** What every call of the run is given; read anew for each call. */
+  /** What every call of the run is given; read again for each call. */
   readonly context: SharedContext;
   /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
   readonly mask?: RunMask;
@@ -53,9 +55,9 @@ export interface RunKeeper {
   changed(): void;
   /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
   broken(fault: unknown): void;
-  /** Told every fact, in order, with the run as it is then. What it throws does not change the run. */
+  /** Gets every fact, in order, with the run after it. What it throws does not change the run. */
   observe?(fact: Fact, state: RunState): void;
-  /** Told what `observe` threw. Default: a process warning says so. */
+  /** Gets what `observe` threw. Default: a process warning reports it. */
   observerFailed?(error: unknown, fact: Fact): void;
   /**
    * Takes note of a transition before it is safe, and gives the rows that have to be written with it.
@@ -67,12 +69,12 @@ export interface RunKeeper {
   receive?(item: InboxItem): Delivery;
 }
 
-/** How a run is given up. */
+/** How a run is cancelled. */
 export interface CancelOptions {
   readonly compensate?: boolean;
   /** The code of the run's failure. Default: `E_CANCELLED`. */
   readonly code?: string;
-  /** Who gives it up. */
+  /** Who cancels it. */
   readonly by?: JsonObject;
 }
 
@@ -94,7 +96,7 @@ export function noteTransition(
   return learned.length === 0 ? noted : [...learned, ...noted];
 }
 
-/** Tells facts to the observer of a run. What it throws does not change the run. */
+/** Gives facts to the observer of a run. What it throws does not change the run. */
 export function tellFacts(keeper: RunKeeper, facts: readonly Fact[], state: RunState): void {
   if (keeper.observe === undefined) return;
   for (const fact of facts) {
@@ -117,4 +119,52 @@ function tellFault(keeper: RunKeeper, error: unknown, fact: Fact): void {
 
 function warn(error: unknown): void {
   process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
+}
+
+/** What a run begins with. */
+export interface Start {
+  readonly input: JsonObject;
+  readonly ids: StartIds;
+}
+
+/** What a run begins with at a time, in ms since the epoch. What becomes of its input outside must not reach it. */
+export function startOf(
+  { graph, runId, input, deadlineMs }: RunStart,
+  { toolSafety }: RunHost,
+  at: number,
+): Start {
+  const deadline = deadlineMs === undefined ? {} : { deadlineAt: at + deadlineMs };
+  const tools = toolSafety === undefined ? {} : { tools: toolsOf(graph, toolSafety) };
+  return {
+    input: (copyJson(input) as JsonObject | undefined) ?? structuredClone(input),
+    ids: { runId, at, random: Math.random(), ...tools, ...deadline },
+  };
+}
+
+type SafetyOf = (tool: string) => ToolSafety;
+
+const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>>();
+
+/**
+ * How the tools that a graph calls may be repeated, as its start takes them: those that are `none` are left out. It is
+ * looked for once for each graph and catalogue.
+ */
+function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
+  const byCatalogue = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
+  tools.set(graph, byCatalogue);
+  const found = byCatalogue.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
+  byCatalogue.set(safetyOf, found);
+  return found;
+}
+
+function findTools(graph: Graph, safetyOf: SafetyOf): Record<string, ToolSafety> {
+  const found: Record<string, ToolSafety> = {};
+  for (const { nodes } of [graph, ...(graph.tasks ?? [])]) {
+    for (const node of nodesOf({ nodes })) {
+      if (node.kind !== 'call' || Object.hasOwn(found, node.tool)) continue;
+      const safety = safetyOf(node.tool);
+      if (safety !== 'none') found[node.tool] = safety;
+    }
+  }
+  return found;
 }
