@@ -28,7 +28,7 @@ describe('MessageLines', () => {
         const { passed, refused } = split(at.slice(1).map((to, i) => bytes.subarray(at[i], to)));
         expect(passed).toMatchObject([{ id: 1 }, { id: 2 }, { id: 3 }]);
         expect(refused.map(({ error }) => error.message)).toStrictEqual([
-          'Invalid Request: a message must not exceed 200 bytes',
+          'Invalid Request: a message must not exceed 200 bytes; send large content in several calls, or a reference to it',
           'Invalid Request: `jsonrpc` must be "2.0"',
         ]);
       }),
@@ -40,8 +40,50 @@ describe('MessageLines', () => {
     const line = ping(1).padEnd(LIMIT);
     expect(split([Buffer.from(`${line}\n${line} \n`)])).toMatchObject({
       passed: [{ id: 1 }],
-      refused: [{ id: null, error: { code: -32600 } }],
+      refused: [{ id: 1, error: { code: -32600 } }],
     });
+  });
+
+  const filler = 'x'.repeat(LIMIT);
+  test.each<[string, string, string | number | null]>([
+    ['before the params', `{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":"${filler}"}}`, 7],
+    ['behind the params', `{"method":"m","params":{"a":"${filler}"},"jsonrpc":"2.0","id":8}`, 8],
+    ['a text, with spaces', `{ "params" : ["${filler}"] , "id" : "a\\"é" , "method" : "m" }`, 'a"é'],
+    ['beside ids in params', `{"method":"m","params":{"id":1,"a":[{"id":2}],"b":"${filler}"},"id":3}`, 3],
+    ['beside texts that look like it', `{"method":"m","params":"${filler}\\",\\"id\\":4","id":5}`, 5],
+    ['beside an escaped backslash', `{"method":"m","params":"${filler}\\\\","id":6}`, 6],
+    ['a long text, which no client sends', `{"id":"${filler.repeat(2)}","method":"m"}`, null],
+    ['null', `{"id":null,"method":"m","params":"${filler}"}`, null],
+    ['missing', `{"method":"m","params":"${filler}"}`, null],
+    ["that of a response, which is the server's own", `{"id":9,"result":{"a":"${filler}"}}`, null],
+    ['inside a batch', `[{"id":10,"method":"m","params":"${filler}"}]`, null],
+    ['after the end of the message', `{"params":"${filler}"},"id":11,"method":"m"`, null],
+    ['not in JSON', `"id":12,"method":"m",${filler}`, null],
+  ])('answers an overlong request with its id: %s', (_name, line, id) => {
+    const bytes = Buffer.from(`${line}\n${ping(1)}\n`);
+    const whole = split([bytes]);
+    expect(whole.passed).toMatchObject([{ id: 1 }]);
+    expect(whole.refused).toMatchObject([{ id, error: { code: -32600 } }]);
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length)), (cuts) => {
+        const at = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        expect(split(at.slice(1).map((to, i) => bytes.subarray(at[i], to)))).toStrictEqual(whole);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('an overlong request is answered as soon as its id is known', () => {
+    const refused: Refusal[] = [];
+    const lines = new MessageLines(
+      () => {},
+      (answer) => refused.push(answer),
+      LIMIT,
+    );
+    lines.write(Buffer.from(`{"id":1,"method":"m","params":"${filler}`));
+    expect(refused).toMatchObject([{ id: 1 }]);
+    lines.write(Buffer.from(`${filler}"}\n`));
+    expect(refused).toHaveLength(1);
   });
 
   test.each<[string, string, number, string | number | null]>([

@@ -2,7 +2,8 @@ import { oneLine } from '../../tools/encode-text.js';
 
 /** What this adapter says about messages that never reach the server, to clients and to operators. */
 export const texts = {
-  messageTooLong: (limit: number) => `Invalid Request: a message must not exceed ${limit} bytes`,
+  messageTooLong: (limit: number) =>
+    `Invalid Request: a message must not exceed ${limit} bytes; send large content in several calls, or a reference to it`,
   notJson: () => 'Parse error: the line is not JSON',
   batch: () => 'Invalid Request: batches are not supported, send one message per line',
   notObject: () => 'Invalid Request: a message is a JSON object',
