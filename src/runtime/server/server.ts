@@ -103,7 +103,7 @@ class RegistryServer implements StepwrightServer {
   ) {
     this.#schemas = schemas;
     this.#workflows = workflows;
-    const { newRunId, runs: limits, toolAnswerMs: answerMs, log, journal } = settings;
+    const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, log, journal } = settings;
     const runs = new MemoryRunStore({
       calls: catalogue,
       schemas,
@@ -116,7 +116,7 @@ class RegistryServer implements StepwrightServer {
       limits,
     });
     this.#runs = runs;
-    this.#composite = new CompositeTools({ workflows, runs, schemas, answerMs, log });
+    this.#composite = new CompositeTools({ workflows, runs, schemas, answerMs, pageSize, log });
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const offers = promptOffers(registry, built, settings.prompts);

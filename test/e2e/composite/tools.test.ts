@@ -231,3 +231,84 @@ describe('a workflow as a tool', () => {
     expect((await callOf(client, 'w_outer')).structuredContent).toEqual({ result: 'b-1' });
   });
 });
+
+describe('list_workflows', () => {
+  type Line = Readonly<Record<string, unknown>>;
+  interface Listed {
+    readonly workflows: readonly Line[];
+    readonly runs: readonly Line[];
+    readonly next_cursor?: string;
+  }
+  const listOf = async (client: Parameters<typeof callOf>[0], args: Record<string, unknown> = {}) => {
+    const { structuredContent } = await callOf(client, 'list_workflows', args);
+    return structuredContent as unknown as Listed;
+  };
+  const idsOf = ({ runs: listed }: Listed) => listed.map(({ workflow_id }) => workflow_id);
+  const book3 = async (client: Parameters<typeof callOf>[0]) => {
+    const ids: string[] = [];
+    for (const city of ['Oslo', 'Rome', 'Bern']) ids.unshift(runIn(await callOf(client, 'w_book', { city })));
+    return ids;
+  };
+
+  test('gives as many workflows and as many runs as it is asked for, and the cursor of the rest', async () => {
+    const { client } = await atDesk();
+    const ids = await book3(client);
+    const pages: Listed[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await listOf(client, { limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+      pages.push(page);
+      cursor = page.next_cursor;
+    }
+    const whole = await listOf(client);
+    expect(whole.next_cursor).toBeUndefined();
+    expect(idsOf(whole)).toEqual(ids);
+    expect(pages.flatMap(({ workflows }) => workflows)).toEqual(whole.workflows);
+    expect(pages.flatMap(idsOf)).toEqual(ids);
+    expect(pages.map(({ runs: listed }) => listed.length)).toEqual([2, 1, 0, 0]);
+  });
+
+  test('a run that begins between two pages moves none to another page', async () => {
+    const { client } = await atDesk();
+    const ids = await book3(client);
+    const first = await listOf(client, { limit: 2 });
+    await callOf(client, 'w_book', { city: 'Lima' });
+    const second = await listOf(client, { limit: 2, cursor: first.next_cursor });
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
+  });
+
+  test('a page has at most as many items as a page of any list', async () => {
+    const { client } = await atDesk({ pageSize: 2 });
+    await book3(client);
+    const page = await listOf(client, { limit: 50 });
+    expect([page.workflows.length, page.runs.length]).toEqual([2, 2]);
+    const text = textIn(await callOf(client, 'list_workflows'));
+    expect(text).toContain('There are more: call list_workflows again with "cursor": "');
+  });
+
+  test('pages hold only runs of the status that is asked for', async () => {
+    const { client } = await atDesk();
+    await book3(client);
+    expect((await listOf(client, { status: 'failed', limit: 50 })).runs).toEqual([]);
+    const page = await listOf(client, { status: 'completed', limit: 50 });
+    expect(page.runs).toHaveLength(3);
+    expect(page.next_cursor).toBeUndefined();
+  });
+
+  test.each(['nonsense', '', Buffer.from('list_workflows 0 no-such-run').toString('base64url')])(
+    'refuses the cursor %j, which it did not return',
+    async (cursor) => {
+      const { client } = await atDesk();
+      const answer = await callOf(client, 'list_workflows', { cursor });
+      expect(answer.isError).toBe(true);
+      expect(failureIn(answer)).toMatchObject({ code: 'E_INPUT_INVALID' });
+    },
+  );
+
+  test.each([0, 1.5, '2'])('refuses the limit %j', async (limit) => {
+    const { client } = await atDesk();
+    expect(failureIn(await callOf(client, 'list_workflows', { limit }))).toMatchObject({
+      code: 'E_INPUT_INVALID',
+      message: expect.stringContaining('limit'),
+    });
+  });
+});

@@ -29,6 +29,8 @@ export interface CompositeToolsOptions {
   readonly schemas: SchemaCompiler;
   /** How long a call waits for its run, in ms. */
   readonly answerMs: number;
+  /** The most workflows and the most runs in one answer of `list_workflows`. */
+  readonly pageSize: number;
   readonly log: (text: string) => void;
 }
 
@@ -117,7 +119,7 @@ export class CompositeTools {
       case 'cancel_workflow':
         return this.#cancel(input, request);
       case 'list_workflows':
-        return this.#list(textIn(input, 'status'), request);
+        return this.#list(input, request);
       default:
         return name satisfies never;
     }
@@ -165,24 +167,36 @@ export class CompositeTools {
     return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
-  async #list(status: string | undefined, request: IdentifiedRequest): Promise<ToolResult> {
-    const all = await this.#options.runs.list(request.principal);
-    const runs = status === undefined ? all : all.filter((run) => run.status === status);
-    const workflows = [...this.#options.workflows.values()].map(({ graph, hash, tool }) => ({
+  async #list(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const limit = ownProperty(input, 'limit');
+    const size = Math.min(this.#options.pageSize, typeof limit === 'number' ? limit : Infinity);
+    const all = [...this.#options.workflows.values()];
+    const runsOfCaller = await this.#options.runs.list(request.principal);
+    const start = startOf(textIn(input, 'cursor'), all.length, runsOfCaller);
+    if (start === undefined) return failureResult({ code: 'E_INPUT_INVALID', message: texts.badCursor() });
+    const status = textIn(input, 'status');
+    const left = runsOfCaller.slice(start.run).filter((run) => status === undefined || run.status === status);
+    const runs = left.slice(0, size);
+    const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
       name: graph.name,
       ...(graph.version === undefined ? {} : { version: graph.version }),
       description: graph.description,
       hash,
       ...(tool === undefined ? {} : { tool: tool.name }),
     }));
+    const listed = start.workflow + workflows.length;
+    const hasMore = listed < all.length || runs.length < left.length;
+    const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
+    const next = hasMore ? { next_cursor: cursorOf(listed, last?.workflow_id) } : {};
     const lines = [
       ...workflows.map(({ name, description, tool }) => texts.workflowLine(name, description, tool)),
       '',
-      ...(runs.length === 0 ? [texts.noRuns] : runs.map(runLine)),
+      ...(runs.length === 0 && start.run === 0 ? [texts.noRuns] : runs.map(runLine)),
+      ...(next.next_cursor === undefined ? [] : [texts.moreListed(next.next_cursor)]),
     ];
     return {
       content: [{ type: 'text', text: lines.join('\n') }],
-      structuredContent: { workflows, runs: runs.map((run) => ({ ...run })) as readonly Json[] },
+      structuredContent: { workflows, runs: runs.map((run) => ({ ...run })) as readonly Json[], ...next },
     };
   }
 
@@ -210,6 +224,26 @@ function listingOf({ graph, tool, canWait }: ServedWorkflow & { readonly tool: W
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,
   };
+}
+
+/** A cursor of `list_workflows`: so many workflows were listed, and the runs up to this one. */
+function cursorOf(workflows: number, run = ''): string {
+  return Buffer.from(`list_workflows ${workflows} ${run}`).toString('base64url');
+}
+
+/** The offsets at which a page of `list_workflows` starts; nothing for a cursor that it did not return. */
+function startOf(
+  cursor: string | undefined,
+  workflows: number,
+  runs: readonly RunSummary[],
+): { readonly workflow: number; readonly run: number } | undefined {
+  if (cursor === undefined) return { workflow: 0, run: 0 };
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [, count, run] = /^list_workflows (\d{1,9}) (.*)$/s.exec(text) ?? [];
+  const workflow = Number(count);
+  if (run === undefined || workflow > workflows || cursorOf(workflow, run) !== cursor) return undefined;
+  const last = run === '' ? -1 : runs.findIndex(({ workflow_id }) => workflow_id === run);
+  return run !== '' && last === -1 ? undefined : { workflow, run: last + 1 };
 }
 
 /** With `run_id` under its own name; nothing where two runs are named. */

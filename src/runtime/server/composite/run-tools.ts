@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import type { ToolListing } from '../wire.js';
-import { ENVELOPE_SCHEMA } from './schemas.js';
+import { ENVELOPE_SCHEMA, STATUS_SCHEMA } from './schemas.js';
 import { texts } from './texts.js';
 import type { RUN_TOOLS } from './workflows.js';
 
@@ -38,7 +38,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     title: tools.getStatus.title,
     description: tools.getStatus.description,
     inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
-    outputSchema: ENVELOPE_SCHEMA,
+    outputSchema: STATUS_SCHEMA,
     annotations: READS,
   },
   cancel_workflow: {
@@ -60,7 +60,11 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     name: 'list_workflows',
     title: tools.list.title,
     description: tools.list.description,
-    inputSchema: strict({ status: { ...STATUS, description: tools.list.status } }),
+    inputSchema: strict({
+      status: { ...STATUS, description: tools.list.status },
+      limit: { type: 'integer', minimum: 1, description: tools.list.limit },
+      cursor: { type: 'string', description: tools.list.cursor },
+    }),
     outputSchema: {
       type: 'object',
       properties: {
@@ -96,6 +100,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
             required: ['workflow_id', 'name', 'status', 'arguments', 'started_at', 'open_actions'],
           },
         },
+        next_cursor: { type: 'string' },
       },
       required: ['workflows', 'runs'],
     },

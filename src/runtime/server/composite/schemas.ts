@@ -110,54 +110,65 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
   failed_items_omitted: { type: 'integer' },
 };
 
+const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  workflow_id: TEXT,
+  definition: {
+    type: 'object',
+    properties: { name: TEXT, version: TEXT, hash: TEXT },
+    required: ['name', 'hash'],
+  },
+  status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
+  cancelling: { type: 'boolean' },
+  running_steps: { type: 'array', items: TEXT },
+  waiting_steps: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step_id: TEXT, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT },
+      required: ['step_id', 'for'],
+    },
+  },
+  actions: { type: 'array', items: ACTION_SCHEMA },
+  action: ACTION_SCHEMA,
+  result: {},
+  remains: { type: 'object', properties: LOOSE_ENDS },
+  error: {
+    type: 'object',
+    properties: {
+      code: TEXT,
+      message: TEXT,
+      node: TEXT,
+      outcome_unknown: { type: 'boolean' },
+      details: {},
+      partial: { type: 'object' },
+      partial_omitted: { type: 'array', items: TEXT },
+      undone: { type: 'array', items: TEXT },
+      ...LOOSE_ENDS,
+    },
+    required: ['code', 'message', 'partial'],
+  },
+  warnings: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { code: TEXT, message: TEXT },
+      required: ['code', 'message'],
+    },
+  },
+};
+
+const ENVELOPE_REQUIRED = ['workflow_id', 'definition', 'status', 'actions'];
+
 /** The schema of an `Envelope`. */
 export const ENVELOPE_SCHEMA: JsonSchema = {
   type: 'object',
-  properties: {
-    workflow_id: TEXT,
-    definition: {
-      type: 'object',
-      properties: { name: TEXT, version: TEXT, hash: TEXT },
-      required: ['name', 'hash'],
-    },
-    status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
-    cancelling: { type: 'boolean' },
-    running_steps: { type: 'array', items: TEXT },
-    waiting_steps: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { step_id: TEXT, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT },
-        required: ['step_id', 'for'],
-      },
-    },
-    actions: { type: 'array', items: ACTION_SCHEMA },
-    action: ACTION_SCHEMA,
-    result: {},
-    remains: { type: 'object', properties: LOOSE_ENDS },
-    error: {
-      type: 'object',
-      properties: {
-        code: TEXT,
-        message: TEXT,
-        node: TEXT,
-        outcome_unknown: { type: 'boolean' },
-        details: {},
-        partial: { type: 'object' },
-        partial_omitted: { type: 'array', items: TEXT },
-        undone: { type: 'array', items: TEXT },
-        ...LOOSE_ENDS,
-      },
-      required: ['code', 'message', 'partial'],
-    },
-    warnings: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { code: TEXT, message: TEXT },
-        required: ['code', 'message'],
-      },
-    },
-  },
-  required: ['workflow_id', 'definition', 'status', 'actions'],
+  properties: ENVELOPE_PROPERTIES,
+  required: ENVELOPE_REQUIRED,
+};
+
+/** The schema of an `Envelope` that also says whether the workflow has changed since the run began. */
+export const STATUS_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: { ...ENVELOPE_PROPERTIES, definition_hash: TEXT, definition_changed: { type: 'boolean' } },
+  required: ENVELOPE_REQUIRED,
 };

@@ -116,6 +116,9 @@ export const texts = {
     `  ${started}${ended === undefined ? '' : ` to ${ended}`}  ${clip(json(given))}${omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`}`,
   workflowLine: (name: string, description: string, tool: string | undefined) =>
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
+  moreListed: (cursor: string) => `There are more: call list_workflows again with "cursor": ${json(cursor)}.`,
+  badCursor: () =>
+    '`cursor` is not one that list_workflows returned, or the run that it refers to was forgotten: call it again without `cursor`',
   twoIds: 'workflow_id and run_id name two runs: send one of them',
   unfitResult: (workflow: string, ref: string) =>
     `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was handed out in an envelope`,
@@ -144,7 +147,9 @@ export const texts = {
     list: {
       title: 'List workflows and runs',
       description: 'Lists the workflows of this server and your runs of them, the latest first.',
-      status: 'Only runs that stand so',
+      status: 'Only runs with this status',
+      limit: 'At most this many workflows and this many runs. Default: the page size of the server',
+      cursor: '`next_cursor` of the page before, with the same status',
     },
     workflowId: 'The id of the run, from the answer that said it waits or runs',
     actionId: 'The id of the action. May be left out where one is open.',
