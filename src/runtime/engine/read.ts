@@ -122,6 +122,23 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   };
 }
 
+/** A call whose effect was undone. */
+export interface UndoneCall extends Pick<NotUndone, 'step' | 'by'> {
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
+/** The calls whose effects were undone, with what undid them: the last to succeed first. */
+export function undoneCallsOf(state: RunState): UndoneCall[] {
+  return rowsOf(state.effects)
+    .filter(({ status }) => status === 'undone')
+    .sort((one, other) => other.order - one.order)
+    .flatMap(({ call, tool, input, own }) => {
+      if (tool === undefined || input === undefined) return [];
+      return [{ step: call, tool, input, ...(own === undefined ? {} : { by: own }) }];
+    });
+}
+
 function rowsOf<T extends TableName>(table: RowTable<T> | undefined): Tables[T][] {
   return table === undefined || table.size === 0 ? [] : Array.from(table.rows(), ([, row]) => row);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
-import type { Remains, UnknownCall } from '../engine/read.js';
+import type { Remains, UndoneCall, UnknownCall } from '../engine/read.js';
 import { maskedFailure } from '../tools/mask.js';
 import { jsonSize } from '../tools/to-json.js';
 import type { RunMask } from './run-mask.js';
@@ -44,6 +44,22 @@ export interface NotUndone {
   readonly outcome_unknown?: true;
 }
 
+/** Calls whose effects were undone, for a caller. */
+export interface UndoneCalls {
+  /** With what undid them, the last to succeed first. */
+  readonly undone_calls?: readonly ShownUndone[];
+  /** How many of them are not listed. */
+  readonly undone_calls_omitted?: number;
+}
+
+interface ShownUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  readonly tool: string;
+  /** Missing where it is too large to be shown. */
+  readonly input?: JsonObject;
+}
+
 /** A value with more bytes of JSON than this is named, and not shown. */
 export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
 
@@ -59,6 +75,17 @@ interface EndedRun {
 /** The side effects and unknown outcomes that remain: usually none. */
 export function remainingEffectsOf(run: EndedRun): RemainingEffects {
   return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
+}
+
+/** Lists undone calls as {@link remainingEffectsOf} lists those that remain. */
+export function shownUndone(calls: readonly UndoneCall[], mask: RunMask): UndoneCalls {
+  if (calls.length === 0) return {};
+  const omitted = calls.length - LISTED_CALLS;
+  const shown = calls.slice(0, LISTED_CALLS).map((call) => {
+    const isShown = jsonSize(call.input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
+    return { step: call.step, tool: call.tool, ...(isShown ? { input: mask.notUndone(call) } : {}) };
+  });
+  return { undone_calls: shown, ...(omitted > 0 ? { undone_calls_omitted: omitted } : {}) };
 }
 
 function notUndoneOf({

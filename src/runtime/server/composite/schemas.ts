@@ -143,6 +143,15 @@ const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
       partial: { type: 'object' },
       partial_omitted: { type: 'array', items: TEXT },
       undone: { type: 'array', items: TEXT },
+      undone_calls: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { step: TEXT, tool: TEXT, input: { type: 'object' } },
+          required: ['step', 'tool'],
+        },
+      },
+      undone_calls_omitted: { type: 'integer' },
       ...LOOSE_ENDS,
     },
     required: ['code', 'message', 'partial'],

@@ -1,11 +1,17 @@
-import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Graph, Node } from '../../../graph/model.js';
 import type { AskMode, Failure, OwedCommand, RunState } from '../../engine/contract.js';
 import { timerId } from '../../engine/identity.js';
-import { commandsOf, nodeRecord, outputOf, type Remains } from '../../engine/read.js';
+import { commandsOf, nodeRecord, outputOf, type Remains, undoneCallsOf } from '../../engine/read.js';
 import type { LiveStatus } from '../../host/in-process/run-host.js';
 import type { RunMask } from '../../host/run-mask.js';
-import { PARTIAL_LIMIT_BYTES, type RemainingEffects, remainingEffectsOf } from '../../host/side-effects.js';
+import {
+  PARTIAL_LIMIT_BYTES,
+  type RemainingEffects,
+  remainingEffectsOf,
+  shownUndone,
+  type UndoneCalls,
+} from '../../host/side-effects.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import { texts } from './texts.js';
@@ -205,7 +211,7 @@ function time(at: number): string {
 }
 
 /** Why a run failed or was cancelled, and what it leaves behind. */
-export interface EnvelopeError extends RemainingEffects {
+export interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */
@@ -244,6 +250,7 @@ function errorOf(run: EndedRun): EnvelopeError {
     ...(isUnknown ? { outcome_unknown: true } : {}),
     ...(details === undefined ? {} : { details }),
     ...partialOf(run),
+    ...shownUndone(undoneCallsOf(state), mask),
     ...remainingEffectsOf(run),
   };
 }
@@ -257,17 +264,27 @@ function partialOf({ graph: { nodes }, state, mask, remains }: EndedRun): Partia
   const partial: [string, Json][] = [];
   const omitted: string[] = [];
   const undone: string[] = [];
-  for (const { id } of nodes) {
+  for (const node of nodes) {
+    const { id } = node;
     if (nodeRecord(state, id)?.status !== 'succeeded') continue;
     const value = outputOf(state, id);
     if (remains.steps.includes(id)) undone.push(id);
     else if (value === undefined) continue;
     else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
-    else partial.push([id, mask.outputOf(id, value)]);
+    else {
+      const shown = valueRead(node, mask.outputOf(id, value));
+      if (shown !== undefined) partial.push([id, shown]);
+    }
   }
   return {
     partial: Object.fromEntries(partial),
     ...(omitted.length === 0 ? {} : { partial_omitted: omitted }),
     ...(undone.length === 0 ? {} : { undone }),
   };
+}
+
+/** The value of a step as its workflow reads it: that of a `set` with one field is what was written to the field. */
+function valueRead(node: Node, output: Json): Json | undefined {
+  if (node.kind !== 'set' || node.updates.length !== 1 || !isJsonObject(output)) return output;
+  return Object.values(output)[0];
 }

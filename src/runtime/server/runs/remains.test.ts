@@ -8,6 +8,7 @@ import {
   item,
   parallel,
   runs,
+  set,
   undo,
   withTasks,
 } from '../../engine/constructs.fixture.js';
@@ -40,6 +41,11 @@ describe('a run that is cancelled and undone', () => {
       details: { compensation: { done: ['tool-undo', 'tool-undo', 'tool-undo'], failed: [], not_run: [] } },
       partial: {},
       undone: ['a', 'b', 'c'],
+      undone_calls: [
+        { step: 'c', tool: 'tool-undo', input: { id: 'C', pin: '0000' } },
+        { step: 'b', tool: 'tool-undo', input: { id: 'B', pin: '0000' } },
+        { step: 'a', tool: 'tool-undo', input: { id: 'A', pin: '0000' } },
+      ],
     });
   });
 
@@ -93,6 +99,7 @@ describe('a run that is cancelled and undone', () => {
     expect((await store.get('run-1')).error).toMatchObject({
       partial: { sub: null },
       undone: ['each'],
+      undone_calls: [{ step: 'make[2]', tool: 'tool-undo', input: { id: 'z' } }],
       not_undone: [
         { step: 'make[1]', tool: 'tool-undo', input: { id: 'y' } },
         { step: 'make[0]', tool: 'tool-undo', input: { id: 'x' } },
@@ -108,6 +115,43 @@ describe('a run that is cancelled and undone', () => {
     await cancel(store, true);
     const { error } = await store.get('run-1');
     expect([error?.not_undone?.length, error?.not_undone_omitted]).toEqual([50, 20]);
+  });
+
+  test('lists no more undone calls than anybody reads, and counts the others', async () => {
+    const loop = foreach('each', lit(Array.from({ length: 70 }, (_, index) => index)), body([made('a')]));
+    const store = new Store({ ...tools, 'tool-undo': undoes() });
+    await store.start(graph(chain(loop, ask('sure'))));
+    await cancel(store, true);
+    const { error } = await store.get('run-1');
+    expect([error?.undone_calls?.length, error?.undone_calls_omitted]).toEqual([50, 20]);
+  });
+
+  test('shows no secret of a compensation that was made', async () => {
+    const store = new Store({ ...tools, 'tool-login': () => ok('undone') });
+    const secretly = call(
+      'a',
+      {},
+      { compensate: undo('tool-login', { pin: lit('4711'), id: step('a', 'id') }) },
+    );
+    await store.start(graph(chain(secretly, ask('sure'))));
+    await cancel(store, true);
+    expect((await store.get('run-1')).error?.undone_calls).toEqual([
+      { step: 'a', tool: 'tool-login', input: { pin: '••••', id: 'A' } },
+    ]);
+  });
+
+  test('names the steps of a `compensate` node, and calls that nothing else says how to undo', async () => {
+    const clean = compensate('clean', [
+      undo('tool-undo', { id: lit('X') }),
+      undo('tool-undo', { id: lit('B') }),
+    ]);
+    const nodes = [call('bad', {}, { onError: { fallbackNode: 'clean' } }), clean];
+    const store = new Store({ 'tool-bad': () => broken('no'), 'tool-undo': undoes('B') });
+    await store.start(graph(nodes));
+    expect((await store.get('run-1')).error).toMatchObject({
+      undone_calls: [{ step: 'clean', tool: 'tool-undo', input: { id: 'X' } }],
+      not_undone: [{ step: 'clean', tool: 'tool-undo', input: { id: 'B' } }],
+    });
   });
 
   test('shows no secret of a compensation that was never made', async () => {
@@ -297,6 +341,47 @@ describe('a `parallel` that rolls back', () => {
       ],
     });
     expect(error).not.toHaveProperty('undone');
+    expect(error).not.toHaveProperty('undone_calls');
+  });
+
+  test('names the calls of its branches that were undone', async () => {
+    const branches = { left: body([made('b')]), bad: body([call('bad')]) };
+    const both = parallel('both', branches, { onPartialFailure: 'rollback' });
+    const store = new Store({ ...tools, 'tool-bad': () => broken('no'), 'tool-undo': undoes() });
+    expect((await store.start(graph([both]))).error).toMatchObject({
+      undone_calls: [{ step: 'b', tool: 'tool-undo', input: { id: 'B', pin: '0000' } }],
+    });
+  });
+});
+
+describe('the partial results of a run that fails', () => {
+  const failing = { 'tool-bad': () => broken('no') };
+
+  test('of a step that writes one field are the value, as the workflow reads the step', async () => {
+    const nodes = [
+      set('round', { rounds: lit(3) }),
+      set('list', { seen: lit([1]) }),
+      set('nothing', { gone: step('round', 'missing') }),
+      call('bad'),
+    ];
+    const store = new Store(failing);
+    const { error } = await store.start(graph(chain(...nodes)));
+    expect(error?.partial).toEqual({ round: 3, list: [1] });
+  });
+
+  test('of a step that writes several fields are all of them', async () => {
+    const updates = { rounds: lit(3), last: lit('a') };
+    const store = new Store(failing);
+    const { error } = await store.start(graph(chain(set('round', updates), call('bad'))));
+    expect(error?.partial).toEqual({ round: { rounds: 3, last: 'a' } });
+  });
+
+  test('of a step that writes a secret are masked', async () => {
+    const token = { name: 'token', description: '', schema: {}, required: true, secret: true };
+    const nodes = [set('keep', { token: input('token') }), call('bad')];
+    const store = new Store(failing);
+    const { error } = await store.start(graph(chain(...nodes), { inputs: [token] }), { token: 'sesame' });
+    expect(error?.partial).toEqual({ keep: '••••' });
   });
 });
 
