@@ -39,20 +39,22 @@ export {
   type GuardOptions,
   guardProcess,
 } from './server/process.js';
-export { type BuiltWorkflow, type CheckedWorkflow, RegistrationError } from './server/registration.js';
 export {
+  type BuiltWorkflow,
+  type CheckedWorkflow,
   DefaultMismatchError,
   MissingFunctionError,
   NameTakenError,
   NestedWorkflowError,
   NotRegistrableError,
   OtherFunctionError,
+  RegistrationError,
   RegistrationProblem,
-  type SchemaOwner,
+  type SchemaRef,
   type StartProblem,
   ToolNameError,
   UnusableSchemaError,
-} from './server/registration-problems.js';
+} from './server/registration.js';
 export type { Elicit, Elicited, RequestContext } from './server/request.js';
 export { faultCodes, ProtocolFault } from './server/request.js';
 export {
@@ -61,7 +63,7 @@ export {
   ownerKey,
   ownerOf,
   UnidentifiedCallerError,
-} from './server/runs/owner.js';
+} from './server/runs/run-owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
 export { createServer } from './server/server.js';
 export type {

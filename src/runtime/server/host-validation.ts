@@ -1,4 +1,4 @@
-import { texts } from './texts.js';
+import { serverTexts } from './server-texts.js';
 
 /** Under which names a server is reached over HTTP, and from which web pages. */
 export interface HostValidationOptions {
@@ -46,11 +46,11 @@ export function hostValidation({
 }: HostValidationOptions = {}): (headers: HttpHeaders) => HttpRefusal | undefined {
   const hosts = allowedHosts.map((text) => {
     const host = readHost(text);
-    if (host === undefined) throw new RangeError(texts.notHost(text));
+    if (host === undefined) throw new RangeError(serverTexts.notHost(text));
     return host;
   });
   const origins = allowedOrigins?.map((text) => {
-    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i.test(text)) throw new RangeError(texts.notOrigin(text));
+    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i.test(text)) throw new RangeError(serverTexts.notOrigin(text));
     return originOf(text);
   });
   const isAllowedHost = (text: string | undefined): boolean => {
@@ -64,10 +64,10 @@ export function hostValidation({
   };
   return (headers) => {
     const host = single(headers.host ?? headers[':authority']);
-    if (!isAllowedHost(host)) return refusal(texts.foreignHost(host));
+    if (!isAllowedHost(host)) return refusal(serverTexts.foreignHost(host));
     const origin = headers.origin;
     if (origin === undefined || (typeof origin === 'string' && isAllowedOrigin(origin))) return undefined;
-    return refusal(texts.foreignOrigin(String(origin)));
+    return refusal(serverTexts.foreignOrigin(String(origin)));
   };
 }
 

@@ -1,11 +1,107 @@
+import type { ArgOptions } from '../../decorators/arg.js';
+import { readMetadata } from '../../decorators/metadata.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Registry } from '../tools/registry.js';
-import type { PromptOffer } from './offers.js';
+import type { Graph, Input } from '../../graph/model.js';
+import type { AnyClass, PromptEntry, Registry, WorkflowEntry } from '../tools/registry.js';
 import { listArgument } from './prompt-arguments.js';
 import { faultCodes, ProtocolFault } from './request.js';
-import { texts } from './texts.js';
+import { serverTexts } from './server-texts.js';
 import type { PromptListing, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
+
+/** A workflow that can be run, wherever its graph comes from. */
+export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;
+
+/** Suggests values of an argument; see {@link ArgOptions.complete}. */
+export type Completer = NonNullable<ArgOptions['complete']>;
+
+/** Something a client can get by `prompts/get`. */
+export interface ServedPrompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly meta?: JsonObject;
+  /** In declaration order. */
+  readonly inputs: readonly Input[];
+  /** By argument. */
+  readonly completers: ReadonlyMap<string, Completer>;
+  readonly content:
+    | { readonly kind: 'workflow'; readonly workflow: RunnableWorkflow }
+    | { readonly kind: 'class'; readonly entry: PromptEntry }
+    | { readonly kind: 'function'; readonly prompt: SimplePrompt };
+}
+
+/** Every prompt of a server: exposed workflows, prompt classes and plain prompts. */
+export function servedPrompts(
+  registry: Registry,
+  built: readonly RunnableWorkflow[],
+  plain: readonly SimplePrompt[],
+): ServedPrompt[] {
+  const decorated = Object.values(registry.workflows);
+  return [
+    ...decorated.filter(({ graph }) => isPrompt(graph)).map((entry) => workflowPrompt(entry, entry)),
+    ...built.filter(({ graph }) => isPrompt(graph)).map((workflow) => workflowPrompt(workflow)),
+    ...Object.entries(registry.prompts ?? {}).map(([name, entry]) => classPrompt(name, entry)),
+    ...plain.map(plainPrompt),
+  ];
+}
+
+/** Whether a workflow is offered as a prompt; it is unless it says otherwise. */
+function isPrompt({ expose = ['prompt'] }: Graph): boolean {
+  return expose.includes('prompt');
+}
+
+function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): ServedPrompt {
+  const { name, title, description, inputs } = workflow.graph;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description,
+    ...(entry?.icons === undefined ? {} : { icons: entry.icons }),
+    ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
+    inputs,
+    completers: entry === undefined ? new Map() : completersOf(entry.class),
+    content: { kind: 'workflow', workflow },
+  };
+}
+
+function classPrompt(name: string, entry: PromptEntry): ServedPrompt {
+  const { title, description, icons, meta } = entry;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(meta === undefined ? {} : { meta }),
+    inputs: entry.arguments,
+    completers: completersOf(entry.class),
+    content: { kind: 'class', entry },
+  };
+}
+
+function plainPrompt(prompt: SimplePrompt): ServedPrompt {
+  const { name, description } = prompt;
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    inputs: prompt.arguments.map((argument) => ({ ...argument, schema: { type: 'string' } })),
+    completers: new Map(),
+    content: { kind: 'function', prompt },
+  };
+}
+
+/** Functions never enter a registry: these are read from the class. */
+function completersOf(cls: AnyClass): ReadonlyMap<string, Completer> {
+  const metadata = readMetadata(cls);
+  if (metadata?.kind !== 'workflow' && metadata?.kind !== 'prompt') return new Map();
+  return new Map(
+    metadata.args.flatMap(({ name: field, options: { name = field, complete } }) =>
+      complete === undefined ? [] : [[name, complete] as const],
+    ),
+  );
+}
 
 /** Key of a tool's hints in its `_meta`. */
 const HINTS_META = 'stepwright/hints';
@@ -19,7 +115,7 @@ export interface Listings {
 }
 
 /** Makes the lists, once: they never change while a server runs. */
-export function listingsOf(registry: Registry, offers: readonly PromptOffer[]): Listings {
+export function listingsOf(registry: Registry, offers: readonly ServedPrompt[]): Listings {
   const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
     const { uri, description, mimeType } = entry;
     const listing = {
@@ -119,7 +215,7 @@ function offsetIn(list: string, length: number, cursor: string): number {
   const from = Number(offset);
   // Encoding it again refuses the many spellings that base64 decoders let pass.
   if (offset === undefined || from >= length || encode(list, from) !== cursor) {
-    throw new ProtocolFault(faultCodes.invalidParams, texts.badCursor());
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badCursor());
   }
   return from;
 }

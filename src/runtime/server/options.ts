@@ -6,7 +6,7 @@ import type { Middleware } from '../tools/middleware.js';
 import { encodedLog } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import type { BuiltWorkflow } from './registration.js';
-import type { OwnerRule } from './runs/owner.js';
+import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
 /** Options of a server beside the factories of its classes. */

@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { thrownReport } from '../tools/exceptions.js';
 import { encodedLog } from '../tools/port.js';
+import { serverTexts } from './server-texts.js';
 import type { StepwrightServer } from './stepwright-server.js';
-import { texts } from './texts.js';
 
 export interface GuardOptions {
   /** Receives each stray error with its stack and causes, for the operator. Default: writes to stderr. */
@@ -25,10 +25,10 @@ export function guardProcess(options: GuardOptions = {}): () => void {
   // Unhandled rejections arrive here as well.
   const report = (error: unknown, origin: string): void => {
     if (isFatal(error)) {
-      log(texts.fatalError(thrownReport(error)));
+      log(serverTexts.fatalError(thrownReport(error)));
       process.exit(1);
     }
-    log(texts.strayError(origin === 'unhandledRejection', thrownReport(error)));
+    log(serverTexts.strayError(origin === 'unhandledRejection', thrownReport(error)));
   };
   process.on('uncaughtException', report);
   return () => void process.off('uncaughtException', report);

@@ -1,11 +1,16 @@
+import type { CompletionContext } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/suggest.js';
 import { receivedJson, schemaProblems } from '../tools/check-input.js';
+import { thrownText } from '../tools/exceptions.js';
 import { MASKED } from '../tools/mask.js';
-import { expectedWords, limitWords, texts, valueWords } from './texts.js';
-import type { PromptArgumentListing } from './wire.js';
+import type { TemplateInfo } from '../tools/resources.js';
+import type { Completer, ServedPrompt } from './listings.js';
+import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
+import type { CompletionResult, PromptArgumentListing } from './wire.js';
 
 /** What is wrong with one argument of a request. */
 interface ArgumentProblem {
@@ -54,7 +59,7 @@ export function readArguments(
 
   for (const name of Object.keys(given)) {
     if (names.has(name)) continue;
-    problems.push({ argument: name, message: texts.unknownArgument(name, nearestName(name, names)) });
+    problems.push({ argument: name, message: serverTexts.unknownArgument(name, nearestName(name, names)) });
   }
   for (const input of inputs) {
     const { name } = input;
@@ -67,7 +72,7 @@ export function readArguments(
     } else if (input.default !== undefined) {
       entries.push([name, input.default]);
     } else if (input.required) {
-      problems.push({ argument: name, message: texts.missingArgument(name) });
+      problems.push({ argument: name, message: serverTexts.missingArgument(name) });
     }
   }
   if (problems.length > 0) return { ok: false, problems };
@@ -87,19 +92,20 @@ type ReadArgument =
 
 function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): ReadArgument {
   const { name, schema } = input;
-  if (typeof text !== 'string') return { ok: false, messages: [texts.notText(name, kindOf(text))] };
+  if (typeof text !== 'string') return { ok: false, messages: [serverTexts.notText(name, kindOf(text))] };
   const coerced = coerce(text, schema);
   if (!coerced.ok) {
     // A secret is repeated to nobody, not even to who sent it.
     const shown = input.secret === true ? MASKED : text;
-    return { ok: false, messages: [texts.invalidValue(name, shown, coerced.expected)] };
+    return { ok: false, messages: [serverTexts.invalidValue(name, shown, coerced.expected)] };
   }
   // Before the schema: what is too deep or too large for it must not reach it.
   const received = receivedJson({ [name]: coerced.value });
-  if (!received.ok) return { ok: false, messages: [texts.refusedValue(name, received.problem.message)] };
+  if (!received.ok)
+    return { ok: false, messages: [serverTexts.refusedValue(name, received.problem.message)] };
   const problems = schemaProblems(schemas.check(schema, coerced.value), schema);
   if (problems.length === 0) return coerced;
-  return { ok: false, messages: problems.map((problem) => texts.refusedValue(name, problem.message)) };
+  return { ok: false, messages: problems.map((problem) => serverTexts.refusedValue(name, problem.message)) };
 }
 
 /** What a person should know of the values of an argument: its type, then its limits, in plain words. */
@@ -306,4 +312,110 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** More values than this are cut, as MCP demands. */
+const MOST_VALUES = 100;
+
+/** An argument somebody is typing. */
+export interface CompletionRequest {
+  readonly argument: string;
+  /** What has been typed so far. */
+  readonly value: string;
+  /** What is filled in already, by argument. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+/**
+ * Suggests values of an argument of a prompt: what its `complete` says, else the values of its type that go on from
+ * the text typed so far, whatever their case.
+ *
+ * @throws ProtocolFault -32602 for an argument the prompt does not have, -32603 when `complete` fails.
+ */
+export async function completeArgument(
+  offer: ServedPrompt,
+  asked: CompletionRequest,
+  request: IdentifiedRequest,
+  limitMs: number,
+): Promise<CompletionResult> {
+  const { argument, value } = asked;
+  const input = offer.inputs.find(({ name }) => name === argument);
+  if (input === undefined) {
+    const near = nearestName(
+      argument,
+      offer.inputs.map(({ name }) => name),
+    );
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownArgument(argument, near));
+  }
+  const completer = offer.completers.get(argument);
+  if (completer !== undefined) return completeWith(completer, asked, request, limitMs);
+  const start = value.toLowerCase();
+  return resultOf((choicesOf(input.schema) ?? []).filter((choice) => choice.toLowerCase().startsWith(start)));
+}
+
+/**
+ * Suggests values of a variable of a resource template: what `complete` of the resource class says; none where it has
+ * no such method.
+ *
+ * @throws ProtocolFault -32602 for a variable the template does not have, -32603 when `complete` fails.
+ */
+export async function completeVariable(
+  { names, complete }: TemplateInfo,
+  asked: CompletionRequest,
+  request: IdentifiedRequest,
+  limitMs: number,
+): Promise<CompletionResult> {
+  const { argument } = asked;
+  if (!names.includes(argument)) {
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      serverTexts.unknownArgument(argument, nearestName(argument, names)),
+    );
+  }
+  if (complete === undefined) return resultOf([]);
+  const completer: Completer = (value, context) => complete(argument, value, context) as readonly string[];
+  return completeWith(completer, asked, request, limitMs);
+}
+
+/** Suggests the values an author's function gives. */
+async function completeWith(
+  completer: Completer,
+  { argument, value, given }: CompletionRequest,
+  { signal, requestId, auth, principal }: IdentifiedRequest,
+  limitMs: number,
+): Promise<CompletionResult> {
+  try {
+    const answer = await limited(limitMs, signal, async (limitedSignal) => {
+      const context: CompletionContext = {
+        signal: limitedSignal,
+        requestId,
+        ...(auth === undefined ? {} : { auth }),
+        principal,
+        arguments: given,
+      };
+      return completer(value, context);
+    });
+    if (answer.kind === 'timedOut') throw new Error(serverTexts.noAnswer(limitMs));
+    if (answer.kind === 'cancelled') throw new Error(serverTexts.requestCancelled());
+    if (!isTexts(answer.value)) throw new TypeError(serverTexts.badCompletion());
+    return resultOf(answer.value);
+  } catch (error) {
+    throw new ProtocolFault(faultCodes.internal, serverTexts.notCompleted(argument, thrownText(error)));
+  }
+}
+
+function isTexts(values: unknown): values is readonly string[] {
+  return Array.isArray(values) && values.every((value) => typeof value === 'string');
+}
+
+/** Each value once. */
+function resultOf(values: readonly string[]): CompletionResult {
+  const distinct = [...new Set(values)];
+  return {
+    completion: {
+      values: distinct.slice(0, MOST_VALUES),
+      total: distinct.length,
+      hasMore: distinct.length > MOST_VALUES,
+    },
+  };
 }

@@ -5,18 +5,18 @@ import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { failedAtStart } from '../engine/engine.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
 import { RunMask } from '../host/run-mask.js';
-import type { Catalogue } from '../tools/catalogue.js';
 import { bodyText } from '../tools/encode-text.js';
 import type { ResourceOutcome } from '../tools/port.js';
 import type { ResourceEntry } from '../tools/registry.js';
+import type { Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
 import { createProgress } from '../trace/progress.js';
 import { createTrace, planText, type TraceObserver, type TraceOptions } from '../trace/trace.js';
-import type { ServedWorkflow } from './composite/workflows.js';
+import type { ServedWorkflow } from './composite/served-workflows.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
-import type { Attendant, RunStore } from './runs/run-store.js';
-import { texts } from './texts.js';
+import type { RunStore, Waiter } from './runs/run-store.js';
+import { serverTexts } from './server-texts.js';
 
 /** A workflow to run for `prompts/get`. */
 export interface PromptRun {
@@ -24,7 +24,7 @@ export interface PromptRun {
   readonly input: JsonObject;
   /** The arguments as the caller wrote them. */
   readonly given: readonly (readonly [name: string, text: string])[];
-  readonly catalogue: Catalogue;
+  readonly catalogue: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
   readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
@@ -80,7 +80,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   return trace.finish(state);
 }
 
-const plans = new WeakMap<Catalogue, WeakMap<Graph, string>>();
+const plans = new WeakMap<Toolset, WeakMap<Graph, string>>();
 
 /** The plan that every conversation of a workflow tells. It is written once for each catalogue, which describes the tools. */
 function planTextOf(
@@ -105,7 +105,7 @@ async function runKept(
   { workflow: { graph }, input, runs, request }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
-  attendant: Pick<Attendant, 'answerMs' | 'observe' | 'progress'>,
+  attendant: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
   let told: PromptTrace | undefined;
   const answer = await runs.start(
@@ -161,8 +161,8 @@ function encoded(outcome: ResourceOutcome): ResourceOutcome {
 function unanswered(kind: 'timedOut' | 'cancelled', limitMs: number): ResourceOutcome {
   const failure =
     kind === 'timedOut'
-      ? { code: 'E_TIMEOUT', message: texts.noAnswer(limitMs) }
-      : { code: 'E_CANCELLED', message: texts.requestCancelled() };
+      ? { code: 'E_TIMEOUT', message: serverTexts.noAnswer(limitMs) }
+      : { code: 'E_CANCELLED', message: serverTexts.requestCancelled() };
   return { ok: false, failure };
 }
 
@@ -179,7 +179,7 @@ function notBegun(
     { runId, at: Date.now() },
     {
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
-      failure: { code, message: texts.instructionUnreadable(uri, message) },
+      failure: { code, message: serverTexts.instructionUnreadable(uri, message) },
     },
   );
 }

@@ -2,6 +2,7 @@ import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import { graphErrors } from '../../formats/builder/problems.js';
+import type { SchemaFault } from '../../formats/json-schema/pattern-faults.js';
 import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
@@ -12,22 +13,156 @@ import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
 import { planOf } from '../../plan/plan.js';
-import { standardSchema } from '../tools/catalogue.js';
 import { schemaProblems } from '../tools/check-input.js';
 import type { FunctionEntry, Registry } from '../tools/registry.js';
-import type { RunnableWorkflow } from './offers.js';
+import { standardSchema } from '../tools/toolset.js';
+import { workflowToolTexts as toolTexts } from './composite/texts.js';
+import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
-import {
-  DefaultMismatchError,
-  MissingFunctionError,
-  NameTakenError,
-  NotRegistrableError,
-  OtherFunctionError,
-  type RegistrationProblem,
-  type StartProblem,
-  UnusableSchemaError,
-} from './registration-problems.js';
-import { texts } from './texts.js';
+import { serverTexts } from './server-texts.js';
+
+/** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */
+export abstract class RegistrationProblem extends Error {
+  /** The same for every fault of its class. */
+  abstract readonly code: string;
+}
+
+/** What stops a server from starting: a fault inside of one workflow, or one in how the parts go together. */
+export type StartProblem = WorkflowError | RegistrationProblem;
+
+/** An item of `workflows` or `prompts` that is something else. */
+export class NotRegistrableError extends RegistrationProblem {
+  override readonly name = 'NotRegistrableError';
+  readonly code = 'E_NOT_REGISTRABLE';
+
+  /** @param found what is there instead, in words. */
+  constructor(
+    readonly list: 'workflows' | 'prompts',
+    readonly index: number,
+    readonly found: string,
+  ) {
+    super(
+      list === 'workflows' ? serverTexts.notBuilt(index, found) : serverTexts.notPlainPrompt(index, found),
+    );
+  }
+}
+
+/** A name that two of the workflows and prompts have, which share the names of `prompts/get`. */
+export class NameTakenError extends RegistrationProblem {
+  override readonly name = 'NameTakenError';
+  readonly code = 'E_NAME_TAKEN';
+
+  /** @param owners what has the name, in words: the one that had it first, and the one that is refused. */
+  constructor(
+    readonly taken: string,
+    readonly owners: readonly [first: string, second: string],
+  ) {
+    super(serverTexts.nameTaken(taken, ...owners));
+  }
+}
+
+/** A tool that cannot have its name: it is another tool's, or no host takes it. */
+export class ToolNameError extends RegistrationProblem {
+  override readonly name = 'ToolNameError';
+  readonly code = 'E_TOOL_NAME';
+  readonly tool: string;
+  readonly reason: 'taken' | 'unfit' | 'reserved';
+  /** The workflow whose tool it is; missing for a tool of the registry. */
+  declare readonly workflow?: string;
+
+  constructor({ tool, reason, workflow = '' }: Pick<ToolNameError, 'tool' | 'reason' | 'workflow'>) {
+    super(
+      {
+        taken: toolTexts.nameTaken(workflow, tool),
+        unfit: toolTexts.nameUnfit(workflow, tool),
+        reserved: toolTexts.runToolTaken(tool),
+      }[reason],
+    );
+    this.tool = tool;
+    this.reason = reason;
+    if (workflow !== '') this.workflow = workflow;
+  }
+}
+
+/** A function that a workflow names, and that neither the registry nor the workflow has. */
+export class MissingFunctionError extends RegistrationProblem {
+  override readonly name = 'MissingFunctionError';
+  readonly code = 'E_FUNCTION_UNKNOWN';
+
+  constructor(
+    readonly workflow: string,
+    readonly functionName: string,
+  ) {
+    super(serverTexts.noFunction(workflow, functionName));
+  }
+}
+
+/** A function that another one of the same name stands in for. */
+export class OtherFunctionError extends RegistrationProblem {
+  override readonly name = 'OtherFunctionError';
+  readonly code = 'E_FUNCTION_OTHER';
+
+  constructor(
+    readonly workflow: string,
+    readonly functionName: string,
+  ) {
+    super(serverTexts.twoFunctions(workflow, functionName));
+  }
+}
+
+/** Workflows that run each other too deep, or one that is not there. */
+export class NestedWorkflowError extends RegistrationProblem {
+  override readonly name = 'NestedWorkflowError';
+  readonly code = 'E_NESTED_WORKFLOW';
+
+  constructor(
+    readonly workflow: string,
+    readonly reason: string,
+  ) {
+    super(toolTexts.notBundled(workflow, reason));
+  }
+}
+
+/** What values are checked by: a schema of a tool, or that of an argument. */
+export type SchemaRef =
+  | { readonly kind: 'tool'; readonly name: string; readonly side: 'input' | 'output' }
+  | { readonly kind: 'workflow' | 'prompt'; readonly name: string; readonly argument: string };
+
+/** A schema that no value can be checked by. */
+export class UnusableSchemaError extends RegistrationProblem {
+  override readonly name = 'UnusableSchemaError';
+  readonly code = 'E_SCHEMA';
+  /** Where in the schema, as a JSON pointer. */
+  readonly pointer: string;
+  /** The end of a sentence. */
+  readonly reason: string;
+
+  constructor(
+    readonly owner: SchemaRef,
+    fault: SchemaFault,
+  ) {
+    super(
+      owner.kind === 'tool'
+        ? serverTexts.toolSchema(owner.side, owner.name, fault)
+        : serverTexts.argumentSchema(owner.kind, owner.name, owner.argument, fault),
+    );
+    this.pointer = fault.pointer;
+    this.reason = fault.problem;
+  }
+}
+
+/** The default of an argument that its own schema refuses. */
+export class DefaultMismatchError extends RegistrationProblem {
+  override readonly name = 'DefaultMismatchError';
+  readonly code = 'E_DEFAULT';
+
+  constructor(
+    readonly owner: Exclude<SchemaRef, { readonly kind: 'tool' }>,
+    readonly reason: string,
+  ) {
+    super(serverTexts.argumentDefault(owner.kind, owner.name, owner.argument, reason));
+  }
+}
 
 /** A workflow that a program has made, rather than codegen. */
 export interface BuiltWorkflow {
@@ -74,13 +209,13 @@ export class RegistrationError extends Error {
 
   /** @param problems one error for each fault, which a program can tell apart by its class. */
   constructor(readonly problems: readonly StartProblem[]) {
-    super(texts.registrationRefused(problems.map(sentence)));
+    super(serverTexts.registrationRefused(problems.map(sentence)));
   }
 }
 
 function sentence(problem: StartProblem): string {
   if (!(problem instanceof WorkflowError)) return problem.message;
-  return texts.workflowFault(problem.workflow ?? '', problem);
+  return serverTexts.workflowFault(problem.workflow ?? '', problem);
 }
 
 /** What was registered, checked. */
@@ -111,7 +246,7 @@ export function register(
   const problems: StartProblem[] = [...misfits, ...nameProblems(registry, workflows, prompts)];
   const warnings = prompts
     .filter(({ name }) => !isPortableName(name))
-    .map(({ name }) => texts.unportablePrompt(name));
+    .map(({ name }) => serverTexts.unportablePrompt(name));
   const runnable: RunnableWorkflow[] = [];
   for (const workflow of workflows) {
     const { name } = workflow.graph;
@@ -120,7 +255,7 @@ export function register(
       problems.push(...checked.problems.map((finding) => errorOf(finding, name)));
       continue;
     }
-    warnings.push(...checked.warnings.map((finding) => texts.workflowFault(name, finding)));
+    warnings.push(...checked.warnings.map((finding) => serverTexts.workflowFault(name, finding)));
     const hash = hashGraph(checked.graph);
     // A program may build its workflows anew for each server: servers share the plans of equal graphs.
     planOf(checked.graph, hash);
@@ -237,10 +372,10 @@ function nameProblems(
   prompts: readonly SimplePrompt[],
 ): NameTakenError[] {
   const named = [
-    ...Object.keys(registry.workflows).map((name) => ({ name, kind: texts.kinds.workflow })),
-    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: texts.kinds.prompt })),
-    ...workflows.map(({ graph }) => ({ name: graph.name, kind: texts.kinds.builtWorkflow })),
-    ...prompts.map(({ name }) => ({ name, kind: texts.kinds.plainPrompt })),
+    ...Object.keys(registry.workflows).map((name) => ({ name, kind: serverTexts.kinds.workflow })),
+    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: serverTexts.kinds.prompt })),
+    ...workflows.map(({ graph }) => ({ name: graph.name, kind: serverTexts.kinds.builtWorkflow })),
+    ...prompts.map(({ name }) => ({ name, kind: serverTexts.kinds.plainPrompt })),
   ];
   const first = new Map<string, string>();
   return named.flatMap(({ name, kind }) => {

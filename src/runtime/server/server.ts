@@ -4,40 +4,51 @@ import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { processClock } from '../host/in-process/clock.js';
 import { CallMask } from '../tools/call-mask.js';
-import { type Catalogue, createCatalogue } from '../tools/catalogue.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { maskedError } from '../tools/mask.js';
 import type { ToolOutcome } from '../tools/port.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
+import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
-import { type CompletionRequest, completeArgument, completeVariable } from './completion.js';
-import { CompositeTools } from './composite/composite-tools.js';
-import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/workflows.js';
-import { type Listings, listingsOf, pageOf } from './listings.js';
-import { type PromptOffer, promptOffers, type RunnableWorkflow } from './offers.js';
+import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
+import { WorkflowTools } from './composite/workflow-tools.js';
+import {
+  type Listings,
+  listingsOf,
+  pageOf,
+  type RunnableWorkflow,
+  type ServedPrompt,
+  servedPrompts,
+} from './listings.js';
 import {
   type ResolvedSettings,
   resolveSettings,
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
-import { readArguments } from './prompt-arguments.js';
+import {
+  type CompletionRequest,
+  completeArgument,
+  completeVariable,
+  readArguments,
+} from './prompt-arguments.js';
+import { PromptRenderer } from './prompt-renderer.js';
 import { runPrompt } from './prompt-run.js';
-import { LoosePrompts } from './prompts.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 import {
+  type Abort,
   faultCodes,
   type IdentifiedRequest,
   limited,
   ProtocolFault,
   type RequestContext,
+  RequestGate,
 } from './request.js';
-import { type Abort, RequestGate } from './request-gate.js';
 import { MemoryRunStore } from './runs/memory-store.js';
-import { ownerOf, UnidentifiedCallerError } from './runs/owner.js';
+import { ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
+import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerOf, StepwrightServer } from './stepwright-server.js';
-import { texts } from './texts.js';
 import {
   type CompletionResult,
   failureResult,
@@ -73,7 +84,7 @@ export function createServer(
   const schemas = new SchemaCompiler();
   const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
-  const catalogue = createCatalogue<Registry>(served, { ...options, ...settings, schemas });
+  const catalogue = createToolset<Registry>(served, { ...options, ...settings, schemas });
   const runnable = servedWorkflows(served, workflows);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning);
@@ -84,17 +95,17 @@ class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
-  readonly #offers: ReadonlyMap<string, PromptOffer>;
-  readonly #loosePrompts: LoosePrompts;
+  readonly #offers: ReadonlyMap<string, ServedPrompt>;
+  readonly #loosePrompts: PromptRenderer;
   readonly #schemas: SchemaCompiler;
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
-  readonly #composite: CompositeTools;
+  readonly #composite: WorkflowTools;
   readonly #gate = new RequestGate();
 
   constructor(
     readonly registry: Registry,
-    readonly catalogue: Catalogue,
+    readonly catalogue: Toolset,
     readonly settings: ResolvedSettings,
     built: readonly RunnableWorkflow[],
     { workflows }: ServedWorkflows,
@@ -116,12 +127,12 @@ class RegistryServer implements StepwrightServer {
       limits,
     });
     this.#runs = runs;
-    this.#composite = new CompositeTools({ workflows, runs, schemas, answerMs, pageSize, log });
+    this.#composite = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, log });
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
-    const offers = promptOffers(registry, built, settings.prompts);
+    const offers = servedPrompts(registry, built, settings.prompts);
     this.#offers = new Map(offers.map((offer) => [offer.name, offer]));
-    this.#loosePrompts = new LoosePrompts(registry, promptClasses, settings);
+    this.#loosePrompts = new PromptRenderer(registry, promptClasses, settings);
     this.#listings = listingsOf(registry, offers);
   }
 
@@ -155,7 +166,7 @@ class RegistryServer implements StepwrightServer {
     if (this.#composite.has(name)) return this.#composite.call(name, input, request);
     if (!Object.hasOwn(this.registry.tools, name)) {
       const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#composite.names]);
-      throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTool(name, near));
+      throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;
     const given = input as JsonObject;
@@ -171,13 +182,13 @@ class RegistryServer implements StepwrightServer {
           ? this.#success(name, call.value, mask)
           : failureResult(call.value.failure, call.value.callResult);
       case 'timedOut': {
-        const message = texts.toolTimedOut(name, toolTimeoutMs);
+        const message = serverTexts.toolTimedOut(name, toolTimeoutMs);
         return failureResult({ code: 'E_TIMEOUT', message, outcomeUnknown: true });
       }
       case 'cancelled':
         return failureResult({
           code: 'E_CANCELLED',
-          message: texts.toolCancelled(name),
+          message: serverTexts.toolCancelled(name),
           outcomeUnknown: true,
         });
       default:
@@ -199,7 +210,7 @@ class RegistryServer implements StepwrightServer {
     if (JSON.stringify(structuredContent) === JSON.stringify(callResult?.structuredContent ?? value))
       return result;
     if (this.#schemas.check(schema, structuredContent, 'usable').length === 0) return result;
-    return failureResult({ code: 'E_RESULT_SECRET', message: texts.resultSecret(name) });
+    return failureResult({ code: 'E_RESULT_SECRET', message: serverTexts.resultSecret(name) });
   }
 
   async getPrompt(
@@ -212,7 +223,7 @@ class RegistryServer implements StepwrightServer {
     const read = readArguments(offer.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
-      const message = texts.badArguments(problems.map((problem) => problem.message));
+      const message = serverTexts.badArguments(problems.map((problem) => problem.message));
       throw new ProtocolFault(faultCodes.invalidParams, message, { problems });
     }
     const { input } = read;
@@ -244,7 +255,7 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const name = this.catalogue.resourceAt(uri);
     if (name === undefined) {
-      throw new ProtocolFault(faultCodes.resourceNotFound, texts.unknownResource(uri), { uri });
+      throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
     }
     const { toolTimeoutMs } = this.settings;
     const read = await limited(toolTimeoutMs, request.signal, (signal) =>
@@ -254,7 +265,10 @@ class RegistryServer implements StepwrightServer {
       return { contents: [read.value.value as JsonObject & ResourceContents] };
     }
     const failure = read.kind === 'done' && !read.value.ok ? read.value.failure : undefined;
-    const message = texts.unreadableResource(uri, failure?.message ?? texts.noAnswer(toolTimeoutMs));
+    const message = serverTexts.unreadableResource(
+      uri,
+      failure?.message ?? serverTexts.noAnswer(toolTimeoutMs),
+    );
     throw failure?.code === 'E_RESOURCE_URI'
       ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
       : new ProtocolFault(faultCodes.internal, message, { uri });
@@ -270,7 +284,7 @@ class RegistryServer implements StepwrightServer {
     if (of.kind === 'prompt') return completeArgument(this.#offer(of.name), asked, request, toolTimeoutMs);
     const template = this.catalogue.template(of.uriTemplate);
     if (template === undefined) {
-      throw new ProtocolFault(faultCodes.invalidParams, texts.unknownTemplate(of.uriTemplate));
+      throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
     }
     return completeVariable(template, asked, request, toolTimeoutMs);
   }
@@ -315,12 +329,12 @@ class RegistryServer implements StepwrightServer {
     return workflow;
   }
 
-  #offer(name: string): PromptOffer {
+  #offer(name: string): ServedPrompt {
     const offer = this.#offers.get(name);
     if (offer !== undefined) return offer;
     throw new ProtocolFault(
       faultCodes.invalidParams,
-      texts.unknownPrompt(name, nearestName(name, this.#offers.keys())),
+      serverTexts.unknownPrompt(name, nearestName(name, this.#offers.keys())),
     );
   }
 }

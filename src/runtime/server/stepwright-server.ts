@@ -2,8 +2,8 @@ import type { ArgsOf, ResultOf } from '../../decorators/workflow-types.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry } from '../tools/registry.js';
 import type { PromptTrace } from '../trace/messages.js';
-import type { CompletionRequest } from './completion.js';
-import type { RUN_TOOLS } from './composite/workflows.js';
+import type { RUN_TOOLS } from './composite/served-workflows.js';
+import type { CompletionRequest } from './prompt-arguments.js';
 import type { RequestContext } from './request.js';
 import type { Envelope } from './runs/envelope.js';
 import type {

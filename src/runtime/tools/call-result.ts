@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
-import { message, texts } from './texts.js';
 import { isWithin, jsonSize, toJson } from './to-json.js';
+import { message, toolTexts } from './tool-texts.js';
 
 /** What a tool may return to speak MCP itself: content blocks, with or without a structured form of the same. */
 export interface CallResult {
@@ -89,7 +89,7 @@ export function normalizeResult(
     const text = message(textOf(callResult.content));
     return {
       ok: false,
-      failure: { code: 'E_TOOL_ERROR', message: text === '' ? texts.toolErrorWithoutText() : text },
+      failure: { code: 'E_TOOL_ERROR', message: text === '' ? toolTexts.toolErrorWithoutText() : text },
       callResult,
     };
   }
@@ -104,12 +104,12 @@ export function keptJson(raw: unknown, limit: number = RESULT_LIMIT_BYTES): Kept
   const json = toJson(raw);
   if (!json.ok) {
     const { pointer, problem } = json;
-    const text = message(texts.resultNotJson(pointer, problem));
+    const text = message(toolTexts.resultNotJson(pointer, problem));
     return { ok: false, failure: { code: 'E_RESULT_NOT_JSON', message: text, details: { pointer } } };
   }
   if (isWithin(json.value, limit)) return json;
   const size = jsonSize(json.value, limit);
-  const text = message(texts.resultTooLarge(size, limit));
+  const text = message(toolTexts.resultTooLarge(size, limit));
   return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details: { size, limit } } };
 }
 

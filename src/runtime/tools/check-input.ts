@@ -4,8 +4,8 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
-import { message, texts } from './texts.js';
 import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
+import { message, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
@@ -42,7 +42,7 @@ export function checkInput(
       ...unknownArguments(copy.value, rules.jsonSchema),
     ];
   } catch (error) {
-    const text = texts.schemaBroken('input', rules.tool, thrownText(error));
+    const text = toolTexts.schemaBroken('input', rules.tool, thrownText(error));
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
   }
   if (problems.length > 0) return { ...refuse(problems), isOwnText: true };
@@ -61,11 +61,11 @@ export function receivedJson(input: unknown): ReceivedJson {
   const copy = toJson(input);
   if (!copy.ok) {
     const { pointer, problem } = copy;
-    return { ok: false, problem: { pointer, message: texts.other(pointer, `is ${problem}`) } };
+    return { ok: false, problem: { pointer, message: toolTexts.other(pointer, `is ${problem}`) } };
   }
   const proto = findProtoKey(copy.value);
   if (proto === undefined) return copy;
-  return { ok: false, problem: { pointer: proto, message: texts.forbiddenKey(proto) } };
+  return { ok: false, problem: { pointer: proto, message: toolTexts.forbiddenKey(proto) } };
 }
 
 /** Keywords by which a schema may take properties that its `properties` do not name, or says itself that it does not. */
@@ -93,7 +93,7 @@ function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   const known = Object.keys(properties);
   return unknown.map((name) => ({
     pointer: '',
-    message: texts.unknownArgument(name, '', nearestName(name, known)),
+    message: toolTexts.unknownArgument(name, '', nearestName(name, known)),
   }));
 }
 
@@ -104,7 +104,7 @@ async function parse(input: Json, schema: StandardSchemaV1): Promise<CheckedInpu
       ? { ok: true, input: result.value }
       : refuse(issueProblems(result.issues));
   } catch (error) {
-    return refuse([{ pointer: '', message: texts.validatorThrew(thrownText(error)) }]);
+    return refuse([{ pointer: '', message: toolTexts.validatorThrew(thrownText(error)) }]);
   }
 }
 
@@ -113,7 +113,7 @@ function refuse(problems: readonly Problem[]): Extract<CheckedInput, { readonly 
     ok: false,
     failure: {
       code: 'E_INPUT_INVALID',
-      message: message(texts.inputInvalid(problems.map((problem) => problem.message))),
+      message: message(toolTexts.inputInvalid(problems.map((problem) => problem.message))),
       details: {
         problems: problems.map(({ pointer, message }) => ({ pointer, message })),
         missing: problems.flatMap((p) => (p.missing !== undefined && p.pointer === '' ? [p.missing] : [])),
@@ -156,7 +156,7 @@ export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Proble
     issues.map(({ message, path = [] }) => {
       const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
       const pointer = pointerOf(keys);
-      return { pointer, message: texts.issue(pointer, message) };
+      return { pointer, message: toolTexts.issue(pointer, message) };
     }),
   );
 }
@@ -168,28 +168,28 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'required':
     case 'dependentRequired': {
       const missing = String(params.missingProperty);
-      return { pointer, message: texts.missingRequired(missing, pointer), missing };
+      return { pointer, message: toolTexts.missingRequired(missing, pointer), missing };
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
       const known = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
-      return { pointer, message: texts.unknownArgument(name, pointer, nearestName(name, known)) };
+      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, known)) };
     }
     case 'type':
-      return { pointer, message: texts.mustBe(pointer, typeWords(params.type)) };
+      return { pointer, message: toolTexts.mustBe(pointer, typeWords(params.type)) };
     case 'enum':
-      return { pointer, message: texts.mustBe(pointer, `one of ${valueWords(params.allowedValues)}`) };
+      return { pointer, message: toolTexts.mustBe(pointer, `one of ${valueWords(params.allowedValues)}`) };
     case 'const':
-      return { pointer, message: texts.mustBe(pointer, valueWords([params.allowedValue])) };
+      return { pointer, message: toolTexts.mustBe(pointer, valueWords([params.allowedValue])) };
     case 'format':
-      return { pointer, message: texts.wrongFormat(pointer, String(params.format)) };
+      return { pointer, message: toolTexts.wrongFormat(pointer, String(params.format)) };
     case 'pattern':
-      return { pointer, message: texts.wrongPattern(pointer, String(params.pattern)) };
+      return { pointer, message: toolTexts.wrongPattern(pointer, String(params.pattern)) };
     default:
       return {
         pointer,
-        message: texts.other(pointer, (error.message ?? 'is not valid').replace('NOT', 'not')),
+        message: toolTexts.other(pointer, (error.message ?? 'is not valid').replace('NOT', 'not')),
       };
   }
 }
@@ -214,7 +214,7 @@ function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem
     known.length === arms.length && known.length > 0 ? [...new Set(known)].join(' or ') : undefined;
   return {
     pointer,
-    message: what === undefined ? texts.noAlternative(pointer) : texts.mustBe(pointer, what),
+    message: what === undefined ? toolTexts.noAlternative(pointer) : toolTexts.mustBe(pointer, what),
   };
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
 import { CallMask } from './call-mask.js';
-import { createCatalogue } from './catalogue.js';
 import { Mask } from './mask.js';
 import type { CallContext } from './port.js';
 import type { Registry } from './registry.js';
+import { createToolset } from './toolset.js';
 
 const context = (more: Partial<CallContext> = {}): CallContext => ({
   signal: new AbortController().signal,
@@ -27,7 +27,7 @@ function evaluate(
     workflows: {},
     functions: { slugify: { function: made, hash: 'h1' } },
   };
-  return createCatalogue<Registry>(registry).evaluate(reference, args, given);
+  return createToolset<Registry>(registry).evaluate(reference, args, given);
 }
 
 describe('evaluate', () => {

@@ -1,7 +1,7 @@
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
 import { oneLine } from './encode-text.js';
-import { texts } from './texts.js';
+import { toolTexts } from './tool-texts.js';
 
 const CODE = /^[A-Z][A-Z0-9_]*$/;
 
@@ -29,16 +29,16 @@ export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
 /** What was thrown, in words. */
 export function thrownText(thrown: unknown): string {
   if (typeof thrown === 'string')
-    return thrown.trim() === '' ? texts.thrownNothing('an empty text') : clean(thrown);
+    return thrown.trim() === '' ? toolTexts.thrownNothing('an empty text') : clean(thrown);
   if (typeof thrown === 'object' && thrown !== null) {
     const message = member(thrown, 'message');
     if (typeof message === 'string' && message.trim() !== '') return clean(message);
     const name = member(thrown, 'name');
-    return texts.thrownNothing(
+    return toolTexts.thrownNothing(
       typeof name === 'string' && name !== '' ? clean(name) : 'an object without a message',
     );
   }
-  return texts.thrownNothing(
+  return toolTexts.thrownNothing(
     typeof thrown === 'symbol' ? 'a symbol' : typeof thrown === 'function' ? 'a function' : String(thrown),
   );
 }

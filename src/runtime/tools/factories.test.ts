@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { createCatalogue } from './catalogue.js';
 import type { Factories, ResourceFactories, ToolFactories, WithFactories } from './factories.js';
 import { defineRegistry, type Registry } from './registry.js';
+import { createToolset } from './toolset.js';
 
 class Folder {
   readonly path = '.';
@@ -65,34 +65,32 @@ describe('factories', () => {
     >();
 
     const resources = { guide: () => new Guide(folder) };
-    createCatalogue(needy, { tools: { 'add-task': () => new AddTask(folder) }, resources });
-    createCatalogue(needy, {
+    createToolset(needy, { tools: { 'add-task': () => new AddTask(folder) }, resources });
+    createToolset(needy, {
       tools: { 'add-task': () => new AddTask(folder), search: () => new Search(3) },
       resources,
     });
-    createCatalogue(simple);
-    createCatalogue(simple, {});
-    createCatalogue(simple, { tools: { search: () => new Search(3) } });
+    createToolset(simple);
+    createToolset(simple, {});
+    createToolset(simple, { tools: { search: () => new Search(3) } });
     // A registry whose names are not known at compile time needs none: what is missing is found at start.
-    createCatalogue<Registry>(simple);
+    createToolset<Registry>(simple);
   });
 
   test('wrong ones are type errors, and most of them are found at run time as well', () => {
     const resources = { guide: () => new Guide(folder) };
     // @ts-expect-error Assert that options are required where a class needs a factory
-    expect(() => createCatalogue(needy)).toThrow('add-task');
+    expect(() => createToolset(needy)).toThrow('add-task');
     // @ts-expect-error Assert that `tools` is required where a tool needs a factory
-    expect(() => createCatalogue(needy, { resources })).toThrow('add-task');
+    expect(() => createToolset(needy, { resources })).toThrow('add-task');
     // @ts-expect-error Assert that a tool whose constructor takes parameters needs a factory
-    expect(() => createCatalogue(needy, { tools: {}, resources })).toThrow('add-task');
+    expect(() => createToolset(needy, { tools: {}, resources })).toThrow('add-task');
     // @ts-expect-error Assert that a resource whose constructor takes parameters needs a factory
-    expect(() => createCatalogue(needy, { tools: { 'add-task': () => new AddTask(folder) } })).toThrow(
-      'guide',
-    );
+    expect(() => createToolset(needy, { tools: { 'add-task': () => new AddTask(folder) } })).toThrow('guide');
     // @ts-expect-error Assert that a factory makes an instance of its own class
-    createCatalogue(needy, { tools: { 'add-task': () => new ListPages() }, resources });
+    createToolset(needy, { tools: { 'add-task': () => new ListPages() }, resources });
     // @ts-expect-error Assert that a factory for a tool that is not there is refused
-    expect(() => createCatalogue(simple, { tools: { 'lsit-pages': () => new ListPages() } })).toThrow(
+    expect(() => createToolset(simple, { tools: { 'lsit-pages': () => new ListPages() } })).toThrow(
       'lsit-pages',
     );
   });

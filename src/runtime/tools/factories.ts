@@ -2,7 +2,7 @@ import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import type { AnyClass, Registry } from './registry.js';
-import { message, texts } from './texts.js';
+import { message, toolTexts } from './tool-texts.js';
 
 type ClassEntries = Readonly<Record<string, { readonly class: AnyClass }>>;
 
@@ -67,7 +67,7 @@ export class FactoriesError extends Error {
   override readonly name = 'FactoriesError';
 
   constructor(readonly problems: readonly string[]) {
-    super(texts.factoriesRefused(problems));
+    super(toolTexts.factoriesRefused(problems));
   }
 }
 
@@ -82,8 +82,9 @@ export function factoryProblems(registry: Registry, factories: UntypedFactories)
   for (const [name, entry] of Object.entries(registry.resources)) {
     if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
-      problems.push(texts.resourceWithoutContent(name, entry.class.name));
-    else if (entry.class.length > 0) problems.push(texts.factoryMissing('resource', name, entry.class.name));
+      problems.push(toolTexts.resourceWithoutContent(name, entry.class.name));
+    else if (entry.class.length > 0)
+      problems.push(toolTexts.factoryMissing('resource', name, entry.class.name));
   }
   return [
     ...problems,
@@ -96,15 +97,15 @@ export function factoryProblems(registry: Registry, factories: UntypedFactories)
 function classProblems(kind: string, method: string, entries: ClassEntries, factories: object): string[] {
   return Object.entries(entries).flatMap(([name, { class: cls }]) => {
     if (Object.hasOwn(factories, name)) return [];
-    if (cls.length > 0) return [texts.factoryMissing(kind, name, cls.name)];
-    return hasMethod(cls.prototype, method) ? [] : [texts.classWithout(kind, name, cls.name, method)];
+    if (cls.length > 0) return [toolTexts.factoryMissing(kind, name, cls.name)];
+    return hasMethod(cls.prototype, method) ? [] : [toolTexts.classWithout(kind, name, cls.name, method)];
   });
 }
 
 function unknown(kind: string, factories: object, entries: ClassEntries): string[] {
   return Object.keys(factories)
     .filter((name) => !Object.hasOwn(entries, name))
-    .map((name) => texts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
+    .map((name) => toolTexts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
 }
 
 /** True when `object` has, or inherits, a method of this name. */
@@ -153,14 +154,14 @@ export class Instances<N extends string> {
     try {
       instance = factory === undefined ? Reflect.construct(cls, []) : factory();
     } catch (error) {
-      const text = factory === undefined ? texts.constructorThrew : texts.factoryThrew;
+      const text = factory === undefined ? toolTexts.constructorThrew : toolTexts.factoryThrew;
       const failure = { code, message: message(text(this.kind, name, thrownText(error))) };
       return { ok: false, failure, thrown: error };
     }
     if (!hasMethod(instance, this.method)) {
       return {
         ok: false,
-        failure: { code, message: message(texts.factoryUseless(this.kind, name, this.method)) },
+        failure: { code, message: message(toolTexts.factoryUseless(this.kind, name, this.method)) },
       };
     }
     const made = { ok: true, instance } as const;

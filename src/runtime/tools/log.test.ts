@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CallMask } from './call-mask.js';
-import { createCatalogue } from './catalogue.js';
 import { MASKED, Mask } from './mask.js';
 import type { Middleware } from './middleware.js';
 import type { CallContext, CallOrigin } from './port.js';
 import type { Registry, ResourceEntry, ToolEntry } from './registry.js';
+import { createToolset } from './toolset.js';
 
 const cause = new TypeError('socket hunter22 closed');
 const broken = new Error('could not save\nrow 7', { cause });
@@ -35,7 +35,7 @@ const registry: Registry = {
 
 function catalogueWith(middleware: readonly Middleware[] = []) {
   const log: string[] = [];
-  const catalogue = createCatalogue<Registry>(registry, { middleware, log: (text) => log.push(text) });
+  const catalogue = createToolset<Registry>(registry, { middleware, log: (text) => log.push(text) });
   const calls = {
     tool: (given: CallContext) => catalogue.callTool('pay', {}, given),
     resource: (given: CallContext) => catalogue.readResource('doc', 'res://x', given),
@@ -105,7 +105,7 @@ test('what a tool throws because it was aborted is no news', async () => {
     }
   }
   const log: string[] = [];
-  const catalogue = createCatalogue<Registry>(
+  const catalogue = createToolset<Registry>(
     { ...registry, tools: { wait: { ...tool, class: Waits } } },
     { log: (text) => log.push(text) },
   );

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../decorators/context.js';
 import type { JsonObject } from '../../graph/json.js';
 import { CallMask } from './call-mask.js';
-import { createCatalogue } from './catalogue.js';
 import { MASKED, Mask } from './mask.js';
 import type { Middleware, MiddlewareCall } from './middleware.js';
 import type { CallContext } from './port.js';
 import type { Registry, ToolEntry } from './registry.js';
+import { createToolset } from './toolset.js';
 
 const context: CallContext = {
   signal: new AbortController().signal,
@@ -53,7 +53,7 @@ function catalogueOf({ middleware, execute = (input) => input, entry, log }: Set
     resources: {},
     workflows: {},
   };
-  return createCatalogue<Registry>(registry, { middleware, ...(log === undefined ? {} : { log }) });
+  return createToolset<Registry>(registry, { middleware, ...(log === undefined ? {} : { log }) });
 }
 
 const callWith = (setup: Setup, input: JsonObject = {}, given: CallContext = context) =>

@@ -5,8 +5,8 @@ import type { CallMask } from './call-mask.js';
 import { thrownFailure } from './exceptions.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
-import { message, texts } from './texts.js';
 import { toJson } from './to-json.js';
+import { message, toolTexts } from './tool-texts.js';
 
 /** A tool call as middleware sees it, with who asked for it. */
 export type MiddlewareCall = CallOrigin & {
@@ -144,7 +144,7 @@ export class MiddlewareChain {
       } catch (error) {
         const hook = outcome.ok ? 'onResponse' : 'onError';
         const shown = maskedThrown(error, mask);
-        this.#log(texts.middlewareThrew(middleware.name, hook, call.tool, shown));
+        this.#log(toolTexts.middlewareThrew(middleware.name, hook, call.tool, shown));
       }
     }
     return outcome;
@@ -186,7 +186,7 @@ async function ask(
     if (answer === undefined) return { ok: true };
     const changed = isJsonObject(answer) ? toJson(answer.input) : undefined;
     if (changed?.ok === true && isJsonObject(changed.value)) return { ok: true, input: changed.value };
-    const text = texts.middlewareAnswer(middleware.name);
+    const text = toolTexts.middlewareAnswer(middleware.name);
     return { ok: false, attempted: false, failure: { code: 'E_MIDDLEWARE', message: message(text) } };
   } catch (error) {
     onThrown(error);

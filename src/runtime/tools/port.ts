@@ -5,7 +5,7 @@ import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
 import { logText } from './encode-text.js';
-import { texts } from './texts.js';
+import { toolTexts } from './tool-texts.js';
 
 /**
  * How a host reaches tools and resources: the catalogue implements it, hosts depend on it alone.
@@ -120,8 +120,8 @@ export function encodedLog(log: Log = writeToStderr): Log {
 /** Who asked for a call, as a log names it. */
 export function callerOf(origin: CallOrigin | undefined): string {
   return origin?.source === 'workflow'
-    ? texts.calledByStep(origin.workflow, origin.run, origin.node)
-    : texts.calledByClient();
+    ? toolTexts.calledByStep(origin.workflow, origin.run, origin.node)
+    : toolTexts.calledByClient();
 }
 
 function writeToStderr(text: string): void {

@@ -9,7 +9,7 @@ import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
-import { texts } from './texts.js';
+import { toolTexts } from './tool-texts.js';
 
 export { REGISTRY_VERSION, registryChecksum };
 
@@ -110,7 +110,7 @@ export class StaleRegistryError extends Error {
   override readonly name = 'StaleRegistryError';
 
   constructor(readonly differences: readonly string[]) {
-    super(texts.staleRegistry(differences));
+    super(toolTexts.staleRegistry(differences));
   }
 }
 
@@ -122,10 +122,10 @@ export class StaleRegistryError extends Error {
 export function verifyRegistry(registry: Registry): void {
   // Nothing else can be read safely from a format this runtime does not know.
   if (registry.registryVersion !== REGISTRY_VERSION) {
-    throw new StaleRegistryError([texts.staleVersion(registry.registryVersion, REGISTRY_VERSION)]);
+    throw new StaleRegistryError([toolTexts.staleVersion(registry.registryVersion, REGISTRY_VERSION)]);
   }
   const differences: string[] = [];
-  if (registryChecksum(registry) !== registry.checksum) differences.push(texts.staleChecksum());
+  if (registryChecksum(registry) !== registry.checksum) differences.push(toolTexts.staleChecksum());
   for (const kind of ['tool', 'resource', 'workflow', 'prompt'] as const) {
     const entries: Readonly<Record<string, FingerprintedEntry>> = registry[`${kind}s`] ?? {};
     for (const [name, entry] of Object.entries(entries)) {
@@ -144,11 +144,11 @@ interface FingerprintedEntry {
 function entryDifference(kind: string, name: string, entry: FingerprintedEntry): string | undefined {
   try {
     const metadata = readMetadata(entry.class);
-    if (metadata?.kind !== kind) return texts.undecoratedEntry(kind, name, entry.class.name);
+    if (metadata?.kind !== kind) return toolTexts.undecoratedEntry(kind, name, entry.class.name);
     if (fingerprint(fromMetadata(metadata)) === entry.fingerprint) return undefined;
   } catch (error) {
     // A resource class that lost its `uri`.
     if (!(error instanceof TypeError)) throw error;
   }
-  return texts.staleEntry(kind, name, entry.class.name);
+  return toolTexts.staleEntry(kind, name, entry.class.name);
 }

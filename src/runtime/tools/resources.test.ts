@@ -6,11 +6,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResourceContext } from '../../decorators/context.js';
 import { CallMask } from './call-mask.js';
-import { createCatalogue } from './catalogue.js';
 import { Mask } from './mask.js';
 import type { CallContext } from './port.js';
 import type { AnyClass, Registry, ResourceEntry } from './registry.js';
 import { UriTemplate } from './resources.js';
+import { createToolset } from './toolset.js';
 
 const context: CallContext = {
   signal: new AbortController().signal,
@@ -44,11 +44,7 @@ const registryOf = (resources: Registry['resources'], module?: string): Registry
 });
 
 async function read(entry: ResourceEntry, uri: string, given = context) {
-  const outcome = await createCatalogue<Registry>(registryOf({ page: entry })).readResource(
-    'page',
-    uri,
-    given,
-  );
+  const outcome = await createToolset<Registry>(registryOf({ page: entry })).readResource('page', uri, given);
   return outcome.ok ? JSON.parse(String(outcome.value.text)) : outcome.failure;
 }
 
@@ -140,7 +136,7 @@ describe('a resource with variables', () => {
 
   test('a template that is none is a fault at the start', () => {
     const registry = registryOf({ page: entryOf('page://{a,b}'), other: entryOf('page://{a') });
-    expect(() => createCatalogue<Registry>(registry)).toThrow(
+    expect(() => createToolset<Registry>(registry)).toThrow(
       [
         'the server cannot start:',
         '  - resource `page`: `page://{a,b}` is no address with variables: it holds `{a,b}`: a variable is written {name}, {+name} or {#name}',
@@ -151,7 +147,7 @@ describe('a resource with variables', () => {
 });
 
 describe('which resource is at an address', () => {
-  const catalogue = createCatalogue<Registry>(
+  const catalogue = createToolset<Registry>(
     registryOf({
       zeta: entryOf('page://home'),
       beta: entryOf('page://{name}'),
@@ -178,7 +174,7 @@ describe('a resource in a file', () => {
   const module = pathToFileURL(join(root, 'dist', 'generated', 'registry.js')).href;
   const readFile = async (file: string, mimeType?: string, signal = context.signal) => {
     const entry = entryOf('file://x', { file, ...(mimeType === undefined ? {} : { mimeType }) }, Empty);
-    const catalogue = createCatalogue<Registry>(registryOf({ page: entry }, module));
+    const catalogue = createToolset<Registry>(registryOf({ page: entry }, module));
     const outcome = await catalogue.readResource('page', 'file://x', { ...context, signal });
     return outcome.ok ? outcome.value : outcome.failure;
   };
@@ -211,7 +207,7 @@ describe('a resource in a file', () => {
 
   test('that is not there is a fault at the start', () => {
     const entry = entryOf('file://x', { file: 'lost.md' }, Empty);
-    expect(() => createCatalogue<Registry>(registryOf({ page: entry }, module))).toThrow(
+    expect(() => createToolset<Registry>(registryOf({ page: entry }, module))).toThrow(
       `resource \`page\`: there is no file \`lost.md\` in \`${root}\``,
     );
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CallMask } from './call-mask.js';
-import { toolContextOf } from './catalogue.js';
 import type { CallContext } from './port.js';
+import { toolContextOf } from './toolset.js';
 
 /** The context of a call that counts what is made of it. */
 function counting() {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { servedWorkflows } from '../../../src/runtime/server/composite/workflows.js';
+import { servedWorkflows } from '../../../src/runtime/server/composite/served-workflows.js';
 import { atDesk, callOf, clientOf, failureIn, runIn, textIn } from './client.js';
 import { desk, registry } from './fixture/registry.js';
 import { all, book, built, careful, lit, returns, runs, step, workflow } from './fixture/workflows.js';

@@ -9,8 +9,8 @@ import type { Clock } from '../../../src/runtime/host/in-process/clock.js';
 import { LiveRun } from '../../../src/runtime/host/in-process/live-run.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/host/in-process/run-in-process.js';
 import { RunMask } from '../../../src/runtime/host/run-mask.js';
-import { createCatalogue } from '../../../src/runtime/tools/catalogue.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/tools/registry.js';
+import { createToolset } from '../../../src/runtime/tools/toolset.js';
 import type { PromptTrace } from '../../../src/runtime/trace/messages.js';
 import { createTrace } from '../../../src/runtime/trace/trace.js';
 
@@ -49,7 +49,7 @@ export interface Scenario {
 /** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const { graph, given = {}, input = given, deadlineMs, signal } = scenario;
-  const catalogue = createCatalogue<Registry>(registryOf(scenario), { log() {} });
+  const catalogue = createToolset<Registry>(registryOf(scenario), { log() {} });
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
     graph.instructions.map(async ({ resource, uri }) => ({

@@ -14,8 +14,8 @@ import type {
   ResourceOutcome,
   ToolOutcome,
 } from '../../tools/port.js';
-import { message as sentence, texts } from '../../tools/texts.js';
 import { copyJson, toJson } from '../../tools/to-json.js';
+import { message as sentence, toolTexts } from '../../tools/tool-texts.js';
 import type { Clock } from './clock.js';
 
 /** A command that is executed through the port. */
@@ -144,7 +144,7 @@ export class CallsInFlight {
     if (copy !== undefined) return { ok: true, value: copy };
     const json = toJson(value);
     if (json.ok) return json;
-    const message = sentence(texts.resultNotJson(json.pointer, json.problem));
+    const message = sentence(toolTexts.resultNotJson(json.pointer, json.problem));
     return {
       ok: false,
       failure: { code: 'E_RESULT_NOT_JSON', message, details: { pointer: json.pointer } },

@@ -6,19 +6,19 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import {
   ConnectionClosed,
   faultCodes,
+  InFlight,
   ProtocolFault,
   type RequestContext,
   RequestSignal,
 } from '../../server/request.js';
-import { InFlight } from '../../server/request-gate.js';
+import { serverTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { texts } from '../../server/texts.js';
 import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog } from '../../tools/port.js';
 import { noProgress } from '../../trace/progress.js';
 import { elicitWith, isMethod, parseParams } from './requests.js';
-import { texts as adapterTexts } from './texts.js';
+import { adapterTexts } from './texts.js';
 
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`
@@ -88,7 +88,7 @@ export async function connect(
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;
       log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
-      throw new ProtocolFault(faultCodes.internal, texts.internal(method));
+      throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
     } finally {
       const sent = end();
       if (sent !== undefined) await sent;
@@ -145,7 +145,8 @@ async function answer(
   params: unknown,
   context: RequestContext,
 ): Promise<object> {
-  if (!isMethod(method)) throw new ProtocolFault(faultCodes.methodNotFound, texts.unknownMethod(method));
+  if (!isMethod(method))
+    throw new ProtocolFault(faultCodes.methodNotFound, serverTexts.unknownMethod(method));
   switch (method) {
     case 'tools/list':
       return server.listTools(parseParams(method, params).cursor);

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { type Elicit, faultCodes, ProtocolFault } from '../../server/request.js';
-import { texts } from '../../server/texts.js';
+import { serverTexts } from '../../server/server-texts.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
 // and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
@@ -60,7 +60,7 @@ export function parseParams<M extends Method>(method: M, params: unknown): z.out
     const problems = parsed.error.issues
       .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
       .join('; ');
-    throw new ProtocolFault(faultCodes.invalidParams, texts.badParams(method, problems));
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badParams(method, problems));
   }
   return parsed.data as z.output<(typeof paramsOf)[M]>;
 }

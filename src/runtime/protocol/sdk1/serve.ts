@@ -8,8 +8,8 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { FactoriesError } from '../../tools/factories.js';
 import { type Registry, StaleRegistryError } from '../../tools/registry.js';
 import { connect, type ServerTransport } from './connect.js';
-import { MessageLines } from './message-lines.js';
-import { texts } from './texts.js';
+import { MessageLines } from './stdio.js';
+import { adapterTexts } from './texts.js';
 
 /** A server over stdio. */
 export interface RunningServer {
@@ -159,7 +159,7 @@ class StdioTransport implements Transport, ServerTransport {
     this.#lines = new MessageLines(
       (message) => this.#take(message),
       (answer) => {
-        process.stderr.write(`${texts.refused(answer.error.message)}\n`);
+        process.stderr.write(`${adapterTexts.refused(answer.error.message)}\n`);
         write(`${JSON.stringify(answer)}\n`);
       },
     );

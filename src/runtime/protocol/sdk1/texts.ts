@@ -1,7 +1,7 @@
 import { oneLine } from '../../tools/encode-text.js';
 
 /** What this adapter says about messages that never reach the server, to clients and to operators. */
-export const texts = {
+export const adapterTexts = {
   messageTooLong: (limit: number) =>
     `Invalid Request: a message must not exceed ${limit} bytes; send large content in several calls, or a reference to it`,
   notJson: () => 'Parse error: the line is not JSON',

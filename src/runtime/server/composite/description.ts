@@ -6,7 +6,7 @@ import { clipText } from '../../../graph/unprintable.js';
 import { rollsBack } from '../../../plan/compensations.js';
 import { type PlannedNode, planOf, type ScopePlan } from '../../../plan/plan.js';
 import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
-import { texts } from './texts.js';
+import { workflowToolTexts } from './texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
 const DESCRIPTION_LIMIT = 1_024;
@@ -52,7 +52,7 @@ export function describeWorkflow(graph: Graph, canWait: boolean): string {
 }
 
 function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
-  const { box } = texts;
+  const { box } = workflowToolTexts;
   const { inputs } = graph;
   const lines = [
     clipText(shownFlow(graph, levels), limit),
@@ -75,7 +75,7 @@ function shownFlow(graph: Graph, levels: number): string {
 
 /** What happens when something fails: step by step where it is not the same for all, then for the rest. */
 function policiesOf(graph: Graph): string[] {
-  const { box } = texts;
+  const { box } = workflowToolTexts;
   const nodes = nodesOf(graph);
   const { errorStrategy } = graph;
   const named = (said: (steps: string) => string, has: (node: Node) => boolean): string[] => {
@@ -121,7 +121,7 @@ function isUndone(node: Node, nodes: readonly Node[]): boolean {
 }
 
 function restOf(graph: Graph): string {
-  const { box } = texts;
+  const { box } = workflowToolTexts;
   if (graph.errorStrategy?.kind === 'collect') return box.collect;
   return isFailFast(graph) ? box.failFast : box.goesOn;
 }

@@ -4,12 +4,12 @@ import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
 import { bodyText, jsonText } from '../../tools/encode-text.js';
 import { MASKED } from '../../tools/mask.js';
 import { constructTexts } from '../../trace/texts.js';
-import { howToAnswer } from '../runs/answer.js';
-import type { Envelope, EnvelopeError, PendingAction } from '../runs/envelope.js';
+import { howToAnswer } from '../runs/answers.js';
+import type { Envelope, EnvelopeAction, EnvelopeError } from '../runs/envelope.js';
 import type { RunWarning } from '../runs/run-store.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
-import type { OutputShape } from './schemas.js';
-import { texts } from './texts.js';
+import type { OutputShape } from './served-workflows.js';
+import { workflowToolTexts } from './texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';
@@ -25,7 +25,7 @@ export function envelopeResult(
 ): ToolResult {
   const all = [...given, ...warningsOf(remainingEffectsIn(envelope))];
   const isLate = given.some(({ code }) => code === 'W_NOT_USED');
-  const notes = all.map(({ code, message }) => texts.warning(code, message));
+  const notes = all.map(({ code, message }) => workflowToolTexts.warning(code, message));
   // What was sent for nothing must not look as if the run had taken it.
   const text = isLate ? [...notes, textOf(envelope)] : [textOf(envelope), ...notes];
   return {
@@ -68,7 +68,7 @@ export function toolResult(
       // Without its secrets it may not fit, which is no fault of the workflow.
       const isWhole = !shown(value).includes(MASKED);
       if (!fits && isWhole && envelope.result !== undefined) onUnfit();
-      const notes = warnings.map(({ code, message }) => texts.warning(code, message));
+      const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
       return {
         // The result stays a text of its own: it may be read as JSON.
         content: [
@@ -129,21 +129,26 @@ function textOf(envelope: Envelope): string {
   const { name } = definition;
   switch (status) {
     case 'waiting':
-      return [texts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join('\n\n');
+      return [workflowToolTexts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join(
+        '\n\n',
+      );
     case 'running':
       return [
         cancelling === undefined
-          ? [texts.running(name, id), ...stepsIn(envelope)].join('\n')
-          : texts.cancelling(name, id),
+          ? [workflowToolTexts.running(name, id), ...stepsIn(envelope)].join('\n')
+          : workflowToolTexts.cancelling(name, id),
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');
     case 'completed':
-      return [texts.completed(name, id), ...(result === undefined ? [] : [texts.result(result)])].join('\n');
+      return [
+        workflowToolTexts.completed(name, id),
+        ...(result === undefined ? [] : [workflowToolTexts.result(result)]),
+      ].join('\n');
     case 'failed':
     case 'cancelled': {
       const { code, message, node } = error ?? UNTOLD;
       return [
-        texts.ended(name, status, node, code, message),
+        workflowToolTexts.ended(name, status, node, code, message),
         ...(error === undefined ? [] : remainsIn(error)),
       ].join('\n');
     }
@@ -154,26 +159,28 @@ function textOf(envelope: Envelope): string {
 
 /** The steps a run is at, a sentence each. */
 function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: Envelope): string[] {
-  const waits = waiting.map(({ step_id, for: what, until }) => texts.waitingStep(step_id, what, until));
+  const waits = waiting.map(({ step_id, for: what, until }) =>
+    workflowToolTexts.waitingStep(step_id, what, until),
+  );
   return [
-    ...(running.length === 0 ? [] : [texts.runningSteps(running)]),
-    ...(waits.length === 0 ? [] : [texts.waitingSteps(waits)]),
+    ...(running.length === 0 ? [] : [workflowToolTexts.runningSteps(running)]),
+    ...(waits.length === 0 ? [] : [workflowToolTexts.waitingSteps(waits)]),
   ];
 }
 
 function actionText(
   id: string,
-  { action_id, step_id, parameters, schema, expires_at }: PendingAction,
+  { action_id, step_id, parameters, schema, expires_at }: EnvelopeAction,
 ): string {
-  if ('duration' in parameters) return texts.time(action_id, parameters.message);
+  if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
   const { message, type: mode, options } = parameters;
   const how = howToAnswer({ mode, ...(options === undefined ? {} : { options }) });
   return [
-    texts.question(action_id, step_id, message),
-    ...(schema === undefined ? [] : [texts.schema(schema)]),
-    texts.submit(id, action_id, how),
-    texts.submitError,
-    ...(expires_at === undefined ? [] : [texts.expires(expires_at)]),
+    workflowToolTexts.question(action_id, step_id, message),
+    ...(schema === undefined ? [] : [workflowToolTexts.schema(schema)]),
+    workflowToolTexts.submit(id, action_id, how),
+    workflowToolTexts.submitError,
+    ...(expires_at === undefined ? [] : [workflowToolTexts.expires(expires_at)]),
   ].join('\n');
 }
 
@@ -196,8 +203,8 @@ export function remainsIn(error: EnvelopeError): string[] {
   return [
     ...loopsIn(error),
     ...undoingIn(error),
-    ...(undone.length === 0 ? [] : [texts.undoneSteps(undone)]),
-    ...(finished.length === 0 ? [] : [texts.finishedSteps(finished)]),
+    ...(undone.length === 0 ? [] : [workflowToolTexts.undoneSteps(undone)]),
+    ...(finished.length === 0 ? [] : [workflowToolTexts.finishedSteps(finished)]),
   ];
 }
 
@@ -208,7 +215,7 @@ function loopsIn({ details }: EnvelopeError): string[] {
     const { index, partial, partial_omitted: omitted } = within;
     if (typeof index !== 'number' || !isJsonObject(partial)) continue;
     const finished = Object.keys(partial).length + (typeof omitted === 'number' ? omitted : 0);
-    told.push(texts.failedItem(index, finished));
+    told.push(workflowToolTexts.failedItem(index, finished));
   }
   return told;
 }
@@ -227,14 +234,16 @@ export function warningsOf({
     warnings.push({ code: 'W_NOT_UNDONE', message: standingText(not_undone, not_undone_omitted) });
   }
   if (unknown_outcomes.length > 0) {
-    const calls = unknown_outcomes.slice(0, NAMED).map(({ step, tool }) => texts.unknownCall(step, tool));
+    const calls = unknown_outcomes
+      .slice(0, NAMED)
+      .map(({ step, tool }) => workflowToolTexts.unknownCall(step, tool));
     const more = unknown_outcomes.length + unknown_outcomes_omitted - calls.length;
-    warnings.push({ code: 'W_OUTCOME_UNKNOWN', message: texts.outcomeUnknown(calls, more) });
+    warnings.push({ code: 'W_OUTCOME_UNKNOWN', message: workflowToolTexts.outcomeUnknown(calls, more) });
   }
   if (failed_items.length > 0) {
-    const items = failed_items.slice(0, NAMED).map((item) => texts.failedItemOf(item));
+    const items = failed_items.slice(0, NAMED).map((item) => workflowToolTexts.failedItemOf(item));
     const more = failed_items.length + failed_items_omitted - items.length;
-    warnings.push({ code: 'W_ITEMS_FAILED', message: texts.failedItems(items, more) });
+    warnings.push({ code: 'W_ITEMS_FAILED', message: workflowToolTexts.failedItems(items, more) });
   }
   return warnings;
 }
@@ -246,8 +255,8 @@ function standingText(calls: readonly NotUndone[], omitted: number): string {
   const named = (isUnsure: boolean): string[] =>
     shown
       .filter(({ outcome_unknown = false }) => outcome_unknown === isUnsure)
-      .map(({ step, tool, input }) => texts.standingCall(step, tool, input));
-  return texts.notUndone(named(false), named(true), more);
+      .map(({ step, tool, input }) => workflowToolTexts.standingCall(step, tool, input));
+  return workflowToolTexts.notUndone(named(false), named(true), more);
 }
 
 /** Codes of failures whose details say how undoing went. */

@@ -1,12 +1,11 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import type { ToolListing } from '../wire.js';
-import { ENVELOPE_SCHEMA, STATUS_SCHEMA } from './schemas.js';
-import { texts } from './texts.js';
-import type { RUN_TOOLS } from './workflows.js';
+import { ENVELOPE_SCHEMA, type RUN_TOOLS, STATUS_SCHEMA } from './served-workflows.js';
+import { workflowToolTexts } from './texts.js';
 
 export type RunTool = (typeof RUN_TOOLS)[number];
 
-const { tools } = texts;
+const { tools } = workflowToolTexts;
 
 const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
 

@@ -11,7 +11,7 @@ const first = (steps: readonly string[]): string =>
 const json = (value: unknown): string => jsonText(value as Json);
 
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
-export const texts = {
+export const workflowToolTexts = {
   nameTaken: (workflow: string, tool: string) =>
     `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would be named \`${clip(tool)}\`, as another tool is`,
   nameUnfit: (workflow: string, tool: string) =>

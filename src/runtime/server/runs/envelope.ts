@@ -14,10 +14,10 @@ import {
 } from '../../host/side-effects.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { jsonSize } from '../../tools/to-json.js';
-import { texts } from './texts.js';
+import { runTexts } from './run-texts.js';
 
 /** What a caller is told of a run, the same wherever it is told. Plain JSON. */
-export interface Envelope extends Partial<StepsUnderWay> {
+export interface Envelope extends Partial<StepsInProgress> {
   readonly workflow_id: string;
   readonly definition: Definition;
   /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
@@ -25,9 +25,9 @@ export interface Envelope extends Partial<StepsUnderWay> {
   /** It was cancelled, and what it did is being undone. Of a running run. */
   readonly cancelling?: true;
   /** What is open now, oldest first: also while the run goes on elsewhere. */
-  readonly actions: readonly PendingAction[];
+  readonly actions: readonly EnvelopeAction[];
   /** The one open action, where there is exactly one. */
-  readonly action?: PendingAction;
+  readonly action?: EnvelopeAction;
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
   /** Of a completed run that leaves something to be looked after. */
@@ -37,7 +37,7 @@ export interface Envelope extends Partial<StepsUnderWay> {
 }
 
 /** What a run is at now: steps by the keys of their nodes. */
-interface StepsUnderWay {
+interface StepsInProgress {
   /** Steps with a call, a read or an evaluation in flight. */
   readonly running_steps: readonly string[];
   readonly waiting_steps: readonly WaitingStep[];
@@ -61,7 +61,7 @@ export interface Definition {
 }
 
 /** What somebody outside is asked for, or a time the run waits for. */
-export interface PendingAction {
+export interface EnvelopeAction {
   readonly action_id: string;
   readonly workflow_id: string;
   readonly step_id: string;
@@ -106,7 +106,7 @@ export function envelopeOf(view: RunView): Envelope {
         status: liveStatus === 'busy' ? 'running' : 'waiting',
         ...(cancelling === undefined ? {} : { cancelling: true }),
         // Of a run that waits, the actions are all there is.
-        ...(liveStatus === 'busy' ? stepsUnderWay(state) : {}),
+        ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
         actions,
         ...(isOne ? { action } : {}),
       };
@@ -133,8 +133,8 @@ export function definitionOf({ name, version }: Graph, hash: string): Definition
   return { name, ...(version === undefined ? {} : { version }), hash };
 }
 
-function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
-  const actions: PendingAction[] = [];
+function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
+  const actions: EnvelopeAction[] = [];
   for (const command of commandsOf(state)) {
     const opened = openedAt(command.id);
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
@@ -158,7 +158,7 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
         ...head,
         step_id: command.node,
         type: 'wait',
-        parameters: { duration, message: texts.waitsUntil(time(command.dueAt)) },
+        parameters: { duration, message: runTexts.waitsUntil(time(command.dueAt)) },
         resume_at: time(command.dueAt),
         ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
       });
@@ -168,7 +168,7 @@ function openActions({ state, openedAt, mask }: RunView): PendingAction[] {
 }
 
 /** Names the steps of a run that run and that wait. */
-function stepsUnderWay(state: RunState): StepsUnderWay {
+function stepsInProgress(state: RunState): StepsInProgress {
   const running = new Set<string>();
   const waiting: WaitingStep[] = [];
   for (const command of commandsOf(state)) {
@@ -237,7 +237,7 @@ interface EndedRun {
 
 function errorOf(run: EndedRun): EnvelopeError {
   const { state, mask, remains } = run;
-  const { failure = LOST, failedNode } = state.run;
+  const { failure = NO_FAILURE, failedNode } = state.run;
   const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
   const isUnknown =
     outcomeUnknown === true ||
@@ -256,7 +256,7 @@ function errorOf(run: EndedRun): EnvelopeError {
 }
 
 /** A run that did not succeed says why; this is never shown. */
-const LOST: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
+const NO_FAILURE: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
 
 type PartialOutputs = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
 

@@ -3,9 +3,8 @@ import type { Failure } from '../../engine/contract.js';
 import { type Clock, callAt } from '../../host/in-process/clock.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
-import { accessKey, ownerKey } from './owner.js';
+import { accessKey, ownerKey } from './run-owner.js';
 import {
-  type Attendant,
   type Cancellation,
   DEFAULT_LIMITS,
   type NewRun,
@@ -16,9 +15,10 @@ import {
   type RunSummary,
   runRowsIn,
   type Submission,
+  type Waiter,
 } from './run-store.js';
+import { runTexts } from './run-texts.js';
 import { StoredRun, type StoreParts } from './stored-run.js';
-import { texts } from './texts.js';
 
 export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
   /** Makes the id of a run: nobody can guess it, and none comes twice. */
@@ -46,7 +46,7 @@ export class MemoryRunStore implements RunStore {
     this.#parts = { ...options, idle, onEnd: (run) => this.#ended(run) };
   }
 
-  async start(run: NewRun, attendant: Attendant): Promise<RunAnswer> {
+  async start(run: NewRun, attendant: Waiter): Promise<RunAnswer> {
     this.#forget();
     const { owner } = run;
     const quota = quotaOf(owner, attendant.request.remoteAddress);
@@ -54,7 +54,7 @@ export class MemoryRunStore implements RunStore {
     const failure = this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
-    if (this.#runs.has(id)) throw new Error(texts.sameId(runRef(id)));
+    if (this.#runs.has(id)) throw new Error(runTexts.sameId(runRef(id)));
     const { request } = attendant;
     const stored = new StoredRun({ ...run, id, request }, group, this.#parts);
     this.#add(stored, group);
@@ -93,12 +93,12 @@ export class MemoryRunStore implements RunStore {
     return { ok: true, envelope: await run.safeEnvelope };
   }
 
-  async submit(caller: Owner, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+  async submit(caller: Owner, id: string, submission: Submission, attendant: Waiter): Promise<RunAnswer> {
     const run = this.#find(caller, id);
     return run === undefined ? unknown(id) : run.submit(caller, submission, attendant);
   }
 
-  async cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
+  async cancel(caller: Owner, id: string, how: Cancellation, attendant: Waiter): Promise<RunAnswer> {
     const run = this.#find(caller, id);
     return run === undefined ? unknown(id) : run.cancel(caller, how, attendant);
   }
@@ -112,7 +112,7 @@ export class MemoryRunStore implements RunStore {
 
   endAll(reason: string): number {
     const open = this.#open;
-    for (const run of open) run.giveUp(reason);
+    for (const run of open) run.abort(reason);
     return open.length;
   }
 
@@ -142,13 +142,13 @@ export class MemoryRunStore implements RunStore {
       pending += live.asks.size;
     }
     const { maxOpenRuns, maxPendingActions, maxAnonymousRuns } = this.#limits;
-    if (open >= maxOpenRuns) return exhausted(texts.tooManyRuns(open, maxOpenRuns));
+    if (open >= maxOpenRuns) return exhausted(runTexts.tooManyRuns(open, maxOpenRuns));
     if (owner.kind === 'anonymous' && this.#openAnonymous >= maxAnonymousRuns) {
-      return exhausted(texts.tooManyAnonymousRuns(maxAnonymousRuns));
+      return exhausted(runTexts.tooManyAnonymousRuns(maxAnonymousRuns));
     }
     return pending < maxPendingActions
       ? undefined
-      : exhausted(texts.tooManyActions(pending, maxPendingActions));
+      : exhausted(runTexts.tooManyActions(pending, maxPendingActions));
   }
 
   #group(quota: string, owner: Owner): StoredGroup {
@@ -181,7 +181,7 @@ export class MemoryRunStore implements RunStore {
   #drop(run: StoredRun): void {
     this.#remove(run);
     this.#options.journal?.forget(run.id).catch((error) => {
-      this.#options.log(texts.notForgotten(runRef(run.id), thrownText(error)));
+      this.#options.log(runTexts.notForgotten(runRef(run.id), thrownText(error)));
     });
   }
 
@@ -209,7 +209,7 @@ function exhausted(message: string): Failure {
 }
 
 function unknown(id: string): RunAnswer {
-  return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: texts.unknownRun(id) } };
+  return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: runTexts.unknownRun(id) } };
 }
 
 /** Runs that wait and that nobody asks for, the longest first, with one timer for all of them. */

@@ -16,13 +16,13 @@ import type { Envelope, EnvelopeStatus } from './envelope.js';
  */
 export interface RunStore {
   /** Begins a run. Answers when it is over, when nothing of it goes on without an answer, or when the time is up. */
-  start(run: NewRun, attendant: Attendant): Promise<RunAnswer>;
+  start(run: NewRun, attendant: Waiter): Promise<RunAnswer>;
   /** How a run stands now. */
   get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
-  submit(caller: Owner, id: string, submission: Submission, attendant: Attendant): Promise<RunAnswer>;
+  submit(caller: Owner, id: string, submission: Submission, attendant: Waiter): Promise<RunAnswer>;
   /** Gives a run up. One that is over stays as it is. */
-  cancel(caller: Owner, id: string, how: Cancellation, attendant: Attendant): Promise<RunAnswer>;
+  cancel(caller: Owner, id: string, how: Cancellation, attendant: Waiter): Promise<RunAnswer>;
   /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
   list(caller: Owner): Promise<readonly RunSummary[]>;
   /** Resolves when every run is over or waits for an answer or a time. */
@@ -54,7 +54,7 @@ export interface RunGroup {
 /** A run to begin, for a request. */
 export interface BegunRun extends Omit<NewRun, 'owner'> {
   readonly id: string;
-  readonly request: Attendant['request'];
+  readonly request: Waiter['request'];
 }
 
 /** A run that a process left. */
@@ -65,7 +65,7 @@ export interface ResumedRun extends Pick<NewRun, 'graph'> {
 }
 
 /** The request during which a run goes on. */
-export interface Attendant {
+export interface Waiter {
   readonly request: IdentifiedRequest;
   /** How long the request waits for the run, in ms. The run goes on all the same. */
   readonly answerMs: number;

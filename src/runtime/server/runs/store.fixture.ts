@@ -8,7 +8,7 @@ import type { CallContext, CallPort, ToolOutcome } from '../../tools/port.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { MemoryRunStore } from './memory-store.js';
-import type { Attendant, RunAnswer, RunLimits, Submission } from './run-store.js';
+import type { RunAnswer, RunLimits, Submission, Waiter } from './run-store.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
 
@@ -26,7 +26,7 @@ export const broken = (message: string): ToolOutcome => ({
 
 export const never = (): Promise<never> => new Promise(() => {});
 
-type Overrides = Partial<Omit<Attendant, 'request'>> & { readonly request?: Partial<IdentifiedRequest> };
+type Overrides = Partial<Omit<Waiter, 'request'>> & { readonly request?: Partial<IdentifiedRequest> };
 
 /** A store whose time stands still, with tools by name. */
 export class Store {
@@ -67,7 +67,7 @@ export class Store {
     });
   }
 
-  attendant(more: Overrides = {}): Attendant {
+  attendant(more: Overrides = {}): Waiter {
     const { request, ...rest } = more;
     const signal = new AbortController().signal;
     return {

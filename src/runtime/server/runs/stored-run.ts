@@ -19,17 +19,21 @@ import { RunMask } from '../../host/run-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { maskedThrown } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
-import { ActionLedger } from './action-ledger.js';
-import { contentOf } from './answer.js';
-import { Attendance, Attendants } from './attendance.js';
-import { AnswerDelivery, type Verdict } from './deliveries.js';
-import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
-import type { Question } from './interview.js';
-import { type JudgedRun, judgeAnswer, judgeFor, notTaken, refused, shownAction } from './judge-answer.js';
-import { ownerKey } from './owner.js';
-import { type RequestedRun, Requests } from './requests.js';
+import { ActionHistory } from './action-history.js';
 import {
-  type Attendant,
+  type AnsweredRun,
+  contentOf,
+  decideAnswer,
+  decideFor,
+  notTaken,
+  rejected,
+  shownAction,
+} from './answers.js';
+import type { PendingAction } from './elicitation.js';
+import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import { AnswerDelivery, type Decision, type RequestedRun, RunInbox } from './run-inbox.js';
+import { ownerKey } from './run-owner.js';
+import {
   type BegunRun,
   type Cancellation,
   type ResumedRun,
@@ -43,8 +47,10 @@ import {
   type Submission,
   shownArguments,
   summaryOf,
+  type Waiter,
 } from './run-store.js';
-import { texts } from './texts.js';
+import { runTexts } from './run-texts.js';
+import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** What the runs of a store share. */
 export interface StoreParts extends RunHost {
@@ -73,18 +79,18 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedContext {
+export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext {
   readonly id: string;
   readonly group: RunGroup;
-  readonly actions = new ActionLedger();
+  readonly actions = new ActionHistory();
   readonly mask: RunMask;
   requestId: string;
   /** Made when a request comes, and let go of when none is left: many runs wait at once. */
-  #attendants: Attendants | undefined;
+  #attendants: WaitingRequests | undefined;
   readonly #parts: StoreParts;
   readonly #graph: Graph;
   /** What callers have sent; made when they do. */
-  #requests: Requests | undefined;
+  #requests: RunInbox | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   #live: LiveRun | undefined;
@@ -120,8 +126,8 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
   }
 
-  get attendants(): Attendants {
-    this.#attendants ??= new Attendants(this);
+  get waiting(): WaitingRequests {
+    this.#attendants ??= new WaitingRequests(this);
     return this.#attendants;
   }
 
@@ -181,8 +187,8 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
-  async begin(attendant: Attendant): Promise<Envelope> {
-    const attendance = new Attendance(this, attendant);
+  async begin(attendant: Waiter): Promise<Envelope> {
+    const attendance = new WaitingRequest(this, attendant);
     this.#live?.go();
     attendance.open();
     const envelope = await attendance.envelope;
@@ -198,17 +204,17 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   // What follows is for callers.
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
-  submit(caller: Owner, submission: Submission, attendant: Attendant): Promise<RunAnswer> {
+  submit(caller: Owner, submission: Submission, attendant: Waiter): Promise<RunAnswer> {
     return this.#sent.answer(caller, submission, attendant);
   }
 
   /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
-  cancel(caller: Owner, how: Cancellation, attendant: Attendant): Promise<RunAnswer> {
+  cancel(caller: Owner, how: Cancellation, attendant: Waiter): Promise<RunAnswer> {
     return this.#sent.cancel(caller, how, attendant);
   }
 
-  get #sent(): Requests {
-    this.#requests ??= new Requests(this, this.#parts.journal);
+  get #sent(): RunInbox {
+    this.#requests ??= new RunInbox(this, this.#parts.journal);
     return this.#requests;
   }
 
@@ -216,11 +222,14 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return this.#sent.receive(item);
   }
 
-  judge(submission: Submission, by: Owner): Verdict {
-    return judgeAnswer(this, submission, by);
+  decide(submission: Submission, by: Owner): Decision {
+    return decideAnswer(this, submission, by);
   }
 
-  accepting({ question, answer, warnings }: Extract<Verdict, { kind: 'fits' }>, by: Owner | undefined): void {
+  accepting(
+    { question, answer, warnings }: Extract<Decision, { kind: 'fits' }>,
+    by: Owner | undefined,
+  ): void {
     this.actions.answered(question.id, {
       content: contentOf(answer),
       ...(by === undefined ? {} : { by: ownerKey(by) }),
@@ -232,12 +241,12 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     this.actions.told(action, response);
   }
 
-  notTaken(question: Question): Failure {
+  notTaken(question: PendingAction): Failure {
     return notTaken(question, this.mask);
   }
 
   cancelling({
-    reason = texts.cancelledByCaller,
+    reason = runTexts.cancelledByCaller,
     compensate = false,
   }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
     const at = this.clock.now();
@@ -246,7 +255,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
 
   // What follows is for requests that attend the run.
 
-  giveUp(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
+  abort(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
     this.#live?.cancel(reason, { ...how, by: SYSTEM });
   }
 
@@ -260,7 +269,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
 
   /** It was idle for too long. @param ms for how long. */
   expire(ms: number): void {
-    this.giveUp(texts.idle(ms), { code: 'E_IDLE' });
+    this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
   }
 
   /** Resolves when the run is over, or goes on with an answer or a time only. */
@@ -268,10 +277,10 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     return new Promise((resolve) => {
       const look = (): void => {
         if (this.#live?.liveStatus === 'busy') return;
-        this.attendants.unwatch(look);
+        this.waiting.unwatch(look);
         resolve();
       };
-      this.attendants.watch(look);
+      this.waiting.watch(look);
       look();
     });
   }
@@ -281,22 +290,22 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     else this.#live.whenSafe(look);
   }
 
-  questions(): readonly Question[] {
+  questions(): readonly PendingAction[] {
     return this.#live === undefined ? [] : [...this.#live.asks.values()];
   }
 
-  shown(question: Question): Action {
+  shown(question: PendingAction): Action {
     return shownAction(question, this.mask);
   }
 
   take(
-    question: Question,
+    question: PendingAction,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
     answered: Promise<Envelope>,
   ): void {
-    const judge = (): Verdict => {
-      if (!this.#live?.asks.has(question.id)) return refused({ code: 'ACTION_CANCELLED', message: '' });
-      if (!('failure' in given)) return judgeFor(this, question, given);
+    const judge = (): Decision => {
+      if (!this.#live?.asks.has(question.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
+      if (!('failure' in given)) return decideFor(this, question, given);
       const answer = { kind: 'failure', failure: given.failure } as const;
       return { kind: 'fits', question, answer, warnings: [] };
     };
@@ -354,7 +363,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
     const { live } = this;
     if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
-    const text = isJournal ? texts.journalFailed(thrownText(fault)) : texts.broke(thrownText(fault));
+    const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
     const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
@@ -391,7 +400,7 @@ export class StoredRun implements RequestedRun, JudgedRun, RunKeeper, SharedCont
   }
 
   #log(fault: unknown): void {
-    this.#parts.log(texts.brokeLog(this.#graph.name, this.#ref, maskedThrown(fault, this.mask)));
+    this.#parts.log(runTexts.brokeLog(this.#graph.name, this.#ref, maskedThrown(fault, this.mask)));
   }
 
   /** Names the run where its id must not be shown. */

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Action, AskMode } from '../../engine/contract.js';
-import { readAnswer } from './answer.js';
-import { formOf } from './interview.js';
+import { readAnswer } from './answers.js';
+import { formOf } from './elicitation.js';
 
 const schemas = new SchemaCompiler();
 const only = (key: string, schema: JsonSchema): JsonSchema => ({

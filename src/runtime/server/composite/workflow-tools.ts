@@ -15,15 +15,15 @@ import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
-import type { Attendant, RunStore, RunSummary, Submission } from '../runs/run-store.js';
+import type { RunStore, RunSummary, Submission, Waiter } from '../runs/run-store.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
 import { describeWorkflow } from './description.js';
 import { envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools } from './run-tools.js';
-import { texts } from './texts.js';
-import { hasRuns, RUN_TOOLS, type ServedWorkflow, type WorkflowTool } from './workflows.js';
+import { hasRuns, RUN_TOOLS, type ServedWorkflow, type WorkflowTool } from './served-workflows.js';
+import { workflowToolTexts } from './texts.js';
 
-export interface CompositeToolsOptions {
+export interface WorkflowToolsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
   readonly runs: RunStore;
   readonly schemas: SchemaCompiler;
@@ -35,14 +35,14 @@ export interface CompositeToolsOptions {
 }
 
 /** Workflows as tools, and the tools that look after their runs. */
-export class CompositeTools {
+export class WorkflowTools {
   /** In the order of names, the tools that look after runs last. */
   readonly listings: readonly ToolListing[];
-  readonly #options: CompositeToolsOptions;
+  readonly #options: WorkflowToolsOptions;
   readonly #byTool: ReadonlyMap<string, ServedWorkflow & { readonly tool: WorkflowTool }>;
   readonly #names: ReadonlySet<string>;
 
-  constructor(options: CompositeToolsOptions) {
+  constructor(options: WorkflowToolsOptions) {
     this.#options = options;
     const offered = [...options.workflows.values()].flatMap((workflow) =>
       workflow.tool === undefined ? [] : [{ ...workflow, tool: workflow.tool }],
@@ -100,14 +100,15 @@ export class CompositeTools {
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
     return toolResult(envelope, tool.output, schemas, () =>
-      log(texts.unfitResult(graph.name, runRef(envelope.workflow_id))),
+      log(workflowToolTexts.unfitResult(graph.name, runRef(envelope.workflow_id))),
     );
   }
 
   async #callRunTool(name: RunTool, given: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { inputSchema } = runTools[name];
     const named = withWorkflowId(given);
-    if (named === undefined) return failureResult({ code: 'E_INPUT_INVALID', message: texts.twoIds });
+    if (named === undefined)
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.twoIds });
     const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
     if (!checked.ok) return failureResult(checked.failure);
     const { input } = checked;
@@ -173,7 +174,8 @@ export class CompositeTools {
     const all = [...this.#options.workflows.values()];
     const runsOfCaller = await this.#options.runs.list(request.principal);
     const start = startOf(textIn(input, 'cursor'), all.length, runsOfCaller);
-    if (start === undefined) return failureResult({ code: 'E_INPUT_INVALID', message: texts.badCursor() });
+    if (start === undefined)
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
     const status = textIn(input, 'status');
     const left = runsOfCaller.slice(start.run).filter((run) => status === undefined || run.status === status);
     const runs = left.slice(0, size);
@@ -189,10 +191,12 @@ export class CompositeTools {
     const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
     const next = hasMore ? { next_cursor: cursorOf(listed, last?.workflow_id) } : {};
     const lines = [
-      ...workflows.map(({ name, description, tool }) => texts.workflowLine(name, description, tool)),
+      ...workflows.map(({ name, description, tool }) =>
+        workflowToolTexts.workflowLine(name, description, tool),
+      ),
       '',
-      ...(runs.length === 0 && start.run === 0 ? [texts.noRuns] : runs.map(runLine)),
-      ...(next.next_cursor === undefined ? [] : [texts.moreListed(next.next_cursor)]),
+      ...(runs.length === 0 && start.run === 0 ? [workflowToolTexts.noRuns] : runs.map(runLine)),
+      ...(next.next_cursor === undefined ? [] : [workflowToolTexts.moreListed(next.next_cursor)]),
     ];
     return {
       content: [{ type: 'text', text: lines.join('\n') }],
@@ -200,7 +204,7 @@ export class CompositeTools {
     };
   }
 
-  #attendant(workflow: string, request: IdentifiedRequest): Attendant {
+  #attendant(workflow: string, request: IdentifiedRequest): Waiter {
     const graph = this.#options.workflows.get(workflow)?.graph;
     if (graph === undefined) return this.#plainAttendant(request);
     const progress = createProgress(graph, request.progress);
@@ -211,7 +215,7 @@ export class CompositeTools {
     };
   }
 
-  #plainAttendant(request: IdentifiedRequest): Attendant {
+  #plainAttendant(request: IdentifiedRequest): Waiter {
     return { request, answerMs: this.#options.answerMs };
   }
 }
@@ -254,9 +258,9 @@ function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefine
 }
 
 function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
-  const head = texts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
+  const head = workflowToolTexts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
   const { started_at, ended_at, arguments: given, arguments_omitted: omitted = [] } = more;
-  return `${head}\n${texts.runAbout(started_at, ended_at, given, omitted)}`;
+  return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, given, omitted)}`;
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {
@@ -332,7 +336,7 @@ function repairOf(
   const isRight = !schemas
     .check(schema, repaired)
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
-  return isRight && !secret.includes(path[0] ?? '') ? [texts.sendInstead(right, wrong)] : [];
+  return isRight && !secret.includes(path[0] ?? '') ? [workflowToolTexts.sendInstead(right, wrong)] : [];
 }
 
 /** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */

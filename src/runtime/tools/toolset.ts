@@ -8,9 +8,8 @@ import { nearestName } from '../../graph/suggest.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
-import { type NormalResult, normalizeResult } from './call-result.js';
+import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
 import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
-import { evaluateFunction } from './evaluate-function.js';
 import { isAbort, thrownFailure, thrownText } from './exceptions.js';
 import {
   FactoriesError,
@@ -32,9 +31,9 @@ import {
   type ResourceOutcome,
   type ToolOutcome,
 } from './port.js';
-import type { AnyClass, Registry, ToolEntry } from './registry.js';
+import type { AnyClass, FunctionEntry, Registry, ToolEntry } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
-import { message, texts } from './texts.js';
+import { message, toolTexts } from './tool-texts.js';
 
 /** What observers say about a tool. */
 export interface ToolDescription {
@@ -46,7 +45,7 @@ export interface ToolDescription {
 }
 
 /** What a catalogue may be given beside the factories of its classes. */
-export interface CatalogueSettings {
+export interface ToolsetSettings {
   /** Stands around every tool call, the first one outermost. Default: none. */
   readonly middleware?: readonly Middleware[];
   /** Told what tools, resources, functions and middleware threw, stacks and all. Default: writes to stderr. */
@@ -61,7 +60,7 @@ export interface CatalogueSettings {
  * A call whose signal is aborted before the tool is reached fails with `E_CANCELLED`. Afterwards the signal is the
  * tool's to heed: the promise of a call settles when the tool does, and a host that gave up on it ignores it.
  */
-export interface Catalogue extends CallPort {
+export interface Toolset extends CallPort {
   readonly registry: Registry;
   /** The description of a tool; nothing for an unknown name. */
   describeTool(name: string): ToolDescription | undefined;
@@ -86,19 +85,19 @@ export interface Catalogue extends CallPort {
  * @throws FactoriesError listing every class that cannot be instantiated, every factory nobody needs, and every
  *   resource whose file is missing or whose template is none.
  */
-export function createCatalogue<R extends Registry>(
+export function createToolset<R extends Registry>(
   registry: R,
-  ...[options]: WithFactories<R, CatalogueSettings>
-): Catalogue {
-  const given: UntypedFactories & CatalogueSettings = options ?? {};
+  ...[options]: WithFactories<R, ToolsetSettings>
+): Toolset {
+  const given: UntypedFactories & ToolsetSettings = options ?? {};
   const log = encodedLog(given.log);
   const resources = new Resources(registry, given.resources ?? {}, log);
   const problems = [...factoryProblems(registry, given), ...resources.problems];
   if (problems.length > 0) throw new FactoriesError(problems);
-  return new RegistryCatalogue(registry, resources, { ...given, log });
+  return new RegistryToolset(registry, resources, { ...given, log });
 }
 
-class RegistryCatalogue implements Catalogue {
+class RegistryToolset implements Toolset {
   /** Inputs are copied by their check, results by their normalisation. */
   readonly isolates = true;
   readonly #tools: Instances<'execute'>;
@@ -110,12 +109,7 @@ class RegistryCatalogue implements Catalogue {
   constructor(
     readonly registry: Registry,
     readonly resources: Resources,
-    {
-      tools = {},
-      middleware = [],
-      log,
-      schemas,
-    }: UntypedFactories & CatalogueSettings & { readonly log: Log },
+    { tools = {}, middleware = [], log, schemas }: UntypedFactories & ToolsetSettings & { readonly log: Log },
   ) {
     this.#tools = new Instances('tool', 'execute', tools);
     this.#log = log;
@@ -146,7 +140,7 @@ class RegistryCatalogue implements Catalogue {
     const entry = ownProperty(this.registry.tools, name);
     if (entry === undefined) {
       const near = nearestName(name, Object.keys(this.registry.tools));
-      return Promise.resolve(refused('E_TOOL_UNKNOWN', texts.toolUnknown(name, near)));
+      return Promise.resolve(refused('E_TOOL_UNKNOWN', toolTexts.toolUnknown(name, near)));
     }
     const { secret = [] } = entry;
     // Most calls have nothing to mask, and end without anybody asking.
@@ -162,14 +156,15 @@ class RegistryCatalogue implements Catalogue {
       const report = (error: unknown): void => {
         onThrown?.(error);
         if (isAbort(error, context.signal)) return;
-        this.#log(texts.threw('tool', name, callerOf(context.origin), maskedThrown(error, maskOf())));
+        this.#log(toolTexts.threw('tool', name, callerOf(context.origin), maskedThrown(error, maskOf())));
       };
       const call = (checked: CheckedInput): ToolOutcome | Promise<ToolOutcome> => {
         if (!checked.ok) {
           const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
           return { ok: false, attempted: false, failure };
         }
-        if (context.isAborted ?? context.signal.aborted) return refused('E_CANCELLED', texts.cancelled(name));
+        if (context.isAborted ?? context.signal.aborted)
+          return refused('E_CANCELLED', toolTexts.cancelled(name));
         return this.#call(name, entry, checked.input, toolContext, maskOf, report);
       };
       const checking = this.#check(name, entry, given);
@@ -258,7 +253,7 @@ class RegistryCatalogue implements Catalogue {
       const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema);
       if (problems.length > 0) return outputInvalid(problems.map((problem) => problem.message));
     } catch (error) {
-      return failure('E_SCHEMA_INVALID', texts.schemaBroken('output', name, thrownText(error)));
+      return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
     }
     return standard === undefined ? undefined : outputIssues(standard, value).then(outputInvalid);
   }
@@ -300,7 +295,7 @@ class StandardSchemas {
 }
 
 function outputInvalid(found: readonly string[]): Failure | undefined {
-  return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', texts.outputInvalid(found));
+  return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', toolTexts.outputInvalid(found));
 }
 
 /** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
@@ -309,7 +304,7 @@ async function outputIssues(schema: StandardSchemaV1, value: unknown): Promise<r
     const { issues } = await schema['~standard'].validate(value);
     return issueProblems(issues ?? []).map((problem) => problem.message);
   } catch (error) {
-    return [texts.validatorThrew(thrownText(error))];
+    return [toolTexts.validatorThrew(thrownText(error))];
   }
 }
 
@@ -369,4 +364,52 @@ class ToolCallContext implements ToolContext {
       return this.#context.idempotencyKey;
     },
   };
+}
+
+/**
+ * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown. Codes: see
+ * {@link CallPort.evaluate}.
+ */
+export async function evaluateFunction(
+  { functions = {} }: Registry,
+  { name, hash }: FunctionReference,
+  args: readonly Json[],
+  { signal, mask = new CallMask(), origin }: CallContext,
+  log: Log,
+): Promise<EvaluationOutcome> {
+  const entry = ownProperty(functions, name);
+  if (entry === undefined) {
+    return failed(
+      'E_FUNCTION_UNKNOWN',
+      toolTexts.functionUnknown(name, nearestName(name, Object.keys(functions))),
+    );
+  }
+  if (entry.hash !== hash) return failed('E_FUNCTION_STALE', toolTexts.functionStale(name));
+  if (signal.aborted) return failed('E_CANCELLED', toolTexts.functionCancelled(name));
+  const outcome = evaluated(entry, args, (error) => {
+    log(toolTexts.threw('function', name, callerOf(origin), maskedThrown(error, mask)));
+  });
+  return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, mask) };
+}
+
+function evaluated(
+  entry: FunctionEntry,
+  args: readonly Json[],
+  onThrown: (error: unknown) => void,
+): EvaluationOutcome {
+  let result: unknown;
+  try {
+    result = entry.function(...structuredClone(args));
+  } catch (error) {
+    onThrown(error);
+    return { ok: false, failure: thrownFailure(error, 'E_FUNCTION') };
+  }
+  if (result === undefined) return { ok: true };
+  // A promise is no value; what it rejects with is nobody's.
+  if (result instanceof Promise) result.catch(() => {});
+  return keptJson(result);
+}
+
+function failed(code: RunTimeCode, text: string): EvaluationOutcome {
+  return { ok: false, failure: { code, message: message(text) } };
 }

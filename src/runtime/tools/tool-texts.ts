@@ -20,7 +20,7 @@ const formatWords: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Every sentence the catalogue speaks to a model or an operator. */
-export const texts = {
+export const toolTexts = {
   toolUnknown: (name: string, suggestion: string | undefined) =>
     `no tool is named ${quoted(name)}${inBrackets(suggestion)}`,
   resourceUnknown: (name: string, suggestion: string | undefined) =>

@@ -2,7 +2,7 @@ import { didYouMeanSentence } from '../../graph/suggest.js';
 import { clip, oneLine } from '../tools/encode-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */
-export const texts = {
+export const serverTexts = {
   registrationRefused: (problems: readonly string[]) =>
     `the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
   workflowFault: (workflow: string, { code, message }: { readonly code: string; readonly message: string }) =>

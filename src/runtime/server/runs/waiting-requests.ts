@@ -6,26 +6,26 @@ import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { ConnectionClosed } from '../request.js';
+import { Elicitation, type PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
-import { Interview, type Question } from './interview.js';
-import type { Attendant, Submission } from './run-store.js';
-import { texts } from './texts.js';
+import type { Submission, Waiter } from './run-store.js';
+import { runTexts } from './run-texts.js';
 
 /** A run as a request sees it that waits for it. */
-export interface Attended {
+export interface AwaitedRun {
   readonly clock: Clock;
   /** Missing when the run is over. */
   readonly live: LiveRun | undefined;
   readonly envelope: Envelope;
-  readonly attendants: Attendants;
-  giveUp(reason: string): void;
+  readonly waiting: WaitingRequests;
+  abort(reason: string): void;
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
-  questions(): readonly Question[];
+  questions(): readonly PendingAction[];
   /** What a question asks, without secrets. */
-  shown(question: Question): Action;
+  shown(question: PendingAction): Action;
   take(
-    question: Question,
+    question: PendingAction,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
     response: Promise<Envelope>,
   ): void;
@@ -37,22 +37,22 @@ export interface Attended {
  * for this request, or when the request's own time is up. Where the caller goes away, the run is cancelled or goes on, as
  * the attendant says.
  */
-export class Attendance {
+export class WaitingRequest {
   /** How the run is when the request is answered. */
   readonly envelope: Promise<Envelope>;
-  readonly #run: Attended;
-  readonly #attendant: Attendant;
+  readonly #run: AwaitedRun;
+  readonly #attendant: Waiter;
   readonly #endsAt: number;
   /** The state outlasts the run in this one place: an attendant is told of its end. */
   readonly #state: (() => RunState) | undefined;
-  readonly #interview: Interview | undefined;
+  readonly #interview: Elicitation | undefined;
   readonly #stopTimer: () => void;
   #give: (envelope: Envelope) => void = () => {};
   /** False before the run was moved on. */
   #isOpen = false;
   #isOver = false;
 
-  constructor(run: Attended, attendant: Attendant) {
+  constructor(run: AwaitedRun, attendant: Waiter) {
     const { request, answerMs } = attendant;
     this.#run = run;
     this.#attendant = attendant;
@@ -65,16 +65,16 @@ export class Attendance {
     this.#interview =
       request.elicit === undefined
         ? undefined
-        : new Interview(request.elicit, {
-            questions: () => run.questions(),
+        : new Elicitation(request.elicit, {
+            pendingActions: () => run.questions(),
             shown: (question) => run.shown(question),
-            claim: (question) => run.attendants.claim(question),
-            letGo: (question) => run.attendants.letGo(question),
-            take: (question, given) => run.take(question, given, this.envelope),
-            moved: () => this.#look(),
+            claim: (question) => run.waiting.claim(question),
+            release: (question) => run.waiting.release(question),
+            answer: (question, given) => run.take(question, given, this.envelope),
+            changed: () => this.#look(),
           });
     this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
-    run.attendants.join(attendant, this.#look);
+    run.waiting.join(attendant, this.#look);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (request.signal.aborted) this.#onAbort();
   }
@@ -91,8 +91,8 @@ export class Attendance {
     this.#isOver = true;
     this.#stopTimer();
     this.#attendant.request.signal.removeEventListener('abort', this.#onAbort);
-    this.#run.attendants.leave(this.#look);
-    this.#interview?.end();
+    this.#run.waiting.leave(this.#look);
+    this.#interview?.stop();
   }
 
   readonly #look = (): void => {
@@ -101,14 +101,14 @@ export class Attendance {
     if (live !== undefined) {
       // What is not safe may not be shown. The run looks again.
       if (!live.isSafe) return;
-      this.#interview?.look();
+      this.#interview?.update();
       if (this.#interview?.isUnderWay || !rests(live, this.#endsAt)) return;
     }
     this.#end();
   };
 
   readonly #onAbort = (): void => {
-    if (this.#endsRun) this.#run.giveUp(reasonOf(this.#attendant.request.signal));
+    if (this.#endsRun) this.#run.abort(reasonOf(this.#attendant.request.signal));
     else this.#endWhenSafe();
   };
 
@@ -147,18 +147,18 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
 }
 
 function reasonOf({ reason }: Cancellation): string {
-  return reason === undefined ? texts.requestCancelled : thrownText(reason);
+  return reason === undefined ? runTexts.requestCancelled : thrownText(reason);
 }
 
 /** A callback for each time a run has got as far as it gets for now. */
-interface Watching {
+interface Watcher {
   /** A request, which is told what happens as well. */
-  readonly attendant?: Attendant;
+  readonly attendant?: Waiter;
   readonly watcher: () => void;
 }
 
 /** A run as those see it who attend it. */
-interface AttendedRequest {
+interface WatchedRun {
   /** Of the latest request that attended the run. */
   requestId: string;
   /** A request has come or left. */
@@ -166,13 +166,13 @@ interface AttendedRequest {
 }
 
 /** The requests that attend a run, and what else waits for it to change. */
-export class Attendants {
-  readonly #run: AttendedRequest;
-  #watching: readonly Watching[] = [];
+export class WaitingRequests {
+  readonly #run: WatchedRun;
+  #watching: readonly Watcher[] = [];
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
 
-  constructor(run: AttendedRequest) {
+  constructor(run: WatchedRun) {
     this.#run = run;
   }
 
@@ -187,7 +187,7 @@ export class Attendants {
   }
 
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
-  join(attendant: Attendant, watcher: () => void): void {
+  join(attendant: Waiter, watcher: () => void): void {
     this.#run.requestId = attendant.request.requestId;
     this.#watching = [...this.#watching, { attendant, watcher }];
     this.#run.touch();
@@ -221,14 +221,14 @@ export class Attendants {
   }
 
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
-  claim({ id }: Question): boolean {
+  claim({ id }: PendingAction): boolean {
     if (this.#claimed?.has(id)) return false;
     this.#claimed ??= new Set();
     this.#claimed.add(id);
     return true;
   }
 
-  letGo({ id }: Question): void {
+  release({ id }: PendingAction): void {
     this.#claimed?.delete(id);
     if (this.#claimed?.size === 0) this.#claimed = undefined;
   }

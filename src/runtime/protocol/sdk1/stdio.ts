@@ -3,7 +3,7 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { texts } from './texts.js';
+import { adapterTexts } from './texts.js';
 
 /** The longest message a client may send, in bytes without its newline. */
 const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -67,7 +67,7 @@ export class MessageLines {
 
   #refuseOverlong(id: Refusal['id']): void {
     this.#isRefused = true;
-    this.refuse(refusal(refusalCodes.invalidRequest, texts.messageTooLong(this.limit), id));
+    this.refuse(refusal(refusalCodes.invalidRequest, adapterTexts.messageTooLong(this.limit), id));
   }
 
   #endLine(): void {
@@ -232,10 +232,10 @@ function readLine(line: string): Line {
   try {
     value = JSON.parse(line);
   } catch {
-    return refused(refusal(refusalCodes.notJson, texts.notJson()));
+    return refused(refusal(refusalCodes.notJson, adapterTexts.notJson()));
   }
-  if (Array.isArray(value)) return refused(refusal(refusalCodes.invalidRequest, texts.batch()));
-  if (!isObject(value)) return refused(refusal(refusalCodes.invalidRequest, texts.notObject()));
+  if (Array.isArray(value)) return refused(refusal(refusalCodes.invalidRequest, adapterTexts.batch()));
+  if (!isObject(value)) return refused(refusal(refusalCodes.invalidRequest, adapterTexts.notObject()));
   const parsed = JSONRPCMessageSchema.safeParse(value);
   if (!parsed.success) return refused(refusal(refusalCodes.invalidRequest, fault(value), idOf(value)));
   const message = parsed.data;
@@ -243,7 +243,9 @@ function readLine(line: string): Line {
   const params = InitializeRequestParamsSchema.safeParse(value.params ?? {});
   if (params.success) return { ok: true, message };
   const problems = params.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  return refused(refusal(refusalCodes.invalidParams, texts.badInitialize(problems.join('; ')), idOf(value)));
+  return refused(
+    refusal(refusalCodes.invalidParams, adapterTexts.badInitialize(problems.join('; ')), idOf(value)),
+  );
 }
 
 function refused(refusal: Refusal): Line {
@@ -251,9 +253,9 @@ function refused(refusal: Refusal): Line {
 }
 
 function fault(message: Readonly<Record<string, unknown>>): string {
-  if (message.jsonrpc !== '2.0') return texts.badVersion();
-  if (message.params !== undefined && !isObject(message.params)) return texts.badParams();
-  return texts.badMessage();
+  if (message.jsonrpc !== '2.0') return adapterTexts.badVersion();
+  if (message.params !== undefined && !isObject(message.params)) return adapterTexts.badParams();
+  return adapterTexts.badMessage();
 }
 
 function idOf({ id }: Readonly<Record<string, unknown>>): Refusal['id'] {

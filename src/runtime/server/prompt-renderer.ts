@@ -7,20 +7,20 @@ import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
 import { Instances } from '../tools/factories.js';
 import { type Masking, maskedThrown } from '../tools/mask.js';
-import { base64, isBase64 } from '../tools/read-resource.js';
 import type { PromptEntry, Registry, ResourceEntry, ToolEntry, WorkflowEntry } from '../tools/registry.js';
+import { base64, isBase64 } from '../tools/resources.js';
 import { toJson } from '../tools/to-json.js';
-import type { PromptOffer } from './offers.js';
+import type { ServedPrompt } from './listings.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
-import { contentWords, texts } from './texts.js';
+import { contentWords, serverTexts } from './server-texts.js';
 import type { ContentBlock, PromptResult } from './wire.js';
 
 /** What makes messages of arguments. */
-type LooseContent = Exclude<PromptOffer['content'], { readonly kind: 'workflow' }>;
+type RenderedContent = Exclude<ServedPrompt['content'], { readonly kind: 'workflow' }>;
 
 /** The prompts in loose mode of one server. */
-export class LoosePrompts {
+export class PromptRenderer {
   readonly #registry: Registry;
   readonly #instances: Instances<'render'>;
   readonly #settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'log'>;
@@ -44,8 +44,8 @@ export class LoosePrompts {
    * @throws ProtocolFault -32603 when it fails, takes too long or gives what cannot be sent; `data.code` says which.
    */
   async get(
-    offer: PromptOffer,
-    content: LooseContent,
+    offer: ServedPrompt,
+    content: RenderedContent,
     input: JsonObject,
     request: IdentifiedRequest,
     mask: Masking,
@@ -57,28 +57,33 @@ export class LoosePrompts {
         try {
           return await this.#render(name, content, input, contextOf(request, signal));
         } catch (error) {
-          if (!isAbort(error, signal)) log(texts.promptThrew(name, maskedThrown(error, mask)));
+          if (!isAbort(error, signal)) log(serverTexts.promptThrew(name, maskedThrown(error, mask)));
           throw error;
         }
       });
       if (rendered.kind !== 'done') {
         const code = rendered.kind === 'timedOut' ? 'E_TIMEOUT' : 'E_CANCELLED';
-        const why = rendered.kind === 'timedOut' ? texts.noAnswer(promptTimeoutMs) : texts.requestCancelled();
+        const why =
+          rendered.kind === 'timedOut'
+            ? serverTexts.noAnswer(promptTimeoutMs)
+            : serverTexts.requestCancelled();
         throw Object.assign(new Error(why), { code });
       }
       const { hasSystem, ...result } = convertPrompt(rendered.value, this.#registry);
       if (hasSystem && !this.#warned.has(name)) {
         this.#warned.add(name);
-        log(texts.systemMessage(name));
+        log(serverTexts.systemMessage(name));
       }
       return description === undefined ? result : { description, ...result };
     } catch (error) {
       const { code, message } = thrownFailure(error, 'E_PROMPT');
-      throw new ProtocolFault(faultCodes.internal, texts.promptFailed(name, mask.text(message)), { code });
+      throw new ProtocolFault(faultCodes.internal, serverTexts.promptFailed(name, mask.text(message)), {
+        code,
+      });
     }
   }
 
-  #render(name: string, content: LooseContent, input: JsonObject, context: PromptContext): unknown {
+  #render(name: string, content: RenderedContent, input: JsonObject, context: PromptContext): unknown {
     if (content.kind === 'function') {
       // Every argument of a plain prompt is text.
       return content.prompt.handler(input as Readonly<Record<string, string>>, context);
@@ -138,10 +143,10 @@ export function convertPrompt(rendered: unknown, registry: Registry): ConvertedP
   let hasSystem = false;
   const converted = messages.flatMap((message, index) => {
     const number = index + 1;
-    if (!isObject(message) || !('content' in message)) throw refuse(texts.badMessage(number));
+    if (!isObject(message) || !('content' in message)) throw refuse(serverTexts.badMessage(number));
     const { role, content } = message;
     if (role === 'system') hasSystem = true;
-    else if (role !== 'user' && role !== 'assistant') throw refuse(texts.badRole(number, String(role)));
+    else if (role !== 'user' && role !== 'assistant') throw refuse(serverTexts.badRole(number, String(role)));
     const sentAs = role === 'assistant' ? ('assistant' as const) : ('user' as const);
     return blocksOf(content, number, registry).map((block) => ({ role: sentAs, content: block }));
   });
@@ -153,7 +158,7 @@ function messagesOf(
   registry: Registry,
 ): { messages: readonly unknown[]; description?: string } {
   if (Array.isArray(rendered)) return { messages: rendered };
-  if (!isObject(rendered) || !Array.isArray(rendered.messages)) throw refuse(texts.noMessages());
+  if (!isObject(rendered) || !Array.isArray(rendered.messages)) throw refuse(serverTexts.noMessages());
   const { messages, description } = rendered;
   if (description instanceof PromptText) return { messages, description: plainText(description, registry) };
   return typeof description === 'string' ? { messages, description } : { messages };
@@ -176,17 +181,18 @@ function plainText(text: PromptText, registry: Registry): string {
 
 /** A block that is in the form of MCP already, but for bytes and handles in its text. */
 function plainBlock(content: unknown, number: number, registry: Registry): ContentBlock {
-  if (!isObject(content)) throw refuse(texts.badContent(number, contentWords.kind(content)));
+  if (!isObject(content)) throw refuse(serverTexts.badContent(number, contentWords.kind(content)));
   const { data, text } = content;
   const json = toJson({
     ...content,
     ...(data instanceof Uint8Array ? { data: base64(data) } : {}),
     ...(text instanceof PromptText ? { text: plainText(text, registry) } : {}),
   });
-  if (!json.ok) throw refuse(texts.badContent(number, contentWords.notJson(json.pointer, json.problem)));
+  if (!json.ok)
+    throw refuse(serverTexts.badContent(number, contentWords.notJson(json.pointer, json.problem)));
   const block = json.value;
   if (!isContentBlock(block) || !isComplete(block))
-    throw refuse(texts.badContent(number, contentWords.shape));
+    throw refuse(serverTexts.badContent(number, contentWords.shape));
   return block as unknown as ContentBlock;
 }
 
@@ -215,13 +221,13 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
       const { name, entry } = metadata;
       return {
         type: 'text',
-        text: texts.toolHandle(name, entry.description, JSON.stringify(entry.inputSchema, null, 2)),
+        text: serverTexts.toolHandle(name, entry.description, JSON.stringify(entry.inputSchema, null, 2)),
       };
     }
     case 'resource': {
       const { name, entry } = metadata;
       if (entry.uri.includes('{'))
-        throw new PromptContentError('E_PROMPT_HANDLE', texts.templateHandle(handle.name));
+        throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.templateHandle(handle.name));
       const { uri, title, description, mimeType } = entry;
       return {
         type: 'resource_link',
@@ -235,7 +241,7 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
     case 'workflow':
       return {
         type: 'text',
-        text: texts.workflowHandle(metadata.name, metadata.entry.graph.description),
+        text: serverTexts.workflowHandle(metadata.name, metadata.entry.graph.description),
       };
     default:
       return metadata satisfies never;
@@ -264,7 +270,7 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
       const entry = ownProperty(tools, name);
       if (entry !== undefined) return { kind: 'tool', name, entry };
       const near = nearestName(name, Object.keys(tools));
-      throw new PromptContentError('E_MISSING_TOOL', texts.noSuchTool(name, near));
+      throw new PromptContentError('E_MISSING_TOOL', serverTexts.noSuchTool(name, near));
     }
     case 'resource': {
       const { name } = metadata.options;
@@ -275,19 +281,19 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
         uri,
         Object.values(resources).map((other) => other.uri),
       );
-      throw new PromptContentError('E_MISSING_RESOURCE', texts.noSuchResource(uri, near));
+      throw new PromptContentError('E_MISSING_RESOURCE', serverTexts.noSuchResource(uri, near));
     }
     case 'workflow': {
       const { name } = metadata.options;
       const entry = ownProperty(workflows, name);
       if (entry !== undefined) return { kind: 'workflow', name, entry };
       const near = nearestName(name, Object.keys(workflows));
-      throw new PromptContentError('E_MISSING_WORKFLOW', texts.noSuchWorkflow(name, near));
+      throw new PromptContentError('E_MISSING_WORKFLOW', serverTexts.noSuchWorkflow(name, near));
     }
     case 'prompt':
     case 'state':
     case undefined:
-      throw new PromptContentError('E_PROMPT_HANDLE', texts.noHandle(handle.name));
+      throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.noHandle(handle.name));
     default:
       return metadata satisfies never;
   }

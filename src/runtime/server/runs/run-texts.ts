@@ -4,7 +4,7 @@ const listed = (ids: readonly string[]): string =>
   ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');
 
 /** Every sentence about runs that outlast a request, in one place. */
-export const texts = {
+export const runTexts = {
   waitsUntil: (time: string) => `Goes on by itself at ${time}.`,
 
   badClaim: (claim: string, found: string) =>

@@ -3,7 +3,7 @@ import { bundle } from '../../../graph/bundle.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import type { Registry } from '../../tools/registry.js';
-import { servedWorkflows, toolNames } from './workflows.js';
+import { servedWorkflows, toolNames } from './served-workflows.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' } as const;
 const graphOf = (name: string, nodes: readonly Node[] = []): Graph => ({

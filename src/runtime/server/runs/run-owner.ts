@@ -1,7 +1,7 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { ownProperty } from '../../../graph/json.js';
-import { texts } from './texts.js';
+import { runTexts } from './run-texts.js';
 
 /** What makes two callers one owner. */
 export interface OwnerRule {
@@ -52,7 +52,7 @@ export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   const head: Principal = { kind: 'principal', ...(issuer === undefined ? {} : { issuer }) };
   if (subject !== undefined && owner === 'subject') return { ...head, subject };
   const clientId = textClaim('clientId', auth.clientId);
-  if (clientId === undefined) throw new UnidentifiedCallerError(texts.claimMissing('clientId'));
+  if (clientId === undefined) throw new UnidentifiedCallerError(runTexts.claimMissing('clientId'));
   return { ...head, ...(subject === undefined ? {} : { subject }), clientId };
 }
 
@@ -79,7 +79,7 @@ function subjectOf(
   const subject = checkedSubject(claim, ownProperty(claims, claim));
   // A token of a user: its client alone does not say which.
   if (subject === undefined && standard !== undefined) {
-    throw new UnidentifiedCallerError(texts.claimMissing(claim));
+    throw new UnidentifiedCallerError(runTexts.claimMissing(claim));
   }
   return subject;
 }
@@ -91,7 +91,7 @@ function checkedSubject(claim: string, value: unknown): string | number | undefi
 function textClaim(claim: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string' && value !== '') return value;
-  throw new UnidentifiedCallerError(texts.badClaim(claim, describeClaim(value)));
+  throw new UnidentifiedCallerError(runTexts.badClaim(claim, describeClaim(value)));
 }
 
 /** Beyond it two subjects may have become one number when the token was read. */

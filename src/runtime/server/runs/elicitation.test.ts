@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../engine/contract.js';
-import { formOf } from './interview.js';
+import { formOf } from './elicitation.js';
 
 const choice = (...options: readonly string[]): Action => ({
   type: 'ask',

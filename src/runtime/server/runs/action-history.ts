@@ -5,12 +5,12 @@ import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { HostRow } from '../../host/journal.js';
-import type { Question } from './interview.js';
+import type { PendingAction } from './elicitation.js';
 import type { RunAnswer, RunWarning } from './run-store.js';
-import { texts } from './texts.js';
+import { runTexts } from './run-texts.js';
 
 /** What became of an action that was opened once. Plain JSON. */
-export interface OpenedAction {
+export interface ActionRecord {
   readonly id: string;
   /** When it was opened, in ms since the epoch. */
   readonly at: number;
@@ -54,8 +54,8 @@ type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
  * Every action a run has opened: what is open is known from the run's state, and here when it was opened and what became
  * of the others. What it notes is written with the transition that it is noted of, so that a restart loses none of it.
  */
-export class ActionLedger {
-  readonly #opened = new SmallMap<OpenedAction>();
+export class ActionHistory {
+  readonly #opened = new SmallMap<ActionRecord>();
   /** Actions whose rows have to be written. */
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */
@@ -105,7 +105,7 @@ export class ActionLedger {
     this.#noteLast(id, by);
   }
 
-  #put(action: OpenedAction): void {
+  #put(action: ActionRecord): void {
     this.#opened.set(action.id, action);
     this.#changed ??= new Set();
     this.#changed.add(action.id);
@@ -145,7 +145,7 @@ export class ActionLedger {
     this.#changed = undefined;
     this.#accepted?.lastOf.clear();
     const actions = rows.flatMap(({ table, row }) =>
-      table === TABLE ? [row as unknown as OpenedAction] : [],
+      table === TABLE ? [row as unknown as ActionRecord] : [],
     );
     for (const action of actions) this.#opened.set(action.id, action);
     const answered = actions.filter(({ answer }) => answer !== undefined);
@@ -156,12 +156,12 @@ export class ActionLedger {
     if (this.#accepted !== undefined) this.#accepted.count = count;
   }
 
-  get(id: string): OpenedAction | undefined {
+  get(id: string): ActionRecord | undefined {
     return this.#opened.get(id);
   }
 
   /** The action whose answer by this caller was accepted last. */
-  lastOf(by: string): OpenedAction | undefined {
+  lastOf(by: string): ActionRecord | undefined {
     const id = this.#accepted?.lastOf.get(by);
     return id === undefined ? undefined : this.#opened.get(id);
   }
@@ -177,10 +177,11 @@ export class ActionLedger {
     }
     const open = [...run.asks.values()].map(({ id }) => id);
     const details = { open_actions: open };
-    if (known === undefined) return refused('UNKNOWN_ACTION', texts.unknownAction(actionId, open), details);
+    if (known === undefined)
+      return refused('UNKNOWN_ACTION', runTexts.unknownAction(actionId, open), details);
     return known.hasExpired
-      ? refused('ACTION_EXPIRED', texts.expired(actionId, open), details)
-      : refused('ACTION_CANCELLED', texts.closed(actionId, open), details);
+      ? refused('ACTION_EXPIRED', runTexts.expired(actionId, open), details)
+      : refused('ACTION_CANCELLED', runTexts.closed(actionId, open), details);
   }
 
   #chooseOnly(run: Open, now: number): Choice {
@@ -188,25 +189,25 @@ export class ActionLedger {
     const [only, ...others] = questions;
     if (others.length > 0) {
       const open = questions.map(({ id }) => id);
-      return refused('AMBIGUOUS_ACTION', texts.ambiguous(open), { open_actions: open });
+      return refused('AMBIGUOUS_ACTION', runTexts.ambiguous(open), { open_actions: open });
     }
     if (only !== undefined) return { kind: 'question', question: only };
     for (const { id, mode, until } of this.#opened.values()) {
       if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
     }
-    return refused('NO_OPEN_ACTION', texts.nothingOpen);
+    return refused('NO_OPEN_ACTION', runTexts.nothingOpen);
   }
 }
 
 /** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
 export type Choice =
-  | { readonly kind: 'question'; readonly question: Question }
+  | { readonly kind: 'question'; readonly question: PendingAction }
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused'; readonly failure: Failure };
 
 function tooEarly(id: string, until = 0, now: number): Choice {
   const remaining = Math.max(0, until - now);
-  return refused('TOO_EARLY', texts.tooEarly(id, remaining), { action_id: id, remaining_ms: remaining });
+  return refused('TOO_EARLY', runTexts.tooEarly(id, remaining), { action_id: id, remaining_ms: remaining });
 }
 
 function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {

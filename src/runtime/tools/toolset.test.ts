@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { ToolContext } from '../../decorators/context.js';
 import { Tool } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import { createCatalogue } from './catalogue.js';
 import { FactoriesError } from './factories.js';
 import type { AnyClass, Registry, ResourceEntry, ToolEntry } from './registry.js';
+import { createToolset } from './toolset.js';
 
 const context = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
   signal,
@@ -42,7 +42,7 @@ const executes = (execute: (input: never, context: ToolContext) => unknown): Any
   };
 
 const callOnce = (entry: ToolEntry, input: JsonObject = {}, signal?: AbortSignal) =>
-  createCatalogue<Registry>(registryOf({ go: entry })).callTool('go', input, context(signal));
+  createToolset<Registry>(registryOf({ go: entry })).callTool('go', input, context(signal));
 
 const titled: JsonSchema = {
   type: 'object',
@@ -119,7 +119,7 @@ describe('callTool', () => {
   });
 
   test('an unknown tool is refused, inherited names among them', async () => {
-    const catalogue = createCatalogue<Registry>(registryOf({ 'add-task': tool(executes(() => 1)) }));
+    const catalogue = createToolset<Registry>(registryOf({ 'add-task': tool(executes(() => 1)) }));
     for (const name of ['constructor', '__proto__', 'toString']) {
       expect(await catalogue.callTool(name, {}, context())).toMatchObject({
         ok: false,
@@ -136,7 +136,7 @@ describe('callTool', () => {
 
   test('knows what another call of a tool does', () => {
     const cls = executes(() => 1);
-    const catalogue = createCatalogue<Registry>(
+    const catalogue = createToolset<Registry>(
       registryOf({
         look: tool(cls, { annotations: { readOnlyHint: true } }),
         put: tool(cls, { annotations: { idempotentHint: true } }),
@@ -411,7 +411,7 @@ describe('instances', () => {
 
   test('are made once, on first use', async () => {
     Counter.made = 0;
-    const catalogue = createCatalogue<Registry>(registryOf({ count: tool(Counter) }));
+    const catalogue = createToolset<Registry>(registryOf({ count: tool(Counter) }));
     expect(Counter.made).toBe(0);
     await Promise.all([
       catalogue.callTool('count', {}, context()),
@@ -422,7 +422,7 @@ describe('instances', () => {
 
   test('a factory that throws or gives something else fails the call, and is asked again', async () => {
     let attempts = 0;
-    const catalogue = createCatalogue(registryOf({ go: tool(Counter), odd: tool(Counter) }), {
+    const catalogue = createToolset(registryOf({ go: tool(Counter), odd: tool(Counter) }), {
       tools: {
         go: () => {
           attempts += 1;
@@ -457,7 +457,7 @@ describe('instances', () => {
       { add: tool(NeedsFolder), useless: tool(class Useless {}) },
       { lost: resource(class Lost {}) },
     );
-    const make = () => createCatalogue(registry, { tools: { ad: () => new NeedsFolder('x') } });
+    const make = () => createToolset(registry, { tools: { ad: () => new NeedsFolder('x') } });
     expect(make).toThrow(FactoriesError);
     expect(make).toThrow(
       [
@@ -473,7 +473,7 @@ describe('instances', () => {
 
 describe('readResource', () => {
   const readOnce = (entry: ResourceEntry, uri = entry.uri) =>
-    createCatalogue<Registry>(registryOf({}, { doc: entry })).readResource('doc', uri, context());
+    createToolset<Registry>(registryOf({}, { doc: entry })).readResource('doc', uri, context());
   const reads = (content: unknown): AnyClass =>
     class {
       read() {
@@ -528,7 +528,7 @@ describe('readResource', () => {
       ok: false,
       failure: { code: 'E_RESOURCE_READ', message: 'no such file' },
     });
-    const catalogue = createCatalogue<Registry>(registryOf());
+    const catalogue = createToolset<Registry>(registryOf());
     expect(await catalogue.readResource('constructor', 'res://x', context())).toMatchObject({
       ok: false,
       failure: { code: 'E_RESOURCE_UNKNOWN' },

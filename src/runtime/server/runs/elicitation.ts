@@ -5,10 +5,10 @@ import { bodyText, oneLine } from '../../tools/encode-text.js';
 import { toJson } from '../../tools/to-json.js';
 import type { Elicit, Elicited } from '../request.js';
 import type { Submission } from './run-store.js';
-import { texts } from './texts.js';
+import { runTexts } from './run-texts.js';
 
 /** An action that is open. */
-export interface Question {
+export interface PendingAction {
   readonly id: string;
   /** Key of the node that asks. */
   readonly node: string;
@@ -16,32 +16,32 @@ export interface Question {
 }
 
 /** What an interview needs of the run it is about. */
-export interface Interviewed {
+export interface ElicitingRun {
   /** The questions that are open, oldest first. */
-  questions(): readonly Question[];
+  pendingActions(): readonly PendingAction[];
   /** What a question asks, without secrets. */
-  shown(question: Question): Action;
+  shown(question: PendingAction): Action;
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
-  claim(question: Question): boolean;
-  letGo(question: Question): void;
+  claim(question: PendingAction): boolean;
+  release(question: PendingAction): void;
   /** Hands an answer in. One that does not fit leaves the question open. */
-  take(question: Question, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
+  answer(question: PendingAction, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
   /** The interview has stopped or gone on by itself: the run may not have changed. */
-  moved(): void;
+  changed(): void;
 }
 
 /**
  * Puts the questions of a run to the user of a client while a request is under way, one at a time, each at most once. A
  * question that is no flat form, or that the client fails to put, stays open.
  */
-export class Interview {
+export class Elicitation {
   readonly #elicit: Elicit;
-  readonly #run: Interviewed;
+  readonly #run: ElicitingRun;
   readonly #put = new Set<string>();
   #current: { readonly id: string; readonly controller: AbortController } | undefined;
   #isOver = false;
 
-  constructor(elicit: Elicit, run: Interviewed) {
+  constructor(elicit: Elicit, run: ElicitingRun) {
     this.#elicit = elicit;
     this.#run = run;
   }
@@ -52,8 +52,8 @@ export class Interview {
   }
 
   /** Takes back a question that is not open any more, and puts the next one. */
-  look(): void {
-    const questions = this.#run.questions();
+  update(): void {
+    const questions = this.#run.pendingActions();
     if (this.#current !== undefined && !questions.some(({ id }) => id === this.#current?.id))
       this.#takeBack();
     if (this.#isOver || this.#current !== undefined) return;
@@ -68,13 +68,13 @@ export class Interview {
   }
 
   /** Takes back what is asked, and asks nothing more. */
-  end(): void {
+  stop(): void {
     this.#isOver = true;
     this.#takeBack();
   }
 
   /** A form that would show a secret cannot be filled in without it either: the question stays open. */
-  #formOf(question: Question): Form | undefined {
+  #formOf(question: PendingAction): Form | undefined {
     const isShown = this.#run.shown(question).schema === question.action.schema;
     return isShown ? formOf(question.action) : undefined;
   }
@@ -86,7 +86,7 @@ export class Interview {
   }
 
   async #ask(
-    question: Question,
+    question: PendingAction,
     schema: JsonObject,
     answerOf: (content: JsonObject) => JsonObject[string],
   ): Promise<void> {
@@ -101,26 +101,30 @@ export class Interview {
     } catch {
       // The client cannot ask after all: what is open is told to the caller instead.
     }
-    this.#run.letGo(question);
+    this.#run.release(question);
     // Taken back meanwhile: what the user said is too late.
     if (this.#current !== current) return;
     this.#current = undefined;
     if (elicited === undefined) this.#isOver = true;
     else this.#hand(question, elicited, answerOf);
-    this.#run.moved();
+    this.#run.changed();
   }
 
-  #hand(question: Question, elicited: Elicited, answerOf: (content: JsonObject) => JsonObject[string]): void {
+  #hand(
+    question: PendingAction,
+    elicited: Elicited,
+    answerOf: (content: JsonObject) => JsonObject[string],
+  ): void {
     if (elicited.action !== 'accept') {
       const failure =
         elicited.action === 'decline'
-          ? { code: 'E_ASK_DECLINED', message: texts.declined }
-          : { code: 'E_ASK_CANCELLED', message: texts.dismissed };
-      this.#run.take(question, { failure });
+          ? { code: 'E_ASK_DECLINED', message: runTexts.declined }
+          : { code: 'E_ASK_CANCELLED', message: runTexts.dismissed };
+      this.#run.answer(question, { failure });
       return;
     }
     const content = toJson(elicited.content);
-    if (content.ok) this.#run.take(question, { result: answerOf(content.value as JsonObject) });
+    if (content.ok) this.#run.answer(question, { result: answerOf(content.value as JsonObject) });
   }
 }
 

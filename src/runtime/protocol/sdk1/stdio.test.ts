@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MessageLines, type Refusal } from './message-lines.js';
+import { MessageLines, type Refusal } from './stdio.js';
 
 const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 const LIMIT = 200;

@@ -3,7 +3,7 @@ import { assistant, prompt, user } from '../../decorators/prompt-content.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import type { Registry } from '../tools/registry.js';
-import { convertPrompt } from './prompts.js';
+import { convertPrompt } from './prompt-renderer.js';
 
 @Tool({ name: 'greet', description: 'Greets' })
 class Greet {

@@ -1,0 +1,337 @@
+import type { CheckEnvironment } from '../../../check/environment.js';
+import { typesOf } from '../../../check/known.js';
+import { rebased, schemaOfKnown } from '../../../check/known-schema.js';
+import { knownResult } from '../../../check/values.js';
+import { bundle } from '../../../graph/bundle.js';
+import type { JsonSchema } from '../../../graph/json.js';
+import { kinds } from '../../../graph/kinds/kinds.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { isPortableName } from '../../../graph/names.js';
+import { nodesOf } from '../../../graph/node-expressions.js';
+import { planOf } from '../../../plan/plan.js';
+import { thrownText } from '../../tools/exceptions.js';
+import type { Registry } from '../../tools/registry.js';
+import type { RunnableWorkflow } from '../listings.js';
+import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
+import { workflowToolTexts } from './texts.js';
+
+/** A workflow as runs of it are started. */
+export interface ServedWorkflow {
+  /** With all workflows it runs among its tasks. */
+  readonly graph: Graph;
+  /** Identity of the graph: from the registry, or else worked out when it is first read. */
+  readonly hash: string;
+  /** It may ask for something, or wait for a time. */
+  readonly canWait: boolean;
+  /** How it is offered as a tool, where it is one. */
+  readonly tool?: WorkflowTool;
+}
+
+export interface WorkflowTool {
+  readonly name: string;
+  readonly inputSchema: JsonSchema;
+  readonly output: OutputShape;
+}
+
+/** All workflows of a server by name, in the order of names, or what is wrong with them. */
+export interface ServedWorkflows {
+  readonly workflows: ReadonlyMap<string, ServedWorkflow>;
+  readonly problems: readonly RegistrationProblem[];
+}
+
+/** Names of the tools that look after runs, in the order they are listed. */
+export const RUN_TOOLS = [
+  'submit_result',
+  'get_workflow_status',
+  'cancel_workflow',
+  'list_workflows',
+] as const;
+
+/** Puts together what is needed to run workflows, and to offer them as tools. */
+export function servedWorkflows(registry: Registry, built: readonly RunnableWorkflow[]): ServedWorkflows {
+  const all = [...Object.values(registry.workflows), ...built]
+    .map(({ graph }) => graph)
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const byName = new Map(all.map((graph) => [graph.name, graph]));
+  const problems: RegistrationProblem[] = [];
+  const bundled = all.map((graph) => {
+    try {
+      return bundle(graph, (name) => byName.get(name));
+    } catch (error) {
+      problems.push(new NestedWorkflowError(graph.name, thrownText(error)));
+      return graph;
+    }
+  });
+  const offered = bundled.filter(isTool);
+  const taken = new Set(Object.keys(registry.tools));
+  const named = toolNames(offered, taken);
+  const environment: CheckEnvironment = {
+    tools: new Map(Object.entries(registry.tools)),
+    resources: new Map(Object.entries(registry.resources)),
+    workflows: byName,
+  };
+  // A workflow that runs others is bundled into another graph, whose hash is worked out when it is first read.
+  for (const { graph, hash } of Object.values(registry.workflows)) planOf(graph, hash);
+  const workflows = new Map(
+    bundled.map((graph) => {
+      const name = named.names.get(graph.name);
+      const tool =
+        name === undefined
+          ? {}
+          : { tool: { name, inputSchema: inputSchemaOf(graph), output: outputShapeOf(graph, environment) } };
+      return [graph.name, servedOf(graph, tool)];
+    }),
+  );
+  const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
+  return {
+    workflows,
+    problems: [
+      ...problems,
+      ...named.problems,
+      ...clashes.map((tool) => new ToolNameError({ tool, reason: 'reserved' })),
+    ],
+  };
+}
+
+function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>): ServedWorkflow {
+  return {
+    graph,
+    get hash() {
+      return planOf(graph).hash;
+    },
+    canWait: canWait(graph),
+    ...tool,
+  };
+}
+
+/** Whether runs of these can outlast the request that begins them. */
+export function hasRuns(workflows: Iterable<ServedWorkflow>): boolean {
+  return [...workflows].some(({ tool, canWait }) => tool !== undefined || canWait);
+}
+
+function isTool({ expose = [] }: Graph): boolean {
+  return expose.includes('tool');
+}
+
+function canWait(graph: Graph): boolean {
+  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kinds[kind].waits));
+}
+
+/** The names of the tools of workflows, or everything that is wrong with them. */
+export interface ToolNames {
+  /** By workflow. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly problems: readonly ToolNameError[];
+}
+
+/**
+ * Names the tools of workflows: `w_<name>`; all that would have one name, another tool's among them, `w_<domain>_<name>`.
+ *
+ * @param taken the names of the server's other tools.
+ */
+export function toolNames(
+  workflows: readonly Pick<Graph, 'name' | 'domain'>[],
+  taken: ReadonlySet<string>,
+): ToolNames {
+  const short = count(workflows.map(({ name }) => shortName(name)));
+  const named = workflows.map(({ name, domain = 'default' }) => {
+    const plain = shortName(name);
+    const isAlone = short.get(plain) === 1 && !taken.has(plain);
+    return { workflow: name, tool: isAlone ? plain : `w_${domain}_${name}` };
+  });
+  const all = count(named.map(({ tool }) => tool));
+  const problems = named.flatMap(({ workflow, tool }) => {
+    if (!isPortableName(tool)) return [new ToolNameError({ workflow, tool, reason: 'unfit' })];
+    return all.get(tool) === 1 && !taken.has(tool)
+      ? []
+      : [new ToolNameError({ workflow, tool, reason: 'taken' })];
+  });
+  return { names: new Map(named.map(({ workflow, tool }) => [workflow, tool])), problems };
+}
+
+function shortName(workflow: string): string {
+  return `w_${workflow}`;
+}
+
+function count(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** The schema of a workflow's arguments: nothing else is taken, and nothing coerced. */
+export function inputSchemaOf({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
+  const required = inputs.filter((input) => input.required).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map((input) => [input.name, argumentSchema(input)])),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+function argumentSchema({ name, title, description, schema, secret, default: standing }: Input): JsonSchema {
+  const about =
+    secret === true ? `${description} (${workflowToolTexts.secretNote})`.trimStart() : description;
+  return {
+    ...rebased(schema, `#/properties/${name}`),
+    ...(title === undefined ? {} : { title }),
+    ...(about === '' ? {} : { description: about }),
+    ...(standing === undefined || secret === true ? {} : { default: standing }),
+  };
+}
+
+/** What a workflow's tool gives as structured content. */
+export interface OutputShape {
+  /** The root of the result is no object, or may be none: it stands under `result`. */
+  readonly isWrapped: boolean;
+  /** The result, or how the run stands instead. */
+  readonly schema: JsonSchema;
+}
+
+/** A run that fails, waits or takes long answers with the envelope: what the tool gives is one of two. */
+export function outputShapeOf(graph: Graph, registered: CheckEnvironment): OutputShape {
+  const known = knownResult(graph, registered);
+  const types = typesOf(known);
+  const isWrapped = types === undefined || types.size !== 1 || !types.has('object');
+  const result = isWrapped
+    ? {
+        type: 'object',
+        properties: { result: schemaOfKnown(known, '#/anyOf/0/properties/result') },
+        required: ['result'],
+        additionalProperties: false,
+      }
+    : schemaOfKnown(known, '#/anyOf/0');
+  return {
+    isWrapped,
+    schema: {
+      type: 'object',
+      anyOf: [
+        { ...result, description: workflowToolTexts.resultDescription },
+        { ...ENVELOPE_SCHEMA, description: workflowToolTexts.envelopeDescription },
+      ],
+    },
+  };
+}
+
+const TEXT: JsonSchema = { type: 'string' };
+
+const ACTION_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    action_id: TEXT,
+    workflow_id: TEXT,
+    step_id: TEXT,
+    type: { enum: ['prompt', 'wait'] },
+    parameters: { type: 'object' },
+    schema: { type: 'object' },
+    resume_at: TEXT,
+    timeout_seconds: { type: 'number' },
+    created_at: TEXT,
+    expires_at: TEXT,
+  },
+  required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
+};
+
+/** The members of `RemainingEffects`. */
+const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
+  not_undone: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, tool: TEXT, input: { type: 'object' }, outcome_unknown: { type: 'boolean' } },
+      required: ['step'],
+    },
+  },
+  not_undone_omitted: { type: 'integer' },
+  unknown_outcomes: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, tool: TEXT },
+      required: ['step', 'tool'],
+    },
+  },
+  unknown_outcomes_omitted: { type: 'integer' },
+  failed_items: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step: TEXT, index: { type: 'integer' }, code: TEXT, message: TEXT },
+      required: ['step', 'index', 'code', 'message'],
+    },
+  },
+  failed_items_omitted: { type: 'integer' },
+};
+
+const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  workflow_id: TEXT,
+  definition: {
+    type: 'object',
+    properties: { name: TEXT, version: TEXT, hash: TEXT },
+    required: ['name', 'hash'],
+  },
+  status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
+  cancelling: { type: 'boolean' },
+  running_steps: { type: 'array', items: TEXT },
+  waiting_steps: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { step_id: TEXT, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT },
+      required: ['step_id', 'for'],
+    },
+  },
+  actions: { type: 'array', items: ACTION_SCHEMA },
+  action: ACTION_SCHEMA,
+  result: {},
+  remains: { type: 'object', properties: LOOSE_ENDS },
+  error: {
+    type: 'object',
+    properties: {
+      code: TEXT,
+      message: TEXT,
+      node: TEXT,
+      outcome_unknown: { type: 'boolean' },
+      details: {},
+      partial: { type: 'object' },
+      partial_omitted: { type: 'array', items: TEXT },
+      undone: { type: 'array', items: TEXT },
+      undone_calls: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { step: TEXT, tool: TEXT, input: { type: 'object' } },
+          required: ['step', 'tool'],
+        },
+      },
+      undone_calls_omitted: { type: 'integer' },
+      ...LOOSE_ENDS,
+    },
+    required: ['code', 'message', 'partial'],
+  },
+  warnings: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { code: TEXT, message: TEXT },
+      required: ['code', 'message'],
+    },
+  },
+};
+
+const ENVELOPE_REQUIRED = ['workflow_id', 'definition', 'status', 'actions'];
+
+/** The schema of an `Envelope`. */
+export const ENVELOPE_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: ENVELOPE_PROPERTIES,
+  required: ENVELOPE_REQUIRED,
+};
+
+/** The schema of an `Envelope` that also says whether the workflow has changed since the run began. */
+export const STATUS_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: { ...ENVELOPE_PROPERTIES, definition_hash: TEXT, definition_changed: { type: 'boolean' } },
+  required: ENVELOPE_REQUIRED,
+};

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto';
+import type { Owner } from '../../../decorators/context.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
+import { unreachable } from '../../../graph/unreachable.js';
+import type { Event, Failure } from '../../engine/contract.js';
+import type { Delivery } from '../../host/in-process/inbox.js';
+import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js';
+import { toJson } from '../../tools/to-json.js';
+import type { Answer } from './answers.js';
+import type { PendingAction } from './elicitation.js';
+import type { Envelope } from './envelope.js';
+import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
+import { runTexts } from './run-texts.js';
+import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
+
+/** A run as requests to it see it. */
+export interface RequestedRun extends InboxRun {
+  readonly id: string;
+  /** It was cancelled so that what it did is undone. */
+  readonly isUndone: boolean;
+}
+
+/** A caller whose item is in the journal's inbox and not taken from there yet. */
+interface WaitingSender extends Sender {
+  readonly item: InboxItem;
+}
+
+/**
+ * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they are
+ * safe before they are looked at.
+ */
+export class RunInbox {
+  readonly #run: RequestedRun;
+  readonly #journal: Journal | undefined;
+  /** By item. */
+  readonly #senders = new Map<string, WaitingSender>();
+
+  constructor(run: RequestedRun, journal: Journal | undefined) {
+    this.#run = run;
+    this.#journal = journal;
+  }
+
+  /** Whether nothing is under way. */
+  get isEmpty(): boolean {
+    return this.#senders.size === 0;
+  }
+
+  answer(by: Owner, { actionId, result, error }: Submission, attendant: Waiter): Promise<RunAnswer> {
+    const content = {
+      ...(actionId === undefined ? {} : { action_id: actionId }),
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+    return this.#send('answer', by, content, attendant);
+  }
+
+  cancel(by: Owner, { reason, compensate }: Cancellation, attendant: Waiter): Promise<RunAnswer> {
+    const content = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(compensate === undefined ? {} : { compensate }),
+    };
+    return this.#send('cancel', by, content, attendant);
+  }
+
+  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, attendant: Waiter): Promise<RunAnswer> {
+    // What becomes of it outside must not reach the run.
+    const json = toJson(given);
+    if (!json.ok) {
+      const message = runTexts.shape([runTexts.notJson(json.problem)], '');
+      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
+    }
+    const content = json.value as JsonObject;
+    const run = this.#run;
+    return new Promise((resolve, reject) => {
+      const sender = { attendant, resolve };
+      const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
+      if (run.live === undefined) resolve(lateAnswer(run, item));
+      else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
+      else {
+        this.#senders.set(item.id, { ...sender, item });
+        sendSafely(this.#journal, item).then(
+          () => {
+            if (run.live === undefined) this.#answerLate(item.id);
+          },
+          (fault) => {
+            this.#senders.delete(item.id);
+            reject(fault);
+          },
+        );
+      }
+    });
+  }
+
+  /** Something was sent to the inbox of the run in the journal, by this process or another one. */
+  receive(item: InboxItem): Delivery {
+    const sender = this.#senders.get(item.id);
+    this.#senders.delete(item.id);
+    return deliveryOf(this.#run, item, { item: item.id, sender });
+  }
+
+  /** The run is over: what was not taken from the inbox until then is not taken any more. */
+  ended(): void {
+    for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+  }
+
+  #answerLate(id: string): void {
+    const sender = this.#senders.get(id);
+    if (sender === undefined) return;
+    this.#senders.delete(id);
+    sender.resolve(lateAnswer(this.#run, sender.item));
+  }
+}
+
+/** Makes a delivery of what was sent. */
+function deliveryOf(
+  run: RequestedRun,
+  { id, kind, by: sentBy, content }: InboxItem,
+  sent: { readonly item?: string; readonly sender?: Sender | undefined },
+): Delivery {
+  const by = sentBy === undefined ? run.principal : (sentBy as unknown as Owner);
+  switch (kind) {
+    case 'answer': {
+      const submission = submissionIn(content);
+      return new AnswerDelivery(run, () => run.decide(submission, by), { ...sent, by });
+    }
+    case 'cancel':
+      return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
+    case 'operator':
+      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.noOperators });
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** What is sent to a run that is over. */
+function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
+  if (kind === 'answer') {
+    const verdict = run.decide(submissionIn(content), by as unknown as Owner);
+    if (verdict.kind === 'told') return verdict.answer;
+  }
+  // Once more for a run that was cancelled so changes nothing.
+  const isLate = content.compensate === true && !run.isUndone;
+  const warnings = [{ code: 'W_NOT_USED', message: runTexts.nothingUndone } as const];
+  return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
+}
+
+function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
+  return {
+    ...(actionId === undefined ? {} : { actionId: String(actionId) }),
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
+  return {
+    ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...(compensate === undefined ? {} : { compensate: compensate === true }),
+  };
+}
+
+/** A caller of this process that waits for what becomes of what it sent. */
+export interface Sender {
+  readonly attendant: Waiter;
+  readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
+}
+
+/** What a submission comes to as the run is now. */
+export type Decision =
+  /** Nothing is taken in. */
+  | { readonly kind: 'told'; readonly answer: RunAnswer | Promise<RunAnswer>; readonly response: Json }
+  | {
+      readonly kind: 'fits';
+      readonly question: PendingAction;
+      readonly answer: Answer;
+      readonly warnings: readonly RunWarning[];
+    };
+
+/** A run as what is sent to it sees it. */
+export interface InboxRun extends AwaitedRun {
+  decide(submission: Submission, by: Owner): Decision;
+  /**
+   * The answer is accepted, as soon as that is safe.
+   * @param by who submitted it; nothing for an answer that the run asked its user for.
+   */
+  accepting(fitting: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void;
+  /** An answer was accepted, and is safe. @param response what its sender is told. */
+  accepted(action: string, response: Promise<RunAnswer>): void;
+  /** Why an answer was not taken although it fits the schema. */
+  notTaken(question: PendingAction): Failure;
+  cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
+  /** The owner of the run. */
+  readonly principal: Owner;
+}
+
+interface Sent {
+  /** Its item in the journal's inbox. */
+  readonly item?: string;
+  readonly sender?: Sender | undefined;
+}
+
+/** An answer on its way into a run. */
+export class AnswerDelivery implements Delivery {
+  declare readonly item?: string;
+  readonly #run: InboxRun;
+  readonly #sender: Sender | undefined;
+  readonly #by: Owner | undefined;
+  readonly #judge: () => Decision;
+  readonly #onAccepted: Promise<Envelope> | undefined;
+  #attendance: WaitingRequest | undefined;
+  #verdict: Decision | undefined;
+  #isTaken = false;
+
+  /**
+   * @param judge says what the answer comes to, looking at the run when its turn comes.
+   * @param answered what a sender of the same answer is told, where it is known already.
+   */
+  constructor(
+    run: InboxRun,
+    judge: () => Decision,
+    { item, sender, by, answered }: Sent & { by?: Owner; answered?: Promise<Envelope> },
+  ) {
+    this.#run = run;
+    this.#judge = judge;
+    this.#sender = sender;
+    this.#by = by;
+    this.#onAccepted = answered;
+    if (item !== undefined) this.item = item;
+  }
+
+  open(): Event | undefined {
+    this.#verdict = this.#judge();
+    if (this.#verdict.kind !== 'fits') return undefined;
+    if (this.#sender !== undefined)
+      this.#attendance ??= new WaitingRequest(this.#run, this.#sender.attendant);
+    const { question, answer } = this.#verdict;
+    const head = {
+      at: this.#run.clock.now(),
+      command: question.id,
+      ...(this.item === undefined ? {} : { id: this.item }),
+      by: { ...(this.#by ?? this.#run.principal) },
+    };
+    return answer.kind === 'failure'
+      ? { kind: 'actionFailed', ...head, failure: answer.failure }
+      : { kind: 'actionSubmitted', ...head, value: answer.value };
+  }
+
+  respond(isTaken: boolean): Json {
+    this.#isTaken = isTaken;
+    const verdict = this.#verdict;
+    if (verdict?.kind !== 'fits') return verdict?.response ?? null;
+    if (!isTaken) return refusal(this.#run.notTaken(verdict.question));
+    this.#run.accepting(verdict, this.#by);
+    return {
+      ok: true,
+      action_id: verdict.question.id,
+      warnings: verdict.warnings.map(({ code, message }) => ({ code, message })),
+    };
+  }
+
+  done(): void {
+    const verdict = this.#verdict;
+    if (verdict?.kind !== 'fits') {
+      this.#attendance?.leave();
+      if (verdict !== undefined) this.#sender?.resolve(verdict.answer);
+      return;
+    }
+    const { question, warnings } = verdict;
+    if (!this.#isTaken) {
+      this.#attendance?.leave();
+      this.#sender?.resolve({ ok: false, failure: this.#run.notTaken(question) });
+      return;
+    }
+    const noted = warnings.length === 0 ? {} : { warnings };
+    const envelope = this.#attendance?.envelope ?? this.#onAccepted;
+    const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
+    if (response !== undefined) this.#run.accepted(question.id, response);
+    this.#attendance?.open();
+    if (response !== undefined) this.#sender?.resolve(response);
+  }
+
+  failed(): void {
+    this.#attendance?.leave();
+    lost(this.#run, this.#sender);
+  }
+}
+
+/** A cancellation on its way into a run. */
+export class CancelDelivery implements Delivery {
+  declare readonly item?: string;
+  readonly #run: InboxRun;
+  readonly #how: Cancellation;
+  readonly #by: Owner;
+  readonly #sender: Sender | undefined;
+  #attendance: WaitingRequest | undefined;
+
+  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner }) {
+    this.#run = run;
+    this.#how = how;
+    this.#by = by;
+    this.#sender = sender;
+    if (item !== undefined) this.item = item;
+  }
+
+  open(): Event {
+    if (this.#sender !== undefined)
+      this.#attendance ??= new WaitingRequest(this.#run, this.#sender.attendant);
+    const id = this.item === undefined ? {} : { id: this.item };
+    return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
+  }
+
+  respond(): Json {
+    return { ok: true };
+  }
+
+  done(): void {
+    this.#attendance?.open();
+    const envelope = this.#attendance?.envelope;
+    if (envelope !== undefined) {
+      this.#sender?.resolve(envelope.then((given): RunAnswer => ({ ok: true, envelope: given })));
+    }
+  }
+
+  failed(): void {
+    this.#attendance?.leave();
+    lost(this.#run, this.#sender);
+  }
+}
+
+/** What this process does not know how to carry out. */
+export class RefusedDelivery implements Delivery {
+  readonly item: string;
+  readonly #failure: Failure;
+
+  constructor(item: string, failure: Failure) {
+    this.item = item;
+    this.#failure = failure;
+  }
+
+  open(): undefined {
+    return undefined;
+  }
+
+  respond(): Json {
+    return refusal(this.#failure);
+  }
+
+  done(): void {}
+
+  failed(): void {}
+}
+
+/** A response that refuses, as the journal stores it. */
+export function refusal({ code, message, details }: Failure): JsonObject {
+  return { ok: false, failure: { code, message, ...(details === undefined ? {} : { details }) } };
+}
+
+/** The run is told to be lost before its envelope says so. */
+function lost(run: AwaitedRun, sender: Sender | undefined): void {
+  sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
+}
