@@ -1,20 +1,16 @@
-import type { ArgOptions } from '../../decorators/arg.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { AnyClass, PromptEntry, Registry, WorkflowEntry } from '../tools/registry.js';
-import { listArgument } from './prompt-arguments.js';
+import { type Completer, listArgument } from './prompt-arguments.js';
 import { faultCodes, ProtocolFault } from './request.js';
 import { serverTexts } from './server-texts.js';
 import type { PromptListing, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
 
 /** A workflow that can be run, wherever its graph comes from. */
 export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;
-
-/** Suggests values of an argument; see {@link ArgOptions.complete}. */
-export type Completer = NonNullable<ArgOptions['complete']>;
 
 /** Something a client can get by `prompts/get`. */
 export interface ServedPrompt {

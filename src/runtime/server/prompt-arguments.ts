@@ -1,3 +1,4 @@
+import type { ArgOptions } from '../../decorators/arg.js';
 import type { CompletionContext } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
@@ -7,7 +8,6 @@ import { receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
 import { MASKED } from '../tools/mask.js';
 import type { TemplateInfo } from '../tools/resources.js';
-import type { Completer, ServedPrompt } from './listings.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
 import type { CompletionResult, PromptArgumentListing } from './wire.js';
@@ -317,7 +317,17 @@ export function kindOf(value: unknown): string {
 /** More values than this are cut, as MCP demands. */
 const MOST_VALUES = 100;
 
-/** An argument somebody is typing. */
+/** Suggests values of an argument; see {@link ArgOptions.complete}. */
+export type Completer = NonNullable<ArgOptions['complete']>;
+
+/** A prompt whose arguments can be completed. */
+interface CompletedPrompt {
+  readonly inputs: readonly Input[];
+  /** By argument. */
+  readonly completers: ReadonlyMap<string, Completer>;
+}
+
+/** An argument that a user of a client is filling in. */
 export interface CompletionRequest {
   readonly argument: string;
   /** What has been typed so far. */
@@ -333,21 +343,21 @@ export interface CompletionRequest {
  * @throws ProtocolFault -32602 for an argument the prompt does not have, -32603 when `complete` fails.
  */
 export async function completeArgument(
-  offer: ServedPrompt,
+  { inputs, completers }: CompletedPrompt,
   asked: CompletionRequest,
   request: IdentifiedRequest,
   limitMs: number,
 ): Promise<CompletionResult> {
   const { argument, value } = asked;
-  const input = offer.inputs.find(({ name }) => name === argument);
+  const input = inputs.find(({ name }) => name === argument);
   if (input === undefined) {
     const near = nearestName(
       argument,
-      offer.inputs.map(({ name }) => name),
+      inputs.map(({ name }) => name),
     );
     throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownArgument(argument, near));
   }
-  const completer = offer.completers.get(argument);
+  const completer = completers.get(argument);
   if (completer !== undefined) return completeWith(completer, asked, request, limitMs);
   const start = value.toLowerCase();
   return resultOf((choicesOf(input.schema) ?? []).filter((choice) => choice.toLowerCase().startsWith(start)));

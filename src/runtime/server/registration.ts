@@ -16,9 +16,9 @@ import { planOf } from '../../plan/plan.js';
 import { schemaProblems } from '../tools/check-input.js';
 import type { FunctionEntry, Registry } from '../tools/registry.js';
 import { standardSchema } from '../tools/toolset.js';
-import { workflowToolTexts as toolTexts } from './composite/texts.js';
 import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
+import { workflowToolTexts as toolTexts } from './runs/run-texts.js';
 import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */

@@ -3,6 +3,7 @@ import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schem
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { Failure } from '../engine/contract.js';
+import { oneLine } from './encode-text.js';
 import { thrownText } from './exceptions.js';
 import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
 import { message, toolTexts } from './tool-texts.js';
@@ -120,6 +121,96 @@ function refuse(problems: readonly Problem[]): Extract<CheckedInput, { readonly 
       },
     },
   };
+}
+
+export type CheckedArguments =
+  | { readonly ok: true; readonly input: JsonObject }
+  /** `E_INPUT_INVALID`, with all problems at once. */
+  | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * Checks arguments against a whole schema. Nothing is coerced: where a value has the right content and the wrong type,
+ * the refusal says what to send.
+ *
+ * @param secret names of arguments whose values are not repeated.
+ */
+export async function checkArguments(
+  tool: string,
+  given: JsonObject,
+  schema: JsonSchema,
+  schemas: SchemaCompiler,
+  secret: readonly string[] = [],
+): Promise<CheckedArguments> {
+  const checked = await checkInput(given, { tool, jsonSchema: schema }, schemas);
+  if (checked.ok) return { ok: true, input: checked.input as JsonObject };
+  const { failure } = checked;
+  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(given, pointer, schema, schemas, secret));
+  if (repairs.length === 0) return { ok: false, failure };
+  return {
+    ok: false,
+    failure: { ...failure, message: oneLine(`${failure.message}. ${repairs.join('; ')}`) },
+  };
+}
+
+function pointersIn({ details }: Failure): string[] {
+  if (!isJsonObject(details) || !Array.isArray(details.problems)) return [];
+  const pointers = details.problems.map((problem: Json) =>
+    isJsonObject(problem) ? problem.pointer : undefined,
+  );
+  return [
+    ...new Set(pointers.filter((pointer) => typeof pointer === 'string' && pointer !== '')),
+  ] as string[];
+}
+
+/** How the value at a place is put right, where it only has the wrong type. */
+function repairOf(
+  given: JsonObject,
+  pointer: string,
+  schema: JsonSchema,
+  schemas: SchemaCompiler,
+  secret: readonly string[],
+): string[] {
+  const path = pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const wrong = valueAt(given, path);
+  const right = wrong === undefined ? undefined : otherType(wrong);
+  if (wrong === undefined || right === undefined) return [];
+  const repaired = replaced(given, path, right);
+  const isRight = !schemas
+    .check(schema, repaired)
+    .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
+  return isRight && !secret.includes(path[0] ?? '') ? [toolTexts.sendInstead(right, wrong)] : [];
+}
+
+/** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
+function otherType(value: Json): Json | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string') return undefined;
+  try {
+    return JSON.parse(value) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function valueAt(value: Json, path: readonly string[]): Json | undefined {
+  let current: Json | undefined = value;
+  for (const key of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = Object.hasOwn(current, key) ? (current as Readonly<Record<string, Json>>)[key] : undefined;
+  }
+  return current;
+}
+
+function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Json {
+  if (key === undefined) return by;
+  if (Array.isArray(value)) {
+    return value.map((item: Json, index) => (String(index) === key ? replaced(item, rest, by) : item));
+  }
+  if (!isJsonObject(value)) return value;
+  return { ...value, [key]: replaced(value[key] ?? null, rest, by) };
 }
 
 /** One fault of a value: where (JSON pointer, '' for the whole), and in plain words what. */

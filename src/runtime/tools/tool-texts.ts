@@ -1,5 +1,6 @@
+import type { Json } from '../../graph/json.js';
 import { didYouMean } from '../../graph/suggest.js';
-import { FAILURE_MESSAGE_LIMIT, oneLine } from './encode-text.js';
+import { clip, FAILURE_MESSAGE_LIMIT, jsonText, oneLine } from './encode-text.js';
 
 const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;
 const inBrackets = (near: string | undefined): string =>
@@ -96,6 +97,9 @@ export const toolTexts = {
   issue: (pointer: string, message: string) => (pointer === '' ? message : `${quoted(pointer)}: ${message}`),
   forbiddenKey: (pointer: string) => `unknown argument \`__proto__\`${inObject(pointer)}`,
   validatorThrew: (why: string) => `the input could not be checked: ${why}`,
+
+  /** Follows the problem of a value that only has the wrong type. */
+  sendInstead: (right: Json, wrong: Json) => `send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`,
 
   resultNotJson: (pointer: string, problem: string) =>
     pointer === ''

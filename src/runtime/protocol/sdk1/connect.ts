@@ -11,14 +11,13 @@ import {
   type RequestContext,
   RequestSignal,
 } from '../../server/request.js';
-import { serverTexts } from '../../server/server-texts.js';
+import { adapterTexts, serverTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog } from '../../tools/port.js';
 import { noProgress } from '../../trace/progress.js';
 import { elicitWith, isMethod, parseParams } from './requests.js';
-import { adapterTexts } from './texts.js';
 
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`

@@ -6,7 +6,7 @@ import { clipText } from '../../../graph/unprintable.js';
 import { rollsBack } from '../../../plan/compensations.js';
 import { type PlannedNode, planOf, type ScopePlan } from '../../../plan/plan.js';
 import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
-import { workflowToolTexts } from './texts.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
 const DESCRIPTION_LIMIT = 1_024;

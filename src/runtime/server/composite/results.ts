@@ -7,9 +7,9 @@ import { constructTexts } from '../../trace/texts.js';
 import { howToAnswer } from '../runs/answers.js';
 import type { Envelope, EnvelopeAction, EnvelopeError } from '../runs/envelope.js';
 import type { RunWarning } from '../runs/run-store.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import type { OutputShape } from './served-workflows.js';
-import { workflowToolTexts } from './texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';

@@ -13,7 +13,7 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
 import type { RunnableWorkflow } from '../listings.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
-import { workflowToolTexts } from './texts.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
 
 /** A workflow as runs of it are started. */
 export interface ServedWorkflow {
@@ -214,21 +214,21 @@ export function outputShapeOf(graph: Graph, registered: CheckEnvironment): Outpu
   };
 }
 
-const TEXT: JsonSchema = { type: 'string' };
+const TEXT_SCHEMA: JsonSchema = { type: 'string' };
 
 const ACTION_SCHEMA: JsonSchema = {
   type: 'object',
   properties: {
-    action_id: TEXT,
-    workflow_id: TEXT,
-    step_id: TEXT,
+    action_id: TEXT_SCHEMA,
+    workflow_id: TEXT_SCHEMA,
+    step_id: TEXT_SCHEMA,
     type: { enum: ['prompt', 'wait'] },
     parameters: { type: 'object' },
     schema: { type: 'object' },
-    resume_at: TEXT,
+    resume_at: TEXT_SCHEMA,
     timeout_seconds: { type: 'number' },
-    created_at: TEXT,
-    expires_at: TEXT,
+    created_at: TEXT_SCHEMA,
+    expires_at: TEXT_SCHEMA,
   },
   required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
 };
@@ -239,7 +239,12 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
     type: 'array',
     items: {
       type: 'object',
-      properties: { step: TEXT, tool: TEXT, input: { type: 'object' }, outcome_unknown: { type: 'boolean' } },
+      properties: {
+        step: TEXT_SCHEMA,
+        tool: TEXT_SCHEMA,
+        input: { type: 'object' },
+        outcome_unknown: { type: 'boolean' },
+      },
       required: ['step'],
     },
   },
@@ -248,7 +253,7 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
     type: 'array',
     items: {
       type: 'object',
-      properties: { step: TEXT, tool: TEXT },
+      properties: { step: TEXT_SCHEMA, tool: TEXT_SCHEMA },
       required: ['step', 'tool'],
     },
   },
@@ -257,7 +262,7 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
     type: 'array',
     items: {
       type: 'object',
-      properties: { step: TEXT, index: { type: 'integer' }, code: TEXT, message: TEXT },
+      properties: { step: TEXT_SCHEMA, index: { type: 'integer' }, code: TEXT_SCHEMA, message: TEXT_SCHEMA },
       required: ['step', 'index', 'code', 'message'],
     },
   },
@@ -265,20 +270,20 @@ const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
 };
 
 const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
-  workflow_id: TEXT,
+  workflow_id: TEXT_SCHEMA,
   definition: {
     type: 'object',
-    properties: { name: TEXT, version: TEXT, hash: TEXT },
+    properties: { name: TEXT_SCHEMA, version: TEXT_SCHEMA, hash: TEXT_SCHEMA },
     required: ['name', 'hash'],
   },
   status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
   cancelling: { type: 'boolean' },
-  running_steps: { type: 'array', items: TEXT },
+  running_steps: { type: 'array', items: TEXT_SCHEMA },
   waiting_steps: {
     type: 'array',
     items: {
       type: 'object',
-      properties: { step_id: TEXT, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT },
+      properties: { step_id: TEXT_SCHEMA, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT_SCHEMA },
       required: ['step_id', 'for'],
     },
   },
@@ -289,19 +294,19 @@ const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   error: {
     type: 'object',
     properties: {
-      code: TEXT,
-      message: TEXT,
-      node: TEXT,
+      code: TEXT_SCHEMA,
+      message: TEXT_SCHEMA,
+      node: TEXT_SCHEMA,
       outcome_unknown: { type: 'boolean' },
       details: {},
       partial: { type: 'object' },
-      partial_omitted: { type: 'array', items: TEXT },
-      undone: { type: 'array', items: TEXT },
+      partial_omitted: { type: 'array', items: TEXT_SCHEMA },
+      undone: { type: 'array', items: TEXT_SCHEMA },
       undone_calls: {
         type: 'array',
         items: {
           type: 'object',
-          properties: { step: TEXT, tool: TEXT, input: { type: 'object' } },
+          properties: { step: TEXT_SCHEMA, tool: TEXT_SCHEMA, input: { type: 'object' } },
           required: ['step', 'tool'],
         },
       },
@@ -314,7 +319,7 @@ const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
     type: 'array',
     items: {
       type: 'object',
-      properties: { code: TEXT, message: TEXT },
+      properties: { code: TEXT_SCHEMA, message: TEXT_SCHEMA },
       required: ['code', 'message'],
     },
   },
@@ -332,6 +337,10 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
 /** The schema of an `Envelope` that also says whether the workflow has changed since the run began. */
 export const STATUS_SCHEMA: JsonSchema = {
   type: 'object',
-  properties: { ...ENVELOPE_PROPERTIES, definition_hash: TEXT, definition_changed: { type: 'boolean' } },
+  properties: {
+    ...ENVELOPE_PROPERTIES,
+    definition_hash: TEXT_SCHEMA,
+    definition_changed: { type: 'boolean' },
+  },
   required: ENVELOPE_REQUIRED,
 };

@@ -1,27 +1,141 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  ownProperty,
-} from '../../../graph/json.js';
+import { type Json, type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { Failure } from '../../engine/contract.js';
 import { CallMask } from '../../tools/call-mask.js';
-import { checkInput } from '../../tools/check-input.js';
-import { oneLine } from '../../tools/encode-text.js';
+import { checkArguments } from '../../tools/check-input.js';
 import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { RunStore, RunSummary, Submission, Waiter } from '../runs/run-store.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
 import { describeWorkflow } from './description.js';
 import { envelopeResult, movedResult, toolResult } from './results.js';
-import { type RunTool, runTools } from './run-tools.js';
-import { hasRuns, RUN_TOOLS, type ServedWorkflow, type WorkflowTool } from './served-workflows.js';
-import { workflowToolTexts } from './texts.js';
+import {
+  ENVELOPE_SCHEMA,
+  hasRuns,
+  RUN_TOOLS,
+  type ServedWorkflow,
+  STATUS_SCHEMA,
+  type WorkflowTool,
+} from './served-workflows.js';
+
+export type RunTool = (typeof RUN_TOOLS)[number];
+
+const { tools } = workflowToolTexts;
+
+const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
+
+const STATUS: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
+
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
+
+/** The tools that look after runs. `run_id` is taken for `workflow_id` as well. */
+export const runTools: Readonly<Record<RunTool, ToolListing>> = {
+  submit_result: {
+    name: 'submit_result',
+    title: tools.submitResult.title,
+    description: tools.submitResult.description,
+    inputSchema: strict(
+      {
+        workflow_id: ID,
+        action_id: { type: 'string', minLength: 1, description: tools.actionId },
+        result: { description: tools.submitResult.result },
+        error: { description: tools.submitResult.error },
+      },
+      'workflow_id',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    // Sending an answer once more changes nothing.
+    annotations: { readOnlyHint: false, idempotentHint: true },
+  },
+  get_workflow_status: {
+    name: 'get_workflow_status',
+    title: tools.getStatus.title,
+    description: tools.getStatus.description,
+    inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
+    outputSchema: STATUS_SCHEMA,
+    annotations: READS,
+  },
+  cancel_workflow: {
+    name: 'cancel_workflow',
+    title: tools.cancel.title,
+    description: tools.cancel.description,
+    inputSchema: strict(
+      {
+        workflow_id: ID,
+        reason: { type: 'string', maxLength: 500, description: tools.cancel.reason },
+        compensate: { type: 'boolean', description: tools.cancel.compensate },
+      },
+      'workflow_id',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  },
+  list_workflows: {
+    name: 'list_workflows',
+    title: tools.list.title,
+    description: tools.list.description,
+    inputSchema: strict({
+      status: { ...STATUS, description: tools.list.status },
+      limit: { type: 'integer', minimum: 1, description: tools.list.limit },
+      cursor: { type: 'string', description: tools.list.cursor },
+    }),
+    outputSchema: {
+      type: 'object',
+      properties: {
+        workflows: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              name: { type: 'string' },
+              version: { type: 'string' },
+              description: { type: 'string' },
+              hash: { type: 'string' },
+              tool: { type: 'string' },
+            },
+            required: ['name', 'description', 'hash'],
+          },
+        },
+        runs: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              workflow_id: { type: 'string' },
+              name: { type: 'string' },
+              status: STATUS,
+              cancelling: { type: 'boolean' },
+              arguments: { type: 'object' },
+              arguments_omitted: { type: 'array', items: { type: 'string' } },
+              started_at: { type: 'string' },
+              ended_at: { type: 'string' },
+              open_actions: { type: 'array', items: { type: 'string' } },
+            },
+            required: ['workflow_id', 'name', 'status', 'arguments', 'started_at', 'open_actions'],
+          },
+        },
+        next_cursor: { type: 'string' },
+      },
+      required: ['workflows', 'runs'],
+    },
+    annotations: READS,
+  },
+};
+
+function strict(
+  properties: Readonly<Record<string, JsonSchema>>,
+  ...required: readonly string[]
+): JsonSchema {
+  return {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
 
 export interface WorkflowToolsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
@@ -268,35 +382,6 @@ function textIn(input: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-type CheckedArguments =
-  | { readonly ok: true; readonly input: JsonObject }
-  /** `E_INPUT_INVALID`, with all problems at once. */
-  | { readonly ok: false; readonly failure: Failure };
-
-/**
- * Checks arguments against a whole schema. Nothing is coerced: where a value has the right content and the wrong type,
- * the refusal says what to send.
- *
- * @param secret names of arguments whose values are not repeated.
- */
-async function checkArguments(
-  tool: string,
-  given: JsonObject,
-  schema: JsonSchema,
-  schemas: SchemaCompiler,
-  secret: readonly string[] = [],
-): Promise<CheckedArguments> {
-  const checked = await checkInput(given, { tool, jsonSchema: schema }, schemas);
-  if (checked.ok) return { ok: true, input: checked.input as JsonObject };
-  const { failure } = checked;
-  const repairs = problemsOf(failure).flatMap((pointer) => repairOf(given, pointer, schema, schemas, secret));
-  if (repairs.length === 0) return { ok: false, failure };
-  return {
-    ok: false,
-    failure: { ...failure, message: oneLine(`${failure.message}. ${repairs.join('; ')}`) },
-  };
-}
-
 /** The input of a run: what was given, and what stands in for the rest. */
 function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): JsonObject {
   return Object.fromEntries(
@@ -305,65 +390,4 @@ function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): Jso
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-}
-
-function problemsOf({ details }: Failure): string[] {
-  if (!isJsonObject(details) || !Array.isArray(details.problems)) return [];
-  const pointers = details.problems.map((problem: Json) =>
-    isJsonObject(problem) ? problem.pointer : undefined,
-  );
-  return [
-    ...new Set(pointers.filter((pointer) => typeof pointer === 'string' && pointer !== '')),
-  ] as string[];
-}
-
-/** How the value at a place is put right, where it only has the wrong type. */
-function repairOf(
-  given: JsonObject,
-  pointer: string,
-  schema: JsonSchema,
-  schemas: SchemaCompiler,
-  secret: readonly string[],
-): string[] {
-  const path = pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const wrong = valueAt(given, path);
-  const right = wrong === undefined ? undefined : otherType(wrong);
-  if (wrong === undefined || right === undefined) return [];
-  const repaired = replaced(given, path, right);
-  const isRight = !schemas
-    .check(schema, repaired)
-    .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
-  return isRight && !secret.includes(path[0] ?? '') ? [workflowToolTexts.sendInstead(right, wrong)] : [];
-}
-
-/** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
-function otherType(value: Json): Json | undefined {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') return undefined;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let current: Json | undefined = value;
-  for (const key of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Object.hasOwn(current, key) ? (current as Readonly<Record<string, Json>>)[key] : undefined;
-  }
-  return current;
-}
-
-function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Json {
-  if (key === undefined) return by;
-  if (Array.isArray(value)) {
-    return value.map((item: Json, index) => (String(index) === key ? replaced(item, rest, by) : item));
-  }
-  if (!isJsonObject(value)) return value;
-  return { ...value, [key]: replaced(value[key] ?? null, rest, by) };
 }

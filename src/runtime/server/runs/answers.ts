@@ -1,7 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
-import { isJsonObject, type Json } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
 import type { Action, AskMode, Failure } from '../../engine/contract.js';
 import type { Clock } from '../../host/in-process/clock.js';
@@ -15,7 +15,6 @@ import { findProtoKey } from '../../tools/to-json.js';
 import type { ActionHistory } from './action-history.js';
 import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
-import { type Decision, refusal } from './run-inbox.js';
 import { ownerKey } from './run-owner.js';
 import type { RunAnswer, RunWarning, Submission } from './run-store.js';
 import { runTexts } from './run-texts.js';
@@ -164,6 +163,17 @@ function refused(action: Action, problems: readonly string[]): ReadAnswer {
   return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
 }
 
+/** What a submission comes to as the run is now. */
+export type Decision =
+  /** Nothing is taken in. */
+  | { readonly kind: 'told'; readonly answer: RunAnswer | Promise<RunAnswer>; readonly response: Json }
+  | {
+      readonly kind: 'fits';
+      readonly question: PendingAction;
+      readonly answer: Answer;
+      readonly warnings: readonly RunWarning[];
+    };
+
 /** A run as an answer to it is judged. */
 export interface AnsweredRun {
   readonly id: string;
@@ -281,4 +291,9 @@ function told(answer: RunAnswer | Promise<RunAnswer>): Decision {
 /** Nothing changes. */
 export function rejected(failure: Failure): Decision {
   return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
+}
+
+/** A response that refuses, as the journal stores it. */
+export function refusal({ code, message, details }: Failure): JsonObject {
+  return { ok: false, failure: { code, message, ...(details === undefined ? {} : { details }) } };
 }

@@ -6,10 +6,10 @@ import type { Event, Failure } from '../../engine/contract.js';
 import type { Delivery } from '../../host/in-process/inbox.js';
 import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js';
 import { toJson } from '../../tools/to-json.js';
-import type { Answer } from './answers.js';
+import { type Decision, refusal } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
-import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
+import type { Cancellation, RunAnswer, Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
 import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
@@ -164,17 +164,6 @@ export interface Sender {
   readonly attendant: Waiter;
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
 }
-
-/** What a submission comes to as the run is now. */
-export type Decision =
-  /** Nothing is taken in. */
-  | { readonly kind: 'told'; readonly answer: RunAnswer | Promise<RunAnswer>; readonly response: Json }
-  | {
-      readonly kind: 'fits';
-      readonly question: PendingAction;
-      readonly answer: Answer;
-      readonly warnings: readonly RunWarning[];
-    };
 
 /** A run as what is sent to it sees it. */
 export interface InboxRun extends AwaitedRun {
@@ -348,11 +337,6 @@ export class RefusedDelivery implements Delivery {
   done(): void {}
 
   failed(): void {}
-}
-
-/** A response that refuses, as the journal stores it. */
-export function refusal({ code, message, details }: Failure): JsonObject {
-  return { ok: false, failure: { code, message, ...(details === undefined ? {} : { details }) } };
 }
 
 /** The run is told to be lost before its envelope says so. */

@@ -23,6 +23,7 @@ import { ActionHistory } from './action-history.js';
 import {
   type AnsweredRun,
   contentOf,
+  type Decision,
   decideAnswer,
   decideFor,
   notTaken,
@@ -31,7 +32,7 @@ import {
 } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
-import { AnswerDelivery, type Decision, type RequestedRun, RunInbox } from './run-inbox.js';
+import { AnswerDelivery, type RequestedRun, RunInbox } from './run-inbox.js';
 import { ownerKey } from './run-owner.js';
 import {
   type BegunRun,
