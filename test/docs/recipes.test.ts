@@ -142,7 +142,7 @@ describe('the recipes do what they say', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('the rest is done, and all failures are told', async () => {
+  test('the rest is done, and all failures are reported', async () => {
     const failing: Middleware = {
       name: 'failing',
       onRequest: ({ input }) =>

@@ -111,7 +111,7 @@ export interface Listings {
 }
 
 /** Makes the lists, once: they never change while a server runs. */
-export function listingsOf(registry: Registry, offers: readonly ServedPrompt[]): Listings {
+export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[]): Listings {
   const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
     const { uri, description, mimeType } = entry;
     const listing = {
@@ -133,10 +133,10 @@ export function listingsOf(registry: Registry, offers: readonly ServedPrompt[]):
         ...(annotations === undefined ? {} : { annotations }),
       };
     }),
-    prompts: byName(offers.map((offer) => [offer.name, offer] as const)).map(([name, offer]) => ({
-      ...headOf(name, offer),
-      ...(offer.description === undefined ? {} : { description: offer.description }),
-      arguments: offer.inputs.map(listArgument),
+    prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
+      ...headOf(name, prompt),
+      ...(prompt.description === undefined ? {} : { description: prompt.description }),
+      arguments: prompt.inputs.map(listArgument),
     })),
     resources: resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [] : [{ ...listing, uri }])),
     templates: resources.flatMap(({ uri, listing }) =>

@@ -29,7 +29,7 @@ export interface ServerSettings extends OwnerRule {
    */
   readonly toolAnswerMs?: number;
   /**
-   * How long requests and runs under way may take to finish once the server is drained, in ms; what is left then ends
+   * How long requests and runs in flight may take to finish once the server is drained, in ms; what is left then ends
    * with a hand-off. Default: 8 000, since containers are killed 10 s after SIGTERM.
    */
   readonly drainTimeoutMs?: number;

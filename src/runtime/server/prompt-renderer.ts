@@ -44,13 +44,13 @@ export class PromptRenderer {
    * @throws ProtocolFault -32603 when it fails, takes too long or gives what cannot be sent; `data.code` says which.
    */
   async get(
-    offer: ServedPrompt,
+    prompt: ServedPrompt,
     content: RenderedContent,
     input: JsonObject,
     request: IdentifiedRequest,
     mask: Masking,
   ): Promise<PromptResult> {
-    const { name, description } = offer;
+    const { name, description } = prompt;
     const { promptTimeoutMs, log } = this.#settings;
     try {
       const rendered = await limited(promptTimeoutMs, request.signal, async (signal) => {

@@ -24,7 +24,7 @@ export interface PromptRun {
   readonly input: JsonObject;
   /** The arguments as the caller wrote them. */
   readonly given: readonly (readonly [name: string, text: string])[];
-  readonly catalogue: Toolset;
+  readonly toolset: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
   readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
@@ -41,7 +41,7 @@ export interface PromptRun {
  * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
-  const { workflow, input, given, catalogue, settings, request } = run;
+  const { workflow, input, given, toolset, settings, request } = run;
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
@@ -49,8 +49,8 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph.instructions.length === 0
       ? []
       : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
-  const mask = new RunMask(graph, { input, given, secretInputs: catalogue.secretInputs });
-  const describeTool = (name: string) => catalogue.describeTool(name);
+  const mask = new RunMask(graph, { input, given, secretInputs: toolset.secretInputs });
+  const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
   const trace = createTrace({ graph, mask, describeTool, plan, given, instructions });
   for (const { uri, outcome } of instructions) {
@@ -69,8 +69,8 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     input,
     runId,
     mask,
-    calls: catalogue,
-    toolSafety: catalogue.toolSafety,
+    calls: toolset,
+    toolSafety: toolset.toolSafety,
     signal: request.signal,
     deadlineMs: leftMs,
     context: { ...request, progress: progress.ofTool },
@@ -82,15 +82,15 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
 
 const plans = new WeakMap<Toolset, WeakMap<Graph, string>>();
 
-/** The plan that every conversation of a workflow tells. It is written once for each catalogue, which describes the tools. */
+/** The plan that every conversation of a workflow tells. It is written once for each toolset, which describes the tools. */
 function planTextOf(
-  { catalogue, workflow: { graph } }: PromptRun,
+  { toolset, workflow: { graph } }: PromptRun,
   describeTool: TraceOptions['describeTool'],
 ): string {
-  let known = plans.get(catalogue);
+  let known = plans.get(toolset);
   if (known === undefined) {
     known = new WeakMap();
-    plans.set(catalogue, known);
+    plans.set(toolset, known);
   }
   let text = known.get(graph);
   if (text === undefined) {
@@ -105,7 +105,7 @@ async function runKept(
   { workflow: { graph }, input, runs, request }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
-  attendant: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
+  waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
   let told: PromptTrace | undefined;
   const answer = await runs.start(
@@ -117,7 +117,7 @@ async function runKept(
       conclude(state, { workflow_id }) {
         told = trace.finish(state, { workflowId: workflow_id });
       },
-      ...attendant,
+      ...waiter,
     },
   );
   if (!answer.ok) {
@@ -132,11 +132,11 @@ function withoutElicitation({ elicit: _, ...request }: IdentifiedRequest): Ident
   return request;
 }
 
-async function readInstruction({ resource, uri }: ResourceRef, { catalogue, settings, request }: PromptRun) {
+async function readInstruction({ resource, uri }: ResourceRef, { toolset, settings, request }: PromptRun) {
   const read = await limited(settings.promptTimeoutMs, request.signal, (signal) =>
-    catalogue.readResource(resource, uri, { ...request, signal }),
+    toolset.readResource(resource, uri, { ...request, signal }),
   );
-  const isAuthors = isStatic(ownProperty(catalogue.registry.resources, resource));
+  const isAuthors = isStatic(ownProperty(toolset.registry.resources, resource));
   return {
     uri,
     outcome:

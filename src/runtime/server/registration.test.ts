@@ -42,12 +42,12 @@ describe('what is registered', () => {
   test('is told apart from what is no workflow and no prompt', () => {
     const junk = { workflows: [{}, null, { graph: {} }], prompts: [{}, 'x', { name: 'a', handler: 5 }] };
     expect(refusal(() => register(registry, junk as never))).toEqual([
-      'workflows[0] is an object, and no built workflow',
-      'workflows[1] is null, and no built workflow',
-      'workflows[2] is an object, and no built workflow',
-      'prompts[0] is an object, and no plain prompt: make it with simplePrompt(name, handler)',
-      'prompts[1] is a string, and no plain prompt: make it with simplePrompt(name, handler)',
-      'prompts[2] is an object, and no plain prompt: make it with simplePrompt(name, handler)',
+      'workflows[0] is an object, not a built workflow: make it with build() of stepwright/builder',
+      'workflows[1] is null, not a built workflow: make it with build() of stepwright/builder',
+      'workflows[2] is an object, not a built workflow: make it with build() of stepwright/builder',
+      'prompts[0] is an object, not a plain prompt: make it with simplePrompt(name, handler)',
+      'prompts[1] is a string, not a plain prompt: make it with simplePrompt(name, handler)',
+      'prompts[2] is an object, not a plain prompt: make it with simplePrompt(name, handler)',
     ]);
   });
 
@@ -128,7 +128,7 @@ describe('the functions of a built workflow', () => {
     };
     const workflows = [own(({ text }) => `${text}-a`), own(({ text }) => `${text}-b`)];
     expect(refusal(() => register(registry, { workflows, prompts: [] }))).toEqual([
-      expect.stringMatching(/^workflow `w-b`: the function `label` it names is another one/),
+      expect.stringMatching(/^workflow `w-b`: it names the function `label`, but another function/),
     ]);
   });
 });

@@ -8,12 +8,13 @@ export const serverTexts = {
   workflowFault: (workflow: string, { code, message }: { readonly code: string; readonly message: string }) =>
     `workflow \`${clip(workflow)}\`: ${code}: ${oneLine(message)}`,
   noFunction: (workflow: string, name: string) =>
-    `workflow \`${clip(workflow)}\`: nobody brought the function \`${clip(name)}\` it names`,
+    `workflow \`${clip(workflow)}\`: it names the function \`${clip(name)}\`, which neither the registry nor the workflow has`,
   twoFunctions: (workflow: string, name: string) =>
-    `workflow \`${clip(workflow)}\`: the function \`${clip(name)}\` it names is another one than the registered one`,
-  notBuilt: (index: number, found: string) => `workflows[${index}] is ${found}, and no built workflow`,
+    `workflow \`${clip(workflow)}\`: it names the function \`${clip(name)}\`, but another function of that name is registered`,
+  notBuilt: (index: number, found: string) =>
+    `workflows[${index}] is ${found}, not a built workflow: make it with build() of stepwright/builder`,
   notPlainPrompt: (index: number, found: string) =>
-    `prompts[${index}] is ${found}, and no plain prompt: make it with simplePrompt(name, handler)`,
+    `prompts[${index}] is ${found}, not a plain prompt: make it with simplePrompt(name, handler)`,
   toolSchema: (side: 'input' | 'output', tool: string, { pointer, problem }: Fault) =>
     `tool \`${clip(tool)}\`: its ${side} schema${inPlace(pointer)} ${oneLine(problem)}`,
   argumentSchema: (kind: string, owner: string, argument: string, { pointer, problem }: Fault) =>
@@ -44,13 +45,13 @@ export const serverTexts = {
   noSuchWorkflow: (workflow: string, near: string | undefined) =>
     `it names the workflow '${clip(workflow)}', which this server does not have${asSentence(near)}`,
   noHandle: (className: string) =>
-    `it names the class ${clip(className)}, which stands for no tool, resource or workflow`,
+    `it names the class ${clip(className)}, which is not a tool, resource or workflow`,
   templateHandle: (className: string) =>
     `it names the class ${clip(className)}, which has no address of its own: write a link to one of its addresses`,
-  noMessages: () => 'render gave no messages: it returns a list of them, or { messages }',
-  badMessage: (number: number) => `message ${number} is none: it has to be { role, content }`,
+  noMessages: () => 'render returned no messages: return a list of them, or { messages }',
+  badMessage: (number: number) => `message ${number} is not an object { role, content }`,
   badRole: (number: number, role: string) =>
-    `message ${number} has the role '${clip(role)}', which MCP does not know`,
+    `message ${number} has the role '${clip(role)}': write 'user' or 'assistant'`,
   badContent: (number: number, what: string) => `message ${number} holds ${what}`,
   /** What a tool handle becomes in a message. */
   toolHandle: (name: string, description: string, schema: string) =>
@@ -61,7 +62,7 @@ export const serverTexts = {
   unknownTemplate: (uri: string) => `Unknown resource template '${clip(uri)}'`,
   notCompleted: (argument: string, why: string) =>
     `Argument '${clip(argument)}' cannot be completed: ${oneLine(why)}`,
-  badCompletion: () => '`complete` gave something else than a list of texts',
+  badCompletion: () => '`complete` must return a list of texts',
 
   unknownTool: (name: string, near: string | undefined) => `Unknown tool '${clip(name)}'${asSentence(near)}`,
   unknownPrompt: (name: string, near: string | undefined) =>
@@ -71,7 +72,7 @@ export const serverTexts = {
   instructionUnreadable: (uri: string, why: string) =>
     `Its instruction ${clip(uri)} cannot be read: ${oneLine(why)}`,
   requestCancelled: () => 'the request was cancelled',
-  badCursor: () => 'Invalid cursor: it is not one this list handed out',
+  badCursor: () => 'Invalid cursor: this list did not return it. Leave it out to get the first page',
   badParams: (method: string, problems: string) => `Invalid params of ${method}: ${oneLine(problems)}`,
   unknownMethod: (method: string) => `Method not found: ${clip(method)}`,
   internal: (method: string) => `Internal error in ${clip(method)}; the server's log has the details`,
@@ -95,7 +96,7 @@ export const serverTexts = {
     'The server is shutting down and takes no further requests: connect again and repeat this one',
   stopped: () => 'the server was stopped',
   drains: (requests: number, ms: number) =>
-    `the server is being stopped: ${counted(requests, 'request')} under way may take ${ms} ms to finish`,
+    `the server is being stopped: ${counted(requests, 'request')} in flight may take ${ms} ms to finish`,
   drained: (requests: number, runs: number) =>
     `the server was stopped: cancelled ${counted(requests, 'request')} and ${counted(runs, 'run')} that were not over`,
   unanswered: (requests: number) =>
@@ -178,8 +179,8 @@ export const contentWords = {
     return `a ${typeof content}`;
   },
   notJson: (pointer: string, problem: string) =>
-    pointer === '' ? `what is no JSON: ${problem}` : `what is no JSON: '${clip(pointer)}' is ${problem}`,
-  shape: 'an object that is no content of MCP: text, image, audio, resource or resource_link',
+    pointer === '' ? `what is not JSON: ${problem}` : `what is not JSON: '${clip(pointer)}' is ${problem}`,
+  shape: 'an object that is not content of MCP: text, image, audio, resource or resource_link',
 } as const;
 
 /** A fault, and where in its schema it is. */
@@ -216,5 +217,5 @@ export const adapterTexts = {
   strayMessage: (why: string) => `a message of the client was ignored: ${oneLine(why, 200)}`,
   connectionClosed: () => 'the connection was closed',
   aborted: (count: number) =>
-    `the client hung up: ${count === 1 ? '1 request was' : `${count} requests were`} still under way and had to be aborted`,
+    `the client hung up: ${count === 1 ? '1 request was' : `${count} requests were`} still in flight and aborted`,
 } as const;

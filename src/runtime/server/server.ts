@@ -84,28 +84,28 @@ export function createServer(
   const schemas = new SchemaCompiler();
   const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
-  const catalogue = createToolset<Registry>(served, { ...options, ...settings, schemas });
+  const toolset = createToolset<Registry>(served, { ...options, ...settings, schemas });
   const runnable = servedWorkflows(served, workflows);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning);
-  return new RegistryServer(served, catalogue, settings, workflows, runnable, options, schemas);
+  return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
 }
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
-  readonly #offers: ReadonlyMap<string, ServedPrompt>;
-  readonly #loosePrompts: PromptRenderer;
+  readonly #prompts: ReadonlyMap<string, ServedPrompt>;
+  readonly #renderer: PromptRenderer;
   readonly #schemas: SchemaCompiler;
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
-  readonly #composite: WorkflowTools;
+  readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
 
   constructor(
     readonly registry: Registry,
-    readonly catalogue: Toolset,
+    readonly toolset: Toolset,
     readonly settings: ResolvedSettings,
     built: readonly RunnableWorkflow[],
     { workflows }: ServedWorkflows,
@@ -116,28 +116,28 @@ class RegistryServer implements StepwrightServer {
     this.#workflows = workflows;
     const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, log, journal } = settings;
     const runs = new MemoryRunStore({
-      calls: catalogue,
+      calls: toolset,
       schemas,
       clock: processClock,
-      secretInputs: catalogue.secretInputs,
-      toolSafety: catalogue.toolSafety,
+      secretInputs: toolset.secretInputs,
+      toolSafety: toolset.toolSafety,
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,
       limits,
     });
     this.#runs = runs;
-    this.#composite = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, log });
+    this.#workflowTools = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, log });
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
-    const offers = servedPrompts(registry, built, settings.prompts);
-    this.#offers = new Map(offers.map((offer) => [offer.name, offer]));
-    this.#loosePrompts = new PromptRenderer(registry, promptClasses, settings);
-    this.#listings = listingsOf(registry, offers);
+    const prompts = servedPrompts(registry, built, settings.prompts);
+    this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
+    this.#renderer = new PromptRenderer(registry, promptClasses, settings);
+    this.#listings = listingsOf(registry, prompts);
   }
 
   listTools(cursor?: string) {
-    const tools = [...this.#listings.tools, ...this.#composite.listings];
+    const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
     const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
     return { tools: items, ...next };
   }
@@ -163,16 +163,16 @@ class RegistryServer implements StepwrightServer {
     context: RequestContext,
   ): Promise<ToolResult> {
     const request = this.#identified(context);
-    if (this.#composite.has(name)) return this.#composite.call(name, input, request);
+    if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
     if (!Object.hasOwn(this.registry.tools, name)) {
-      const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#composite.names]);
+      const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#workflowTools.names]);
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;
     const given = input as JsonObject;
     const mask = new CallMask();
     const call = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.catalogue.callTool(name, given, { ...request, signal, mask }),
+      this.toolset.callTool(name, given, { ...request, signal, mask }),
     ).catch((fault: unknown) => {
       throw maskedError(fault, mask);
     });
@@ -219,20 +219,20 @@ class RegistryServer implements StepwrightServer {
     context: RequestContext,
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
-    const offer = this.#offer(name);
-    const read = readArguments(offer.inputs, given, this.#schemas);
+    const prompt = this.#prompt(name);
+    const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
       const message = serverTexts.badArguments(problems.map((problem) => problem.message));
       throw new ProtocolFault(faultCodes.invalidParams, message, { problems });
     }
     const { input } = read;
-    const secret = offer.inputs.filter((argument) => argument.secret === true);
+    const secret = prompt.inputs.filter((argument) => argument.secret === true);
     const mask = new CallMask();
     const names = secret.map((argument) => argument.name);
     for (const values of [given as JsonObject, input]) mask.giveMembers(values, names);
-    const { content } = offer;
-    if (content.kind !== 'workflow') return this.#loosePrompts.get(offer, content, input, request, mask);
+    const { content } = prompt;
+    if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
     try {
       return await runPrompt({
         workflow: this.#served(content.workflow.graph.name),
@@ -240,7 +240,7 @@ class RegistryServer implements StepwrightServer {
         given: Object.entries(given).filter(
           (argument): argument is [string, string] => typeof argument[1] === 'string',
         ),
-        catalogue: this.catalogue,
+        toolset: this.toolset,
         runs: this.#runs,
         settings: this.settings,
         request,
@@ -253,13 +253,13 @@ class RegistryServer implements StepwrightServer {
 
   async readResource(uri: string, context: RequestContext) {
     const request = this.#identified(context);
-    const name = this.catalogue.resourceAt(uri);
+    const name = this.toolset.resourceAt(uri);
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
     }
     const { toolTimeoutMs } = this.settings;
     const read = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.catalogue.readResource(name, uri, { ...request, signal }),
+      this.toolset.readResource(name, uri, { ...request, signal }),
     );
     if (read.kind === 'done' && read.value.ok) {
       return { contents: [read.value.value as JsonObject & ResourceContents] };
@@ -281,8 +281,8 @@ class RegistryServer implements StepwrightServer {
   ): Promise<CompletionResult> {
     const request = this.#identified(context);
     const { toolTimeoutMs } = this.settings;
-    if (of.kind === 'prompt') return completeArgument(this.#offer(of.name), asked, request, toolTimeoutMs);
-    const template = this.catalogue.template(of.uriTemplate);
+    if (of.kind === 'prompt') return completeArgument(this.#prompt(of.name), asked, request, toolTimeoutMs);
+    const template = this.toolset.template(of.uriTemplate);
     if (template === undefined) {
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
     }
@@ -329,12 +329,12 @@ class RegistryServer implements StepwrightServer {
     return workflow;
   }
 
-  #offer(name: string): ServedPrompt {
-    const offer = this.#offers.get(name);
-    if (offer !== undefined) return offer;
+  #prompt(name: string): ServedPrompt {
+    const prompt = this.#prompts.get(name);
+    if (prompt !== undefined) return prompt;
     throw new ProtocolFault(
       faultCodes.invalidParams,
-      serverTexts.unknownPrompt(name, nearestName(name, this.#offers.keys())),
+      serverTexts.unknownPrompt(name, nearestName(name, this.#prompts.keys())),
     );
   }
 }

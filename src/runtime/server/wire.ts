@@ -144,7 +144,7 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
   };
 }
 
-/** A block the catalogue has recognised as content. Its text is encoded: a tool may hand on what others wrote. */
+/** A block the toolset has recognised as content. Its text is encoded: a tool may hand on what others wrote. */
 function shownBlock(block: CallResult['content'][number]): ContentBlock {
   const { type, text } = block;
   const shown = type === 'text' && typeof text === 'string' ? { ...block, text: bodyText(text) } : block;

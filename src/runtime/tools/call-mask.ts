@@ -5,7 +5,7 @@ import { MASKED, Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from 
 
 /**
  * What must not be shown of one call of a tool, a resource or a function, nor of what comes of it. Whoever makes a call
- * gives it one; the catalogue adds what goes to secret inputs of the tool.
+ * gives it one; the toolset adds what goes to secret inputs of the tool.
  *
  * A secret that is too short to be searched for hides everything the call gives back: every text and every number of it
  * is masked, whether it repeats the secret or not. See {@link hidesAll}.

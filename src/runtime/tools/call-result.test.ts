@@ -42,7 +42,7 @@ describe('normalizeResult', () => {
       failure: { code: 'E_TOOL_ERROR', message: 'no such page !' },
     });
     expect(normalizeResult({ content: [], isError: true })).toMatchObject({
-      failure: { message: 'the tool reported an error without saying which' },
+      failure: { message: 'the tool reported an error without a message' },
     });
   });
 

@@ -55,14 +55,14 @@ export type WithFactories<R extends Registry, Extra = unknown> =
     ? readonly [options?: Factories<R> & Extra]
     : readonly [options: Factories<R> & Extra];
 
-/** Factories as the catalogue uses them, their types erased. */
+/** Factories as the toolset uses them, their types erased. */
 export interface UntypedFactories {
   readonly tools?: Readonly<Record<string, () => object>>;
   readonly resources?: Readonly<Record<string, () => object>>;
   readonly promptClasses?: Readonly<Record<string, () => object>>;
 }
 
-/** Thrown when a catalogue cannot be made of a registry and the factories given; lists every problem. */
+/** Thrown when a toolset cannot be made of a registry and the factories given; lists every problem. */
 export class FactoriesError extends Error {
   override readonly name = 'FactoriesError';
 
@@ -71,7 +71,7 @@ export class FactoriesError extends Error {
   }
 }
 
-/** What stands between these factories and a working catalogue: one sentence per problem. */
+/** What stands between these factories and a working toolset: one sentence per problem. */
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
   const { tools = {}, resources = {}, promptClasses = {} } = factories;
   const { prompts = {} } = registry;

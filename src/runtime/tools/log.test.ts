@@ -35,11 +35,11 @@ const registry: Registry = {
 
 function catalogueWith(middleware: readonly Middleware[] = []) {
   const log: string[] = [];
-  const catalogue = createToolset<Registry>(registry, { middleware, log: (text) => log.push(text) });
+  const toolset = createToolset<Registry>(registry, { middleware, log: (text) => log.push(text) });
   const calls = {
-    tool: (given: CallContext) => catalogue.callTool('pay', {}, given),
-    resource: (given: CallContext) => catalogue.readResource('doc', 'res://x', given),
-    function: (given: CallContext) => catalogue.evaluate({ name: 'sum', hash: 'h' }, [], given),
+    tool: (given: CallContext) => toolset.callTool('pay', {}, given),
+    resource: (given: CallContext) => toolset.readResource('doc', 'res://x', given),
+    function: (given: CallContext) => toolset.evaluate({ name: 'sum', hash: 'h' }, [], given),
   };
   return { calls, log };
 }
@@ -105,10 +105,10 @@ test('what a tool throws because it was aborted is no news', async () => {
     }
   }
   const log: string[] = [];
-  const catalogue = createToolset<Registry>(
+  const toolset = createToolset<Registry>(
     { ...registry, tools: { wait: { ...tool, class: Waits } } },
     { log: (text) => log.push(text) },
   );
-  await catalogue.callTool('wait', {}, contextWith({ signal: controller.signal }));
+  await toolset.callTool('wait', {}, contextWith({ signal: controller.signal }));
   expect(log).toEqual([]);
 });

@@ -101,8 +101,8 @@ describe('order', () => {
 
   test('no middleware sees a call of a tool that does not exist', async () => {
     const events = new Events();
-    const catalogue = catalogueOf({ middleware: [events.watcher('a')] });
-    expect(await catalogue.callTool('stop', {}, context)).toMatchObject({
+    const toolset = catalogueOf({ middleware: [events.watcher('a')] });
+    expect(await toolset.callTool('stop', {}, context)).toMatchObject({
       failure: { code: 'E_TOOL_UNKNOWN' },
     });
     expect(events.list).toEqual([]);
@@ -169,8 +169,7 @@ describe('onRequest', () => {
         attempted: false,
         failure: {
           code: 'E_MIDDLEWARE',
-          message:
-            'middleware `odd` answered with something else than nothing or { input }, an object of JSON',
+          message: 'middleware `odd` must return nothing, or { input } with a JSON object',
         },
       });
     },

@@ -8,7 +8,7 @@ import { logText } from './encode-text.js';
 import { toolTexts } from './tool-texts.js';
 
 /**
- * How a host reaches tools and resources: the catalogue implements it, hosts depend on it alone.
+ * How a host reaches tools and resources: the toolset implements it, hosts depend on it alone.
  *
  * Implementations answer with an outcome. A rejected promise is a fault of the implementation; a host turns it into
  * a failure with the code `E_INTERNAL`.
@@ -41,7 +41,7 @@ export interface FunctionReference {
   readonly hash: string;
 }
 
-/** What a call is given beside its input: what the tool will see, and what only the catalogue does. */
+/** What a call is given beside its input: what the tool will see, and what only the toolset does. */
 export interface CallContext extends Omit<ToolContext, 'idempotencyKey'> {
   /** See `ToolContext`. Undefined where the caller has none; made when it is asked for. */
   readonly idempotencyKey?: string | undefined;

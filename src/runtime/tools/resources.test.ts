@@ -139,15 +139,15 @@ describe('a resource with variables', () => {
     expect(() => createToolset<Registry>(registry)).toThrow(
       [
         'the server cannot start:',
-        '  - resource `page`: `page://{a,b}` is no address with variables: it holds `{a,b}`: a variable is written {name}, {+name} or {#name}',
-        '  - resource `other`: `page://{a` is no address with variables: it holds a brace without its other half',
+        '  - resource `page`: `page://{a,b}` is not a URI template: it holds `{a,b}`: a variable is written {name}, {+name} or {#name}',
+        '  - resource `other`: `page://{a` is not a URI template: it holds a brace without its other half',
       ].join('\n'),
     );
   });
 });
 
 describe('which resource is at an address', () => {
-  const catalogue = createToolset<Registry>(
+  const toolset = createToolset<Registry>(
     registryOf({
       zeta: entryOf('page://home'),
       beta: entryOf('page://{name}'),
@@ -161,7 +161,7 @@ describe('which resource is at an address', () => {
     ['page://a/b', 'alpha'],
     ['pages://a', undefined],
   ])('%s: %s', (uri, name) => {
-    expect(catalogue.resourceAt(uri)).toBe(name);
+    expect(toolset.resourceAt(uri)).toBe(name);
   });
 });
 
@@ -174,8 +174,8 @@ describe('a resource in a file', () => {
   const module = pathToFileURL(join(root, 'dist', 'generated', 'registry.js')).href;
   const readFile = async (file: string, mimeType?: string, signal = context.signal) => {
     const entry = entryOf('file://x', { file, ...(mimeType === undefined ? {} : { mimeType }) }, Empty);
-    const catalogue = createToolset<Registry>(registryOf({ page: entry }, module));
-    const outcome = await catalogue.readResource('page', 'file://x', { ...context, signal });
+    const toolset = createToolset<Registry>(registryOf({ page: entry }, module));
+    const outcome = await toolset.readResource('page', 'file://x', { ...context, signal });
     return outcome.ok ? outcome.value : outcome.failure;
   };
   const blob = Buffer.from(bytes).toString('base64');

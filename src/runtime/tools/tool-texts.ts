@@ -20,7 +20,7 @@ const formatWords: ReadonlyMap<string, string> = new Map([
   ['ipv6', 'an IPv6 address'],
 ]);
 
-/** Every sentence the catalogue speaks to a model or an operator. */
+/** Every sentence the toolset speaks to a model or an operator. */
 export const toolTexts = {
   toolUnknown: (name: string, suggestion: string | undefined) =>
     `no tool is named ${quoted(name)}${inBrackets(suggestion)}`,
@@ -31,7 +31,7 @@ export const toolTexts = {
   cancelled: (name: string) => `the call of ${quoted(name)} was cancelled before it began`,
 
   middlewareAnswer: (name: string) =>
-    `middleware ${quoted(name)} answered with something else than nothing or { input }, an object of JSON`,
+    `middleware ${quoted(name)} must return nothing, or { input } with a JSON object`,
   /** `shown` is what it threw, a stack perhaps. */
   middlewareThrew: (name: string, hook: string, tool: string, shown: string) =>
     `middleware ${quoted(name)}: ${hook} of a call of ${quoted(tool)} failed: ${shown}`,
@@ -50,7 +50,7 @@ export const toolTexts = {
   functionCancelled: (name: string) => `the evaluation of ${quoted(name)} was cancelled before it began`,
 
   templateBroken: (name: string, uri: string, why: string) =>
-    `resource ${quoted(name)}: ${quoted(uri)} is no address with variables: ${why}`,
+    `resource ${quoted(name)}: ${quoted(uri)} is not a URI template: ${why}`,
   badEncoding: (variable: string, raw: string) =>
     `variable ${quoted(variable)} is not percent-encoded text: ${quoted(raw)}`,
   climbs: (variable: string, value: string) =>
@@ -111,7 +111,7 @@ export const toolTexts = {
     `the content is too large: its JSON text has at least ${size} bytes, and ${limit} are allowed`,
   outputInvalid: (problems: readonly string[]) =>
     `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
-  toolErrorWithoutText: () => 'the tool reported an error without saying which',
+  toolErrorWithoutText: () => 'the tool reported an error without a message',
   thrownNothing: (value: string) => `it threw ${value}`,
 
   resourceUnusable: (what: string) =>

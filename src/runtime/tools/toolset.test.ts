@@ -119,24 +119,24 @@ describe('callTool', () => {
   });
 
   test('an unknown tool is refused, inherited names among them', async () => {
-    const catalogue = createToolset<Registry>(registryOf({ 'add-task': tool(executes(() => 1)) }));
+    const toolset = createToolset<Registry>(registryOf({ 'add-task': tool(executes(() => 1)) }));
     for (const name of ['constructor', '__proto__', 'toString']) {
-      expect(await catalogue.callTool(name, {}, context())).toMatchObject({
+      expect(await toolset.callTool(name, {}, context())).toMatchObject({
         ok: false,
         attempted: false,
         failure: { code: 'E_TOOL_UNKNOWN' },
       });
     }
-    expect(await catalogue.callTool('ad-task', {}, context())).toMatchObject({
+    expect(await toolset.callTool('ad-task', {}, context())).toMatchObject({
       failure: { message: 'no tool is named `ad-task` (did you mean `add-task`?)' },
     });
-    expect(catalogue.describeTool('constructor')).toBe(undefined);
-    expect(catalogue.toolSafety('constructor')).toBe('none');
+    expect(toolset.describeTool('constructor')).toBe(undefined);
+    expect(toolset.toolSafety('constructor')).toBe('none');
   });
 
   test('knows what another call of a tool does', () => {
     const cls = executes(() => 1);
-    const catalogue = createToolset<Registry>(
+    const toolset = createToolset<Registry>(
       registryOf({
         look: tool(cls, { annotations: { readOnlyHint: true } }),
         put: tool(cls, { annotations: { idempotentHint: true } }),
@@ -145,13 +145,8 @@ describe('callTool', () => {
       }),
     );
     const names = ['look', 'put', 'pay', 'send'];
-    expect(names.map((name) => catalogue.toolSafety(name))).toEqual([
-      'readOnly',
-      'idempotent',
-      'key',
-      'none',
-    ]);
-    expect(catalogue.describeTool('pay')).toEqual({ description: 'A tool', safety: 'key' });
+    expect(names.map((name) => toolset.toolSafety(name))).toEqual(['readOnly', 'idempotent', 'key', 'none']);
+    expect(toolset.describeTool('pay')).toEqual({ description: 'A tool', safety: 'key' });
   });
 
   test('refuses an input its schema refuses, before the tool runs', async () => {
@@ -411,18 +406,15 @@ describe('instances', () => {
 
   test('are made once, on first use', async () => {
     Counter.made = 0;
-    const catalogue = createToolset<Registry>(registryOf({ count: tool(Counter) }));
+    const toolset = createToolset<Registry>(registryOf({ count: tool(Counter) }));
     expect(Counter.made).toBe(0);
-    await Promise.all([
-      catalogue.callTool('count', {}, context()),
-      catalogue.callTool('count', {}, context()),
-    ]);
+    await Promise.all([toolset.callTool('count', {}, context()), toolset.callTool('count', {}, context())]);
     expect(Counter.made).toBe(1);
   });
 
   test('a factory that throws or gives something else fails the call, and is asked again', async () => {
     let attempts = 0;
-    const catalogue = createToolset(registryOf({ go: tool(Counter), odd: tool(Counter) }), {
+    const toolset = createToolset(registryOf({ go: tool(Counter), odd: tool(Counter) }), {
       tools: {
         go: () => {
           attempts += 1;
@@ -432,13 +424,13 @@ describe('instances', () => {
         odd: () => ({}),
       },
     });
-    expect(await catalogue.callTool('go', {}, context())).toEqual({
+    expect(await toolset.callTool('go', {}, context())).toEqual({
       ok: false,
       attempted: false,
       failure: { code: 'E_TOOL_FACTORY', message: 'the factory of tool `go` failed: no folder' },
     });
-    expect(await catalogue.callTool('go', {}, context())).toEqual({ ok: true, value: 'made' });
-    expect(await catalogue.callTool('odd', {}, context())).toMatchObject({
+    expect(await toolset.callTool('go', {}, context())).toEqual({ ok: true, value: 'made' });
+    expect(await toolset.callTool('odd', {}, context())).toMatchObject({
       failure: {
         code: 'E_TOOL_FACTORY',
         message: 'the factory of tool `odd` returned an object without execute()',
@@ -528,8 +520,8 @@ describe('readResource', () => {
       ok: false,
       failure: { code: 'E_RESOURCE_READ', message: 'no such file' },
     });
-    const catalogue = createToolset<Registry>(registryOf());
-    expect(await catalogue.readResource('constructor', 'res://x', context())).toMatchObject({
+    const toolset = createToolset<Registry>(registryOf());
+    expect(await toolset.readResource('constructor', 'res://x', context())).toMatchObject({
       ok: false,
       failure: { code: 'E_RESOURCE_UNKNOWN' },
     });

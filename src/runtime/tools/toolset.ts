@@ -44,7 +44,7 @@ export interface ToolDescription {
   readonly secret?: readonly string[];
 }
 
-/** What a catalogue may be given beside the factories of its classes. */
+/** What a toolset may be given beside the factories of its classes. */
 export interface ToolsetSettings {
   /** Stands around every tool call, the first one outermost. Default: none. */
   readonly middleware?: readonly Middleware[];
@@ -75,7 +75,7 @@ export interface Toolset extends CallPort {
 }
 
 /**
- * Makes the catalogue of a registry. Instances are made once each, on first use.
+ * Makes the toolset of a registry. Instances are made once each, on first use.
  *
  * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_REFUSED` (or the code of the error middleware threw), `E_MIDDLEWARE`,
  * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then

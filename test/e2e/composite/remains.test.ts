@@ -211,11 +211,11 @@ describe('a run that is cancelled', () => {
     await begun;
     const status = await callOf(client, 'get_workflow_status', { workflow_id });
     expect(textIn(status)).toBe(
-      `Workflow 'held' was cancelled; undoing is under way. workflow_id: ${workflow_id}\nAsk for it with get_workflow_status.`,
+      `Workflow 'held' was cancelled; undoing is in progress. workflow_id: ${workflow_id}\nAsk for it with get_workflow_status.`,
     );
     expect(status.structuredContent).toMatchObject({ status: 'running', cancelling: true });
     const list = await callOf(client, 'list_workflows');
-    expect(textIn(list)).toContain(`${workflow_id}  held  running, was cancelled; undoing is under way`);
+    expect(textIn(list)).toContain(`${workflow_id}  held  running, was cancelled; undoing is in progress`);
     expect(list.structuredContent?.runs).toMatchObject([{ status: 'running', cancelling: true }]);
     work.release();
     expect((await answer).structuredContent).toMatchObject({ status: 'cancelled' });
@@ -232,7 +232,7 @@ describe('a run that is cancelled', () => {
       compensate: true,
     });
     expect(textIn(answer)).toMatch(
-      /^W_NOT_USED: The run was over when it was to be cancelled: nothing was undone\./,
+      /^W_NOT_USED: The run had ended before it was cancelled: nothing was undone\./,
     );
     expect(warningsIn(answer)).toMatchObject([{ code: 'W_NOT_USED' }, {}, {}]);
   });

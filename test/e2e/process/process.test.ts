@@ -43,7 +43,7 @@ describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (tra
     const held = callOf(client, 'hold');
     await server.says('held');
     server.kill('SIGTERM');
-    await server.says(`the server is being stopped: 1 request under way may take ${LONG_MS} ms to finish`);
+    await server.says(`the server is being stopped: 1 request in flight may take ${LONG_MS} ms to finish`);
     await expect(callOf(client, 'note')).rejects.toMatchObject({
       code: -32004,
       message: expect.stringContaining('The server is shutting down and takes no further requests'),
@@ -83,7 +83,7 @@ describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (tra
       ),
     });
     expect(await server.exit).toBe(0);
-    expect(server.stderr()).toContain('3 requests under way may take 1000 ms to finish');
+    expect(server.stderr()).toContain('3 requests in flight may take 1000 ms to finish');
     expect(server.stderr()).toMatch(
       /the server was stopped: cancelled 3 requests and 1 run that were not over/,
     );

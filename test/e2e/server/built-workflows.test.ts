@@ -246,7 +246,7 @@ describe('what is wrong with what a program registers is said all at once', () =
   test('functions that are missing, or that differ', () => {
     const other = new Map([['slugify', { function: slugify, hash: 'b'.repeat(64) }]]);
     expect(faults({ workflows: [built('slug-it', [slug, result])] })).toStrictEqual([
-      'workflow `slug-it`: nobody brought the function `slugify` it names',
+      'workflow `slug-it`: it names the function `slugify`, which neither the registry nor the workflow has',
     ]);
     expect(
       faults({
@@ -257,8 +257,8 @@ describe('what is wrong with what a program registers is said all at once', () =
         ],
       }),
     ).toStrictEqual([
-      'workflow `slug-again`: the function `slugify` it names is another one than the registered one',
-      'workflow `slug-other`: the function `slugify` it names is another one than the registered one',
+      'workflow `slug-again`: it names the function `slugify`, but another function of that name is registered',
+      'workflow `slug-other`: it names the function `slugify`, but another function of that name is registered',
     ]);
   });
 });

@@ -62,7 +62,7 @@ describe('the end of a connection with a grace', () => {
     await connection.close({ graceMs: 1 });
     await probe.aborted;
     expect(answers).toStrictEqual([]);
-    expect(log).toStrictEqual(['the client hung up: 1 request was still under way and had to be aborted']);
+    expect(log).toStrictEqual(['the client hung up: 1 request was still in flight and aborted']);
   });
 });
 

@@ -77,7 +77,8 @@ describe('lists', () => {
     const { nextCursor = '' } = await client.listTools();
     const badCursor = {
       code: -32602,
-      message: 'MCP error -32602: Invalid cursor: it is not one this list handed out',
+      message:
+        'MCP error -32602: Invalid cursor: this list did not return it. Leave it out to get the first page',
     };
     expect(await refusal(client.listTools({ cursor: 'nonsense' }))).toStrictEqual(badCursor);
     expect(await refusal(client.listPrompts({ cursor: nextCursor }))).toStrictEqual(badCursor);

@@ -148,8 +148,8 @@ describe('a server program over stdio', () => {
     expect(await child.ended).toStrictEqual([0, null]);
     expect(child.stderr()).toBe(
       how === 'stdin'
-        ? 'the client hung up: 1 request was still under way and had to be aborted\n'
-        : 'the server is being stopped: 1 request under way may take 1 ms to finish\n' +
+        ? 'the client hung up: 1 request was still in flight and aborted\n'
+        : 'the server is being stopped: 1 request in flight may take 1 ms to finish\n' +
             'the server was stopped: cancelled 1 request and 0 runs that were not over\n',
     );
   });

@@ -46,15 +46,15 @@ export interface Scenario {
   readonly cancel?: boolean;
 }
 
-/** Runs a scenario with the real catalogue, engine and host, and gives its trace. */
+/** Runs a scenario with the real toolset, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const { graph, given = {}, input = given, deadlineMs, signal } = scenario;
-  const catalogue = createToolset<Registry>(registryOf(scenario), { log() {} });
+  const toolset = createToolset<Registry>(registryOf(scenario), { log() {} });
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
     graph.instructions.map(async ({ resource, uri }) => ({
       uri,
-      outcome: await catalogue.readResource(resource, uri, {
+      outcome: await toolset.readResource(resource, uri, {
         ...context,
         signal: new AbortController().signal,
       }),
@@ -63,11 +63,11 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const mask = new RunMask(graph, {
     input,
     given: Object.entries(given),
-    secretInputs: (name) => catalogue.describeTool(name)?.secret ?? [],
+    secretInputs: (name) => toolset.describeTool(name)?.secret ?? [],
   });
   const trace = createTrace({
     graph,
-    describeTool: (name) => catalogue.describeTool(name),
+    describeTool: (name) => toolset.describeTool(name),
     given: Object.entries(given),
     mask,
     instructions,
@@ -78,8 +78,8 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     input,
     mask,
     runId: 'run-1',
-    calls: catalogue,
-    toolSafety: catalogue.toolSafety,
+    calls: toolset,
+    toolSafety: toolset.toolSafety,
     context,
     observe,
     clock: jumpingClock(),

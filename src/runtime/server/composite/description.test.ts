@@ -154,7 +154,10 @@ test.each([
 });
 
 test.each([
-  [{ errorStrategy: { kind: 'collect' } }, 'steps that do not depend on it go on, and all failures are told'],
+  [
+    { errorStrategy: { kind: 'collect' } },
+    'steps that do not depend on it go on, and all failures are reported',
+  ],
   [
     { errorStrategy: { kind: 'retry', retry: again(2) } },
     'each call is tried up to 3 times; stops at the first failure',
@@ -204,7 +207,7 @@ test('tells of questions only where one may be put', () => {
   const asking = '│ May ask a question before it is done: then answer with submit_result.';
   const pausing = graph([wait('nap', { durationMs: lit(5) })], { name: 'other' });
   const lines = linesOf(pausing, true);
-  expect(lines).toContain('│ May take its time: where it waits, ask for it with get_workflow_status.');
+  expect(lines).toContain('│ May wait for a time: get_workflow_status returns its state.');
   expect(lines).not.toContain(asking);
   expect(linesOf(withTasks(graph([runs('sub', 'other')]), pausing), true)).not.toContain(asking);
   const curious = graph([ask('sure')], { name: 'other' });

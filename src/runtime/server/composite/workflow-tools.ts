@@ -209,8 +209,8 @@ export class WorkflowTools {
     const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
     if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
     const input = withDefaults(graph, checked.input);
-    const attendant = { ...this.#attendant(graph.name, request), cancels: true };
-    const answer = await runs.start({ owner: request.principal, graph, input }, attendant);
+    const waiter = { ...this.#waiter(graph.name, request), cancels: true };
+    const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
     return toolResult(envelope, tool.output, schemas, () =>
@@ -256,8 +256,8 @@ export class WorkflowTools {
     };
     const now = await runs.get(principal, id);
     if (!now.ok) return failureResult(now.failure);
-    const attendant = this.#attendant(now.envelope.definition.name, request);
-    const answer = await runs.submit(principal, id, submission, attendant);
+    const waiter = this.#waiter(now.envelope.definition.name, request);
+    const answer = await runs.submit(principal, id, submission, waiter);
     return answer.ok ? movedResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
@@ -278,7 +278,7 @@ export class WorkflowTools {
       compensate: ownProperty(input, 'compensate') === true,
     };
     const id = textIn(input, 'workflow_id') ?? '';
-    const answer = await runs.cancel(request.principal, id, how, this.#plainAttendant(request));
+    const answer = await runs.cancel(request.principal, id, how, this.#plainWaiter(request));
     return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
@@ -318,18 +318,18 @@ export class WorkflowTools {
     };
   }
 
-  #attendant(workflow: string, request: IdentifiedRequest): Waiter {
+  #waiter(workflow: string, request: IdentifiedRequest): Waiter {
     const graph = this.#options.workflows.get(workflow)?.graph;
-    if (graph === undefined) return this.#plainAttendant(request);
+    if (graph === undefined) return this.#plainWaiter(request);
     const progress = createProgress(graph, request.progress);
     return {
-      ...this.#plainAttendant(request),
+      ...this.#plainWaiter(request),
       observe: (fact, state) => progress.observe(fact, state),
       progress: progress.ofTool,
     };
   }
 
-  #plainAttendant(request: IdentifiedRequest): Waiter {
+  #plainWaiter(request: IdentifiedRequest): Waiter {
     return { request, answerMs: this.#options.answerMs };
   }
 }

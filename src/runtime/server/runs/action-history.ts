@@ -170,7 +170,7 @@ export class ActionHistory {
   choose(actionId: string | undefined, run: Open, now: number): Choice {
     if (actionId === undefined) return this.#chooseOnly(run, now);
     const ask = run.asks.get(actionId);
-    if (ask !== undefined) return { kind: 'question', question: ask };
+    if (ask !== undefined) return { kind: 'pending', pending: ask };
     const known = this.#opened.get(actionId);
     if (known?.mode === undefined && known !== undefined) {
       return run.isOpen(actionId) ? tooEarly(actionId, known.until, now) : { kind: 'passed' };
@@ -185,13 +185,13 @@ export class ActionHistory {
   }
 
   #chooseOnly(run: Open, now: number): Choice {
-    const questions = [...run.asks.values()];
-    const [only, ...others] = questions;
+    const pendingActions = [...run.asks.values()];
+    const [only, ...others] = pendingActions;
     if (others.length > 0) {
-      const open = questions.map(({ id }) => id);
+      const open = pendingActions.map(({ id }) => id);
       return refused('AMBIGUOUS_ACTION', runTexts.ambiguous(open), { open_actions: open });
     }
-    if (only !== undefined) return { kind: 'question', question: only };
+    if (only !== undefined) return { kind: 'pending', pending: only };
     for (const { id, mode, until } of this.#opened.values()) {
       if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
     }
@@ -201,7 +201,7 @@ export class ActionHistory {
 
 /** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
 export type Choice =
-  | { readonly kind: 'question'; readonly question: PendingAction }
+  | { readonly kind: 'pending'; readonly pending: PendingAction }
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused'; readonly failure: Failure };
 

@@ -169,7 +169,7 @@ export type Decision =
   | { readonly kind: 'told'; readonly answer: RunAnswer | Promise<RunAnswer>; readonly response: Json }
   | {
       readonly kind: 'fits';
-      readonly question: PendingAction;
+      readonly pending: PendingAction;
       readonly answer: Answer;
       readonly warnings: readonly RunWarning[];
     };
@@ -215,8 +215,8 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
     case 'passed':
       // A time that is over has been taken notice of: to say so once more does no harm.
       return told(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
-    case 'question':
-      return decideFor(run, chosen.question, submission);
+    case 'pending':
+      return decideFor(run, chosen.pending, submission);
     default:
       return unreachable(chosen);
   }
@@ -225,12 +225,12 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
 /** The same for an answer to this question. */
 export function decideFor(
   run: Pick<AnsweredRun, 'mask' | 'schemas'>,
-  question: PendingAction,
+  pending: PendingAction,
   submission: Pick<Submission, 'result' | 'error'>,
 ): Decision {
-  const read = readAnswer(question.action, submission, run.schemas);
-  if (!read.ok) return rejected(unfit(run, question, read.failure));
-  return { kind: 'fits', question, answer: read.answer, warnings: read.warnings };
+  const read = readAnswer(pending.action, submission, run.schemas);
+  if (!read.ok) return rejected(unfit(run, pending, read.failure));
+  return { kind: 'fits', pending, answer: read.answer, warnings: read.warnings };
 }
 
 /**
@@ -267,8 +267,8 @@ export function shownAction({ node, action }: PendingAction, mask: RunMask): Act
 }
 
 /** Why an answer was not taken although it fits the schema. */
-export function notTaken(question: PendingAction, mask: RunMask): Failure {
-  const { schema, ...shown } = shownAction(question, mask);
+export function notTaken(pending: PendingAction, mask: RunMask): Failure {
+  const { schema, ...shown } = shownAction(pending, mask);
   return {
     code: 'E_RESULT_SHAPE',
     message: runTexts.shape([runTexts.notTaken], howToAnswer(shown)),
@@ -277,9 +277,9 @@ export function notTaken(question: PendingAction, mask: RunMask): Failure {
 }
 
 /** Why an answer does not fit, without secrets: what would fit may be one. */
-function unfit({ mask }: Pick<AnsweredRun, 'mask'>, question: PendingAction, failure: Failure): Failure {
-  const shown = shownAction(question, mask);
-  if (shown.schema === question.action.schema) return maskedFailure(failure, mask);
+function unfit({ mask }: Pick<AnsweredRun, 'mask'>, pending: PendingAction, failure: Failure): Failure {
+  const shown = shownAction(pending, mask);
+  if (shown.schema === pending.action.schema) return maskedFailure(failure, mask);
   const message = runTexts.shape([], howToAnswer(shown));
   return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
 }

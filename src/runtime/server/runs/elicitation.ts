@@ -20,12 +20,12 @@ export interface ElicitingRun {
   /** The questions that are open, oldest first. */
   pendingActions(): readonly PendingAction[];
   /** What a question asks, without secrets. */
-  shown(question: PendingAction): Action;
+  shown(pending: PendingAction): Action;
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
-  claim(question: PendingAction): boolean;
-  release(question: PendingAction): void;
+  claim(pending: PendingAction): boolean;
+  release(pending: PendingAction): void;
   /** Hands an answer in. One that does not fit leaves the question open. */
-  answer(question: PendingAction, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
+  answer(pending: PendingAction, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
   /** The interview has stopped or gone on by itself: the run may not have changed. */
   changed(): void;
 }
@@ -47,22 +47,22 @@ export class Elicitation {
   }
 
   /** Whether the user has a question before them. */
-  get isUnderWay(): boolean {
+  get isAsking(): boolean {
     return this.#current !== undefined;
   }
 
   /** Takes back a question that is not open any more, and puts the next one. */
   update(): void {
-    const questions = this.#run.pendingActions();
-    if (this.#current !== undefined && !questions.some(({ id }) => id === this.#current?.id))
+    const pendingActions = this.#run.pendingActions();
+    if (this.#current !== undefined && !pendingActions.some(({ id }) => id === this.#current?.id))
       this.#takeBack();
     if (this.#isOver || this.#current !== undefined) return;
-    for (const question of questions) {
-      if (this.#put.has(question.id)) continue;
-      const form = this.#formOf(question);
-      if (form === undefined || !this.#run.claim(question)) continue;
-      this.#put.add(question.id);
-      void this.#ask(question, form.schema, form.answerOf);
+    for (const pending of pendingActions) {
+      if (this.#put.has(pending.id)) continue;
+      const form = this.#formOf(pending);
+      if (form === undefined || !this.#run.claim(pending)) continue;
+      this.#put.add(pending.id);
+      void this.#ask(pending, form.schema, form.answerOf);
       return;
     }
   }
@@ -74,9 +74,9 @@ export class Elicitation {
   }
 
   /** A form that would show a secret cannot be filled in without it either: the question stays open. */
-  #formOf(question: PendingAction): Form | undefined {
-    const isShown = this.#run.shown(question).schema === question.action.schema;
-    return isShown ? formOf(question.action) : undefined;
+  #formOf(pending: PendingAction): Form | undefined {
+    const isShown = this.#run.shown(pending).schema === pending.action.schema;
+    return isShown ? formOf(pending.action) : undefined;
   }
 
   #takeBack(): void {
@@ -86,32 +86,32 @@ export class Elicitation {
   }
 
   async #ask(
-    question: PendingAction,
+    pending: PendingAction,
     schema: JsonObject,
     answerOf: (content: JsonObject) => JsonObject[string],
   ): Promise<void> {
-    const current = { id: question.id, controller: new AbortController() };
+    const current = { id: pending.id, controller: new AbortController() };
     this.#current = current;
     let elicited: Elicited | undefined;
     try {
       elicited = await this.#elicit(
-        { message: bodyText(this.#run.shown(question).message), schema },
+        { message: bodyText(this.#run.shown(pending).message), schema },
         current.controller.signal,
       );
     } catch {
       // The client cannot ask after all: what is open is told to the caller instead.
     }
-    this.#run.release(question);
+    this.#run.release(pending);
     // Taken back meanwhile: what the user said is too late.
     if (this.#current !== current) return;
     this.#current = undefined;
     if (elicited === undefined) this.#isOver = true;
-    else this.#hand(question, elicited, answerOf);
+    else this.#hand(pending, elicited, answerOf);
     this.#run.changed();
   }
 
   #hand(
-    question: PendingAction,
+    pending: PendingAction,
     elicited: Elicited,
     answerOf: (content: JsonObject) => JsonObject[string],
   ): void {
@@ -120,11 +120,11 @@ export class Elicitation {
         elicited.action === 'decline'
           ? { code: 'E_ASK_DECLINED', message: runTexts.declined }
           : { code: 'E_ASK_CANCELLED', message: runTexts.dismissed };
-      this.#run.answer(question, { failure });
+      this.#run.answer(pending, { failure });
       return;
     }
     const content = toJson(elicited.content);
-    if (content.ok) this.#run.answer(question, { result: answerOf(content.value as JsonObject) });
+    if (content.ok) this.#run.answer(pending, { result: answerOf(content.value as JsonObject) });
   }
 }
 

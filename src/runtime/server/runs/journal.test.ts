@@ -127,7 +127,7 @@ describe('a store with a journal', () => {
     const journal = new MemoryJournal();
     const store = new Store(tools, {}, journal);
     await store.start(sure);
-    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.attendant());
+    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.waiter());
     expect(envelopeIn(cancelled)).toMatchObject({
       status: 'cancelled',
       error: { message: expect.stringContaining('enough') },
@@ -235,6 +235,6 @@ test('an answer that is changed after it was handed in does not change the run',
   await store.start(given);
   await Promise.race([store.submit('run-1', { result }), settle()]);
   result.list.push(2);
-  const envelope = envelopeIn(await store.store.cancel(ada, 'run-1', {}, store.attendant()));
+  const envelope = envelopeIn(await store.store.cancel(ada, 'run-1', {}, store.waiter()));
   expect(envelope.error?.partial).toEqual({ what: { list: [1] } });
 });

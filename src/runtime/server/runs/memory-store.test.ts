@@ -216,7 +216,7 @@ describe('an answer that comes again', () => {
     const store = new Store();
     await store.start(graph(chain(ask('a'), ask('b'))));
     const first = await store.submit('run-1', { actionId: 'a#1', result: true });
-    await store.store.cancel(ada, 'run-1', {}, store.attendant());
+    await store.store.cancel(ada, 'run-1', {}, store.waiter());
     expect(await store.submit('run-1', { actionId: 'a#1', result: true })).toStrictEqual(first);
     for (const other of [{ result: true }, { actionId: 'a#1', result: false }]) {
       expect(codeOf(await store.submit('run-1', other))).toBe('WORKFLOW_CANCELLED');
@@ -254,7 +254,7 @@ describe('an answer that comes again', () => {
   test('after a cancellation is refused', async () => {
     const store = new Store();
     await store.start(sure);
-    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.attendant());
+    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.waiter());
     expect(envelopeIn(cancelled)).toMatchObject({
       status: 'cancelled',
       actions: [],
@@ -263,7 +263,7 @@ describe('an answer that comes again', () => {
     expect(codeOf(await store.submit('run-1', { actionId: 'sure#1', result: true }))).toBe(
       'WORKFLOW_CANCELLED',
     );
-    expect(await store.store.cancel(ada, 'run-1', {}, store.attendant())).toStrictEqual(cancelled);
+    expect(await store.store.cancel(ada, 'run-1', {}, store.waiter())).toStrictEqual(cancelled);
   });
 });
 
@@ -351,7 +351,7 @@ describe('the request that waits for a run', () => {
       ada,
       'run-1',
       { result: true },
-      store.attendant({ request: { signal: abort.signal } }),
+      store.waiter({ request: { signal: abort.signal } }),
     );
     abort.abort();
     expect(envelopeIn(await going)).toMatchObject({ status: 'running' });
@@ -364,13 +364,13 @@ describe('whose run it is', () => {
     const store = new Store();
     await store.start(sure);
     const { store: runs } = store;
-    const attendant = store.attendant();
+    const waiter = store.waiter();
     const unknown = await runs.get(ada, 'run-7');
     expect(codeOf(unknown)).toBe('WORKFLOW_NOT_FOUND');
     const same = JSON.parse(JSON.stringify(unknown).replaceAll('run-7', 'run-1'));
     expect(await runs.get(eve, 'run-1')).toStrictEqual(same);
-    expect(await runs.submit(eve, 'run-1', { result: true }, attendant)).toStrictEqual(same);
-    expect(await runs.cancel(eve, 'run-1', {}, attendant)).toStrictEqual(same);
+    expect(await runs.submit(eve, 'run-1', { result: true }, waiter)).toStrictEqual(same);
+    expect(await runs.cancel(eve, 'run-1', {}, waiter)).toStrictEqual(same);
     expect(await runs.list(eve)).toEqual([]);
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
   });
@@ -379,7 +379,7 @@ describe('whose run it is', () => {
     const made = new Store();
     const [anonymous, local] = [{ kind: 'anonymous' }, { kind: 'local' }] as const;
     for (const owner of [anonymous, local]) {
-      await made.store.start({ owner, graph: sure, input: {} }, made.attendant());
+      await made.store.start({ owner, graph: sure, input: {} }, made.waiter());
     }
     for (const id of ['run-1', 'run-2']) {
       expect(codeOf(await made.store.get(anonymous, id))).toBe('accepted');
@@ -403,7 +403,7 @@ describe('whose run it is', () => {
       {},
       { request: { auth: auth('one'), requestId: '1' } },
     );
-    const answering = store.attendant({ request: { auth: auth('two'), requestId: '2' } });
+    const answering = store.waiter({ request: { auth: auth('two'), requestId: '2' } });
     await store.store.submit(ada, 'run-1', { result: true }, answering);
     expect(contexts).toMatchObject([
       { principal: ada, requestId: '1', auth: auth('one') },
@@ -482,13 +482,11 @@ describe('limits', () => {
     const store = new Store({}, { maxOpenRuns: 2 });
     await store.start(sure);
     await store.start(sure);
-    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.waiter());
     expect(refused).toMatchObject({
       failure: { code: 'RESOURCE_EXHAUSTED', message: expect.stringContaining('2') },
     });
-    expect((await store.store.start({ owner: bob, graph: sure, input: {} }, store.attendant())).ok).toBe(
-      true,
-    );
+    expect((await store.store.start({ owner: bob, graph: sure, input: {} }, store.waiter())).ok).toBe(true);
     await store.submit('run-1', { result: true });
     expect((await store.start(sure)).status).toBe('waiting');
   });
@@ -496,7 +494,7 @@ describe('limits', () => {
   test('open actions of one owner', async () => {
     const store = new Store({}, { maxPendingActions: 2 });
     await store.start(both);
-    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.waiter());
     expect(codeOf(refused)).toBe('RESOURCE_EXHAUSTED');
     await store.submit('run-1', { actionId: 'left#1', result: true });
     expect((await store.start(sure)).status).toBe('waiting');
@@ -505,7 +503,7 @@ describe('limits', () => {
   test('no run is cancelled to make room for another one', async () => {
     const store = new Store({}, { maxOpenRuns: 1 });
     await store.start(sure);
-    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.attendant());
+    const refused = await store.store.start({ owner: ada, graph: sure, input: {} }, store.waiter());
     expect(codeOf(refused)).toBe('RESOURCE_EXHAUSTED');
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
   });
@@ -515,7 +513,7 @@ describe('limits', () => {
     const owner = { kind: 'anonymous' } as const;
     const start = async (remoteAddress?: string) => {
       const request = remoteAddress === undefined ? {} : { remoteAddress };
-      return codeOf(await store.store.start({ owner, graph: sure, input: {} }, store.attendant({ request })));
+      return codeOf(await store.store.start({ owner, graph: sure, input: {} }, store.waiter({ request })));
     };
     expect([await start('a'), await start('a'), await start('a')]).toEqual([
       'accepted',
@@ -523,7 +521,7 @@ describe('limits', () => {
       'RESOURCE_EXHAUSTED',
     ]);
     expect([await start(), await start()]).toEqual(['accepted', 'RESOURCE_EXHAUSTED']);
-    await store.store.cancel(owner, 'run-1', {}, store.attendant());
+    await store.store.cancel(owner, 'run-1', {}, store.waiter());
     expect(await start('a')).toBe('accepted');
   });
 
@@ -558,7 +556,7 @@ test('a fault of our own ends the run, and is logged', async () => {
   const answer = await store.submit('run-1', { result: true });
   expect(envelopeIn(answer)).toMatchObject({
     status: 'failed',
-    error: { code: 'E_INTERNAL', message: 'The run broke inside the server: out of timers' },
+    error: { code: 'E_INTERNAL', message: 'The run failed inside the server: out of timers' },
   });
   expect(store.log).toEqual([expect.stringContaining('out of timers')]);
   expect(await store.get('run-1')).toStrictEqual(envelopeIn(answer));

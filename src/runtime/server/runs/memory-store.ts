@@ -46,20 +46,20 @@ export class MemoryRunStore implements RunStore {
     this.#parts = { ...options, idle, onEnd: (run) => this.#ended(run) };
   }
 
-  async start(run: NewRun, attendant: Waiter): Promise<RunAnswer> {
+  async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
     this.#forget();
     const { owner } = run;
-    const quota = quotaOf(owner, attendant.request.remoteAddress);
+    const quota = quotaOf(owner, waiter.request.remoteAddress);
     const group = this.#group(quota, owner);
     const failure = this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(runTexts.sameId(runRef(id)));
-    const { request } = attendant;
+    const { request } = waiter;
     const stored = new StoredRun({ ...run, id, request }, group, this.#parts);
     this.#add(stored, group);
     try {
-      return { ok: true, envelope: await stored.begin(attendant) };
+      return { ok: true, envelope: await stored.begin(waiter) };
     } catch (fault) {
       // It is not in the journal, or another run of this id is.
       this.#remove(stored);
@@ -93,14 +93,14 @@ export class MemoryRunStore implements RunStore {
     return { ok: true, envelope: await run.safeEnvelope };
   }
 
-  async submit(caller: Owner, id: string, submission: Submission, attendant: Waiter): Promise<RunAnswer> {
+  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.submit(caller, submission, attendant);
+    return run === undefined ? unknown(id) : run.submit(caller, submission, waiter);
   }
 
-  async cancel(caller: Owner, id: string, how: Cancellation, attendant: Waiter): Promise<RunAnswer> {
+  async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.cancel(caller, how, attendant);
+    return run === undefined ? unknown(id) : run.cancel(caller, how, waiter);
   }
 
   async list(caller: Owner): Promise<readonly RunSummary[]> {

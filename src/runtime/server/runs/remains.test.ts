@@ -21,7 +21,7 @@ const made = (id: string) =>
 const makes = (id: string) => () => ok({ id });
 const tools = { 'tool-a': makes('A'), 'tool-b': makes('B'), 'tool-c': makes('C') };
 const cancel = (store: Store, compensate: boolean) =>
-  store.store.cancel(ada, 'run-1', { compensate }, store.attendant());
+  store.store.cancel(ada, 'run-1', { compensate }, store.waiter());
 
 /** Fails for the thing of this id. */
 const undoes = (bad?: string) => (given: { readonly id?: unknown }) =>
@@ -314,8 +314,7 @@ describe('a run that completes', () => {
     expect(await cancel(store, true)).not.toHaveProperty('warnings');
     expect(await cancel(store, true)).not.toHaveProperty('warnings');
     await store.start(of);
-    const again = (compensate: boolean) =>
-      store.store.cancel(ada, 'run-2', { compensate }, store.attendant());
+    const again = (compensate: boolean) => store.store.cancel(ada, 'run-2', { compensate }, store.waiter());
     expect(await again(false)).not.toHaveProperty('warnings');
     expect(await again(true)).toMatchObject({ warnings: [{ code: 'W_NOT_USED' }] });
   });

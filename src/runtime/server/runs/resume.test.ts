@@ -181,7 +181,7 @@ async function take(store: Store, { at, answer, cancel }: Step): Promise<void> {
   if (at > now) store.clock.pass(at - now);
   await rest();
   if (answer !== undefined) await store.submit('run-1', answer);
-  if (cancel !== undefined) await store.store.cancel(ada, 'run-1', cancel, store.attendant());
+  if (cancel !== undefined) await store.store.cancel(ada, 'run-1', cancel, store.waiter());
   await rest();
 }
 
@@ -211,7 +211,7 @@ async function told(store: Store, { steps }: Scenario) {
   }
   const envelope = await store.get('run-1');
   if (envelope.status !== 'waiting') {
-    const late = await store.store.cancel(ada, 'run-1', { compensate: true }, store.attendant());
+    const late = await store.store.cancel(ada, 'run-1', { compensate: true }, store.waiter());
     answers.push(['cancel', shownOf(late)]);
   }
   return {
@@ -240,7 +240,7 @@ async function play(scenario: Scenario) {
   const { of, given } = scenario;
   const start = scenario.input ?? {};
   const mask = new RunMask(of, { input: start, secretInputs, ...(given === undefined ? {} : { given }) });
-  const request = store.attendant();
+  const request = store.waiter();
   await store.store.start({ owner: ada, graph: of, input: start, mask }, request);
   const rests = [];
   for (const each of [undefined, ...scenario.steps]) {
@@ -293,7 +293,7 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
     const reports: unknown[] = [];
     const progress = createProgress(of, (...report) => reports.push(report));
     let traced: unknown;
-    const attendant = store.attendant({
+    const waiter = store.waiter({
       observe(fact, state) {
         trace.observe(fact, state);
         progress.observe(fact, state);
@@ -302,7 +302,7 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
         traced = trace.finish(state, { workflowId: 'run-1' });
       },
     });
-    await store.store.start({ owner: ada, graph: of, input: start, mask }, attendant);
+    await store.store.start({ owner: ada, graph: of, input: start, mask }, waiter);
     for (const each of scenario.steps) await take(store, each);
     return { traced, reports, told: await told(store, scenario) };
   }

@@ -45,24 +45,24 @@ export class RunInbox {
     return this.#senders.size === 0;
   }
 
-  answer(by: Owner, { actionId, result, error }: Submission, attendant: Waiter): Promise<RunAnswer> {
+  answer(by: Owner, { actionId, result, error }: Submission, waiter: Waiter): Promise<RunAnswer> {
     const content = {
       ...(actionId === undefined ? {} : { action_id: actionId }),
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error }),
     };
-    return this.#send('answer', by, content, attendant);
+    return this.#send('answer', by, content, waiter);
   }
 
-  cancel(by: Owner, { reason, compensate }: Cancellation, attendant: Waiter): Promise<RunAnswer> {
+  cancel(by: Owner, { reason, compensate }: Cancellation, waiter: Waiter): Promise<RunAnswer> {
     const content = {
       ...(reason === undefined ? {} : { reason }),
       ...(compensate === undefined ? {} : { compensate }),
     };
-    return this.#send('cancel', by, content, attendant);
+    return this.#send('cancel', by, content, waiter);
   }
 
-  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, attendant: Waiter): Promise<RunAnswer> {
+  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, waiter: Waiter): Promise<RunAnswer> {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
@@ -72,7 +72,7 @@ export class RunInbox {
     const content = json.value as JsonObject;
     const run = this.#run;
     return new Promise((resolve, reject) => {
-      const sender = { attendant, resolve };
+      const sender = { waiter, resolve };
       const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
       if (run.live === undefined) resolve(lateAnswer(run, item));
       else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
@@ -135,8 +135,8 @@ function deliveryOf(
 /** What is sent to a run that is over. */
 function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
   if (kind === 'answer') {
-    const verdict = run.decide(submissionIn(content), by as unknown as Owner);
-    if (verdict.kind === 'told') return verdict.answer;
+    const decision = run.decide(submissionIn(content), by as unknown as Owner);
+    if (decision.kind === 'told') return decision.answer;
   }
   // Once more for a run that was cancelled so changes nothing.
   const isLate = content.compensate === true && !run.isUndone;
@@ -161,7 +161,7 @@ function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
 
 /** A caller of this process that waits for what becomes of what it sent. */
 export interface Sender {
-  readonly attendant: Waiter;
+  readonly waiter: Waiter;
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
 }
 
@@ -176,7 +176,7 @@ export interface InboxRun extends AwaitedRun {
   /** An answer was accepted, and is safe. @param response what its sender is told. */
   accepted(action: string, response: Promise<RunAnswer>): void;
   /** Why an answer was not taken although it fits the schema. */
-  notTaken(question: PendingAction): Failure;
+  notTaken(pending: PendingAction): Failure;
   cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
   /** The owner of the run. */
   readonly principal: Owner;
@@ -194,10 +194,10 @@ export class AnswerDelivery implements Delivery {
   readonly #run: InboxRun;
   readonly #sender: Sender | undefined;
   readonly #by: Owner | undefined;
-  readonly #judge: () => Decision;
+  readonly #decide: () => Decision;
   readonly #onAccepted: Promise<Envelope> | undefined;
-  #attendance: WaitingRequest | undefined;
-  #verdict: Decision | undefined;
+  #waitingRequest: WaitingRequest | undefined;
+  #decision: Decision | undefined;
   #isTaken = false;
 
   /**
@@ -206,11 +206,11 @@ export class AnswerDelivery implements Delivery {
    */
   constructor(
     run: InboxRun,
-    judge: () => Decision,
+    decide: () => Decision,
     { item, sender, by, answered }: Sent & { by?: Owner; answered?: Promise<Envelope> },
   ) {
     this.#run = run;
-    this.#judge = judge;
+    this.#decide = decide;
     this.#sender = sender;
     this.#by = by;
     this.#onAccepted = answered;
@@ -218,14 +218,14 @@ export class AnswerDelivery implements Delivery {
   }
 
   open(): Event | undefined {
-    this.#verdict = this.#judge();
-    if (this.#verdict.kind !== 'fits') return undefined;
+    this.#decision = this.#decide();
+    if (this.#decision.kind !== 'fits') return undefined;
     if (this.#sender !== undefined)
-      this.#attendance ??= new WaitingRequest(this.#run, this.#sender.attendant);
-    const { question, answer } = this.#verdict;
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    const { pending, answer } = this.#decision;
     const head = {
       at: this.#run.clock.now(),
-      command: question.id,
+      command: pending.id,
       ...(this.item === undefined ? {} : { id: this.item }),
       by: { ...(this.#by ?? this.#run.principal) },
     };
@@ -236,40 +236,40 @@ export class AnswerDelivery implements Delivery {
 
   respond(isTaken: boolean): Json {
     this.#isTaken = isTaken;
-    const verdict = this.#verdict;
-    if (verdict?.kind !== 'fits') return verdict?.response ?? null;
-    if (!isTaken) return refusal(this.#run.notTaken(verdict.question));
-    this.#run.accepting(verdict, this.#by);
+    const decision = this.#decision;
+    if (decision?.kind !== 'fits') return decision?.response ?? null;
+    if (!isTaken) return refusal(this.#run.notTaken(decision.pending));
+    this.#run.accepting(decision, this.#by);
     return {
       ok: true,
-      action_id: verdict.question.id,
-      warnings: verdict.warnings.map(({ code, message }) => ({ code, message })),
+      action_id: decision.pending.id,
+      warnings: decision.warnings.map(({ code, message }) => ({ code, message })),
     };
   }
 
   done(): void {
-    const verdict = this.#verdict;
-    if (verdict?.kind !== 'fits') {
-      this.#attendance?.leave();
-      if (verdict !== undefined) this.#sender?.resolve(verdict.answer);
+    const decision = this.#decision;
+    if (decision?.kind !== 'fits') {
+      this.#waitingRequest?.leave();
+      if (decision !== undefined) this.#sender?.resolve(decision.answer);
       return;
     }
-    const { question, warnings } = verdict;
+    const { pending, warnings } = decision;
     if (!this.#isTaken) {
-      this.#attendance?.leave();
-      this.#sender?.resolve({ ok: false, failure: this.#run.notTaken(question) });
+      this.#waitingRequest?.leave();
+      this.#sender?.resolve({ ok: false, failure: this.#run.notTaken(pending) });
       return;
     }
     const noted = warnings.length === 0 ? {} : { warnings };
-    const envelope = this.#attendance?.envelope ?? this.#onAccepted;
+    const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
-    if (response !== undefined) this.#run.accepted(question.id, response);
-    this.#attendance?.open();
+    if (response !== undefined) this.#run.accepted(pending.id, response);
+    this.#waitingRequest?.open();
     if (response !== undefined) this.#sender?.resolve(response);
   }
 
   failed(): void {
-    this.#attendance?.leave();
+    this.#waitingRequest?.leave();
     lost(this.#run, this.#sender);
   }
 }
@@ -281,7 +281,7 @@ export class CancelDelivery implements Delivery {
   readonly #how: Cancellation;
   readonly #by: Owner;
   readonly #sender: Sender | undefined;
-  #attendance: WaitingRequest | undefined;
+  #waitingRequest: WaitingRequest | undefined;
 
   constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner }) {
     this.#run = run;
@@ -293,7 +293,7 @@ export class CancelDelivery implements Delivery {
 
   open(): Event {
     if (this.#sender !== undefined)
-      this.#attendance ??= new WaitingRequest(this.#run, this.#sender.attendant);
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
     const id = this.item === undefined ? {} : { id: this.item };
     return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
   }
@@ -303,15 +303,15 @@ export class CancelDelivery implements Delivery {
   }
 
   done(): void {
-    this.#attendance?.open();
-    const envelope = this.#attendance?.envelope;
+    this.#waitingRequest?.open();
+    const envelope = this.#waitingRequest?.envelope;
     if (envelope !== undefined) {
       this.#sender?.resolve(envelope.then((given): RunAnswer => ({ ok: true, envelope: given })));
     }
   }
 
   failed(): void {
-    this.#attendance?.leave();
+    this.#waitingRequest?.leave();
     lost(this.#run, this.#sender);
   }
 }

@@ -16,13 +16,13 @@ import type { Envelope, EnvelopeStatus } from './envelope.js';
  */
 export interface RunStore {
   /** Begins a run. Answers when it is over, when nothing of it goes on without an answer, or when the time is up. */
-  start(run: NewRun, attendant: Waiter): Promise<RunAnswer>;
+  start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
   /** How a run stands now. */
   get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
-  submit(caller: Owner, id: string, submission: Submission, attendant: Waiter): Promise<RunAnswer>;
+  submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<RunAnswer>;
   /** Gives a run up. One that is over stays as it is. */
-  cancel(caller: Owner, id: string, how: Cancellation, attendant: Waiter): Promise<RunAnswer>;
+  cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
   /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
   list(caller: Owner): Promise<readonly RunSummary[]>;
   /** Resolves when every run is over or waits for an answer or a time. */

@@ -15,7 +15,7 @@ export const runTexts = {
 
   /** The same for a run that never was, that is forgotten, and that is somebody else's. */
   unknownRun: (id: string) =>
-    `Run '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller. Check the id, and call as whoever started it.`,
+    `Run '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller. Check the id, and call as the caller that started it.`,
   tooManyRuns: (open: number, limit: number) =>
     `${open} runs are open, and no more than ${limit} may be: finish or cancel one first.`,
   tooManyAnonymousRuns: (limit: number) =>
@@ -24,10 +24,10 @@ export const runTexts = {
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
   cancelled: (id: string, why: string) =>
-    `Run '${clip(id)}' was cancelled: nothing can be submitted any more.${why === '' ? '' : ` ${clip(why)}`}`,
+    `Run '${clip(id)}' was cancelled: it takes no further answers.${why === '' ? '' : ` ${clip(why)}`}`,
   notUsed: (action: string | undefined) =>
-    `The run was over when this answer${action === undefined ? '' : ` to '${clip(action)}'`} came: it was not used.`,
-  nothingUndone: 'The run was over when it was to be cancelled: nothing was undone.',
+    `The run had ended when this answer${action === undefined ? '' : ` to '${clip(action)}'`} arrived: it was not used.`,
+  nothingUndone: 'The run had ended before it was cancelled: nothing was undone.',
   ambiguous: (open: readonly string[]) =>
     `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
   repeatedOrNew: (open: readonly string[]) =>
@@ -36,11 +36,11 @@ export const runTexts = {
   unknownAction: (action: string, open: readonly string[]) =>
     `The run has no action '${clip(action)}'. Open are: ${listed(open)}. Nothing was consumed.`,
   closed: (action: string, open: readonly string[]) =>
-    `Action '${clip(action)}' is not open any more: the run went on without an answer. Open are: ${listed(open)}.`,
+    `Action '${clip(action)}' is no longer open: the run went on without an answer. Open are: ${listed(open)}.`,
   expired: (action: string, open: readonly string[]) =>
-    `Action '${clip(action)}' has expired: its time to answer is over. Open are: ${listed(open)}.`,
+    `Action '${clip(action)}' has expired: its time limit has passed. Open are: ${listed(open)}.`,
   alreadySubmitted: (action: string) =>
-    `Action '${clip(action)}' was answered before, in another way. The first answer holds.`,
+    `Action '${clip(action)}' was answered before with another answer. The first answer counts.`,
   tooEarly: (action: string, ms: number) =>
     `'${clip(action)}' waits for a time and is not answered: ${ms} ms are left. Ask for the status then.`,
 
@@ -69,16 +69,16 @@ export const runTexts = {
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',
   cancelledByCaller: 'the caller cancelled it',
-  idle: (ms: number) => `nobody answered it or asked for it for ${ms} ms`,
-  broke: (why: string) => `The run broke inside the server: ${clip(why)}`,
+  idle: (ms: number) => `no caller answered it or asked for it for ${ms} ms`,
+  broke: (why: string) => `The run failed inside the server: ${clip(why)}`,
   journalFailed: (why: string) =>
     `The run's journal failed, and this server does not go on with the run: ${clip(why)}`,
   notForgotten: (ref: string, why: string) =>
     `the journal could not forget run ${ref}, which is over: ${clip(why)}`,
-  noOperators: 'This server carries out no commands of operators. Nothing was done.',
+  noOperators: 'This server does not support commands of operators. Nothing was done.',
   brokeLog: (workflow: string, ref: string, shown: string) =>
-    `run ${ref} of workflow \`${workflow}\` broke: ${shown}`,
-  sameId: (ref: string) => `newRunId gave the id of run ${ref} twice`,
+    `run ${ref} of workflow \`${workflow}\` failed inside the server: ${shown}`,
+  sameId: (ref: string) => `newRunId returned the id of run ${ref} twice`,
 } as const;
 
 /** So many steps of a kind are named in a text. */
@@ -93,22 +93,22 @@ const json = (value: unknown): string => jsonText(value as Json);
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
 export const workflowToolTexts = {
   nameTaken: (workflow: string, tool: string) =>
-    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would be named \`${clip(tool)}\`, as another tool is`,
+    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would have the name of another tool, \`${clip(tool)}\`: rename one of them`,
   nameUnfit: (workflow: string, tool: string) =>
-    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: \`${clip(tool)}\` is no name of a tool: at most 64 characters of A-Z, a-z, 0-9, _ and -`,
+    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: \`${clip(tool)}\` is not a valid tool name: use at most 64 characters of A-Z, a-z, 0-9, _ and -`,
   runToolTaken: (tool: string) =>
-    `tool \`${tool}\`: E_TOOL_NAME: with workflows that are tools or that can wait, the server has one of this name itself`,
+    `tool \`${tool}\`: E_TOOL_NAME: a server with workflows that are tools or can wait has its own tool of this name: rename yours`,
   notBundled: (workflow: string, why: string) => `workflow \`${clip(workflow)}\`: ${clip(why)}`,
 
-  secretNote: 'secret: it is shown to nobody',
-  resultDescription: 'What the workflow gives',
-  envelopeDescription: 'How the run stands, where it has not come to its result',
+  secretNote: 'secret: its value is never shown',
+  resultDescription: 'The result of the workflow',
+  envelopeDescription: 'The state of the run, if it has no result',
 
   box: {
     head: (workflow: string) => `Workflow: ${workflow}`,
     failFast: 'stops at the first failure',
     goesOn: 'steps that do not depend on it go on',
-    collect: 'steps that do not depend on it go on, and all failures are told',
+    collect: 'steps that do not depend on it go on, and all failures are reported',
     retries: (attempts: number) => `each call is tried up to ${attempts} times`,
     retried: (steps: string) => `${steps}: tried again`,
     fallbacks: (steps: string) => `${steps}: a fallback`,
@@ -120,7 +120,7 @@ export const workflowToolTexts = {
       ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`,
     onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
     asks: 'May ask a question before it is done: then answer with submit_result.',
-    waits: 'May take its time: where it waits, ask for it with get_workflow_status.',
+    waits: 'May wait for a time: get_workflow_status returns its state.',
     parameters: 'Params:',
     parametersLeft: (count: number) => `Params: ${count}, as the input schema says`,
     parameter: (name: string, notes: readonly string[]) => `  ${name} (${notes.join(', ')})`,
@@ -130,7 +130,7 @@ export const workflowToolTexts = {
   running: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is still running. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
   cancelling: (workflow: string, id: string) =>
-    `Workflow '${clip(workflow)}' was cancelled; undoing is under way. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
+    `Workflow '${clip(workflow)}' was cancelled; undoing is in progress. workflow_id: ${id}\nAsk for it with get_workflow_status.`,
   completed: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is completed. workflow_id: ${id}`,
   result: (value: Json) => `Result: ${json(value)}`,
@@ -163,7 +163,7 @@ export const workflowToolTexts = {
     `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
   standingCall: (step: string, tool: string | undefined, input: unknown) =>
     tool === undefined
-      ? `step '${clip(step)}' (nothing says how to undo it)`
+      ? `step '${clip(step)}' (no tool is known to undo it)`
       : `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
   /** `more` of either kind are not named. */
   notUndone: (standing: readonly string[], unsure: readonly string[], more: number) =>
@@ -187,7 +187,7 @@ export const workflowToolTexts = {
   openActions: (ids: string) => `Open actions: ${ids}`,
   noRuns: 'No runs.',
   runLine: (id: string, name: string, status: string, isCancelling: boolean, open: number) =>
-    `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is under way' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
+    `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is in progress' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
   /** Follows the line of a run. */
   runAbout: (started: string, ended: string | undefined, given: unknown, omitted: readonly string[]) =>
     `  ${started}${ended === undefined ? '' : ` to ${ended}`}  ${clip(json(given))}${omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`}`,
@@ -198,26 +198,26 @@ export const workflowToolTexts = {
     '`cursor` is not one that list_workflows returned, or the run that it refers to was forgotten: call it again without `cursor`',
   twoIds: 'workflow_id and run_id name two runs: send one of them',
   unfitResult: (workflow: string, ref: string) =>
-    `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was handed out in an envelope`,
+    `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was returned in an envelope`,
 
   tools: {
     submitResult: {
       title: 'Answer a waiting workflow',
       description:
         'Answers an action of a workflow that waits, and moves it on. Send `result`, or `error` where there is none. ' +
-        '`action_id` may be left out where one action is open. The answer says how the run stands then.',
+        '`action_id` may be left out where one action is open. Returns the state of the run.',
       result:
         'The answer: an object that fits the schema of the action, or in short a boolean for confirm, a text for text and choice, nothing for info.',
       error: 'Why there is no answer: the step fails with it.',
     },
     getStatus: {
-      title: 'See how a workflow run stands',
-      description: 'Tells how a run of a workflow stands: its open actions, its result, or why it failed.',
+      title: 'Get the state of a workflow run',
+      description: 'Returns the state of a run: its open actions, its result, or why it failed.',
     },
     cancel: {
       title: 'Cancel a workflow run',
       description:
-        'Gives a run up: calls in flight are aborted, open actions are taken back. With `compensate` what it did is undone first, the latest first.',
+        'Cancels a run: calls in flight are aborted, open actions are withdrawn. With `compensate`, what it did is undone first, the latest first.',
       reason: 'Why, in one sentence',
       compensate: 'Whether what the run did is undone. Default: false',
     },

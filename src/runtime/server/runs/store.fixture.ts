@@ -67,7 +67,7 @@ export class Store {
     });
   }
 
-  attendant(more: Overrides = {}): Waiter {
+  waiter(more: Overrides = {}): Waiter {
     const { request, ...rest } = more;
     const signal = new AbortController().signal;
     return {
@@ -78,11 +78,11 @@ export class Store {
   }
 
   async start(graph: Graph, input: JsonObject = {}, more: Overrides = {}): Promise<Envelope> {
-    return envelopeIn(await this.store.start({ owner: ada, graph, input }, this.attendant(more)));
+    return envelopeIn(await this.store.start({ owner: ada, graph, input }, this.waiter(more)));
   }
 
   submit(id: string, submission: Submission, owner: Owner = ada): Promise<RunAnswer> {
-    return this.store.submit(owner, id, submission, this.attendant());
+    return this.store.submit(owner, id, submission, this.waiter());
   }
 
   async get(id: string): Promise<Envelope> {

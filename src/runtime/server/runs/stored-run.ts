@@ -87,7 +87,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   readonly mask: RunMask;
   requestId: string;
   /** Made when a request comes, and let go of when none is left: many runs wait at once. */
-  #attendants: WaitingRequests | undefined;
+  #waiting: WaitingRequests | undefined;
   readonly #parts: StoreParts;
   readonly #graph: Graph;
   /** What callers have sent; made when they do. */
@@ -128,8 +128,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   get waiting(): WaitingRequests {
-    this.#attendants ??= new WaitingRequests(this);
-    return this.#attendants;
+    this.#waiting ??= new WaitingRequests(this);
+    return this.#waiting;
   }
 
   get clock(): Clock {
@@ -188,11 +188,11 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
-  async begin(attendant: Waiter): Promise<Envelope> {
-    const attendance = new WaitingRequest(this, attendant);
+  async begin(waiter: Waiter): Promise<Envelope> {
+    const waitingRequest = new WaitingRequest(this, waiter);
     this.#live?.go();
-    attendance.open();
-    const envelope = await attendance.envelope;
+    waitingRequest.open();
+    const envelope = await waitingRequest.envelope;
     if (this.#ended !== undefined && 'startFault' in this.#ended) throw this.#ended.startFault;
     return envelope;
   }
@@ -205,13 +205,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   // What follows is for callers.
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
-  submit(caller: Owner, submission: Submission, attendant: Waiter): Promise<RunAnswer> {
-    return this.#sent.answer(caller, submission, attendant);
+  submit(caller: Owner, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
+    return this.#sent.answer(caller, submission, waiter);
   }
 
   /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
-  cancel(caller: Owner, how: Cancellation, attendant: Waiter): Promise<RunAnswer> {
-    return this.#sent.cancel(caller, how, attendant);
+  cancel(caller: Owner, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    return this.#sent.cancel(caller, how, waiter);
   }
 
   get #sent(): RunInbox {
@@ -227,11 +227,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return decideAnswer(this, submission, by);
   }
 
-  accepting(
-    { question, answer, warnings }: Extract<Decision, { kind: 'fits' }>,
-    by: Owner | undefined,
-  ): void {
-    this.actions.answered(question.id, {
+  accepting({ pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void {
+    this.actions.answered(pending.id, {
       content: contentOf(answer),
       ...(by === undefined ? {} : { by: ownerKey(by) }),
       ...(warnings.length === 0 ? {} : { warnings }),
@@ -242,8 +239,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.actions.told(action, response);
   }
 
-  notTaken(question: PendingAction): Failure {
-    return notTaken(question, this.mask);
+  notTaken(pending: PendingAction): Failure {
+    return notTaken(pending, this.mask);
   }
 
   cancelling({
@@ -262,10 +259,10 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    const isAttended = this.#attendants?.isAttended === true;
-    if (isAttended || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
+    const hasRequest = this.#waiting?.hasRequest === true;
+    if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
-    if (this.#attendants?.isEmpty === true) this.#attendants = undefined;
+    if (this.#waiting?.isEmpty === true) this.#waiting = undefined;
   }
 
   /** It was idle for too long. @param ms for how long. */
@@ -291,26 +288,26 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     else this.#live.whenSafe(look);
   }
 
-  questions(): readonly PendingAction[] {
+  pendingActions(): readonly PendingAction[] {
     return this.#live === undefined ? [] : [...this.#live.asks.values()];
   }
 
-  shown(question: PendingAction): Action {
-    return shownAction(question, this.mask);
+  shown(pending: PendingAction): Action {
+    return shownAction(pending, this.mask);
   }
 
   take(
-    question: PendingAction,
+    pending: PendingAction,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
     answered: Promise<Envelope>,
   ): void {
-    const judge = (): Decision => {
-      if (!this.#live?.asks.has(question.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
-      if (!('failure' in given)) return decideFor(this, question, given);
+    const decide = (): Decision => {
+      if (!this.#live?.asks.has(pending.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
+      if (!('failure' in given)) return decideFor(this, pending, given);
       const answer = { kind: 'failure', failure: given.failure } as const;
-      return { kind: 'fits', question, answer, warnings: [] };
+      return { kind: 'fits', pending, answer, warnings: [] };
     };
-    this.#live?.deliver(new AnswerDelivery(this, judge, { answered }));
+    this.#live?.deliver(new AnswerDelivery(this, decide, { answered }));
   }
 
   // What follows is for the host of the run.
@@ -343,7 +340,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   observe(fact: Fact, state: RunState): void {
     if (fact.kind === 'waiting') this.#auth = recorded(this.#auth).auth;
-    this.#attendants?.observe(fact, state);
+    this.#waiting?.observe(fact, state);
   }
 
   observerFailed(error: unknown): void {
@@ -354,7 +351,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const { live } = this;
     if (live === undefined) return;
     if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
-    this.#attendants?.changed();
+    this.#waiting?.changed();
     if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
   }
@@ -374,7 +371,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     };
     this.#end(ended, live.hasBegun ? {} : { startFault: fault });
-    this.#attendants?.changed();
+    this.#waiting?.changed();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
@@ -421,7 +418,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    this.#attendants?.progress(...report);
+    this.#waiting?.progress(...report);
   }
 }
 

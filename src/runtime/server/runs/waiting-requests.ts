@@ -21,11 +21,11 @@ export interface AwaitedRun {
   abort(reason: string): void;
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
-  questions(): readonly PendingAction[];
+  pendingActions(): readonly PendingAction[];
   /** What a question asks, without secrets. */
-  shown(question: PendingAction): Action;
+  shown(pending: PendingAction): Action;
   take(
-    question: PendingAction,
+    pending: PendingAction,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
     response: Promise<Envelope>,
   ): void;
@@ -35,46 +35,46 @@ export interface AwaitedRun {
  * A request that waits for a run, from its construction on. It is answered when the run is over, when nothing of it goes
  * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too late
  * for this request, or when the request's own time is up. Where the caller goes away, the run is cancelled or goes on, as
- * the attendant says.
+ * the waiter says.
  */
 export class WaitingRequest {
   /** How the run is when the request is answered. */
   readonly envelope: Promise<Envelope>;
   readonly #run: AwaitedRun;
-  readonly #attendant: Waiter;
+  readonly #waiter: Waiter;
   readonly #endsAt: number;
-  /** The state outlasts the run in this one place: an attendant is told of its end. */
+  /** The state outlasts the run in this one place: an waiter is told of its end. */
   readonly #state: (() => RunState) | undefined;
-  readonly #interview: Elicitation | undefined;
+  readonly #elicitation: Elicitation | undefined;
   readonly #stopTimer: () => void;
   #give: (envelope: Envelope) => void = () => {};
   /** False before the run was moved on. */
   #isOpen = false;
   #isOver = false;
 
-  constructor(run: AwaitedRun, attendant: Waiter) {
-    const { request, answerMs } = attendant;
+  constructor(run: AwaitedRun, waiter: Waiter) {
+    const { request, answerMs } = waiter;
     this.#run = run;
-    this.#attendant = attendant;
+    this.#waiter = waiter;
     this.#endsAt = run.clock.now() + answerMs;
     const { live } = run;
     this.#state = live && (() => live.state);
     this.envelope = new Promise((resolve) => {
       this.#give = resolve;
     });
-    this.#interview =
+    this.#elicitation =
       request.elicit === undefined
         ? undefined
         : new Elicitation(request.elicit, {
-            pendingActions: () => run.questions(),
-            shown: (question) => run.shown(question),
-            claim: (question) => run.waiting.claim(question),
-            release: (question) => run.waiting.release(question),
-            answer: (question, given) => run.take(question, given, this.envelope),
+            pendingActions: () => run.pendingActions(),
+            shown: (pending) => run.shown(pending),
+            claim: (pending) => run.waiting.claim(pending),
+            release: (pending) => run.waiting.release(pending),
+            answer: (pending, given) => run.take(pending, given, this.envelope),
             changed: () => this.#look(),
           });
     this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
-    run.waiting.join(attendant, this.#look);
+    run.waiting.join(waiter, this.#look);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (request.signal.aborted) this.#onAbort();
   }
@@ -82,7 +82,7 @@ export class WaitingRequest {
   /** The run was moved on: from now on the request can be answered. */
   open(): void {
     this.#isOpen = true;
-    if (this.#attendant.request.signal.aborted && !this.#endsRun) this.#endWhenSafe();
+    if (this.#waiter.request.signal.aborted && !this.#endsRun) this.#endWhenSafe();
     else this.#look();
   }
 
@@ -90,9 +90,9 @@ export class WaitingRequest {
   leave(): void {
     this.#isOver = true;
     this.#stopTimer();
-    this.#attendant.request.signal.removeEventListener('abort', this.#onAbort);
+    this.#waiter.request.signal.removeEventListener('abort', this.#onAbort);
     this.#run.waiting.leave(this.#look);
-    this.#interview?.stop();
+    this.#elicitation?.stop();
   }
 
   readonly #look = (): void => {
@@ -101,20 +101,20 @@ export class WaitingRequest {
     if (live !== undefined) {
       // What is not safe may not be shown. The run looks again.
       if (!live.isSafe) return;
-      this.#interview?.update();
-      if (this.#interview?.isUnderWay || !rests(live, this.#endsAt)) return;
+      this.#elicitation?.update();
+      if (this.#elicitation?.isAsking || !rests(live, this.#endsAt)) return;
     }
     this.#end();
   };
 
   readonly #onAbort = (): void => {
-    if (this.#endsRun) this.#run.abort(reasonOf(this.#attendant.request.signal));
+    if (this.#endsRun) this.#run.abort(reasonOf(this.#waiter.request.signal));
     else this.#endWhenSafe();
   };
 
   /** A connection that is lost is no cancellation: the run can be found from another one. */
   get #endsRun(): boolean {
-    const { request, cancels = false } = this.#attendant;
+    const { request, cancels = false } = this.#waiter;
     return cancels && !(request.signal.reason instanceof ConnectionClosed);
   }
 
@@ -126,7 +126,7 @@ export class WaitingRequest {
     if (this.#isOver) return;
     this.leave();
     const { envelope } = this.#run;
-    if (this.#state !== undefined) this.#attendant.conclude?.(this.#state(), envelope);
+    if (this.#state !== undefined) this.#waiter.conclude?.(this.#state(), envelope);
     this.#give(envelope);
   }
 }
@@ -153,7 +153,7 @@ function reasonOf({ reason }: Cancellation): string {
 /** A callback for each time a run has got as far as it gets for now. */
 interface Watcher {
   /** A request, which is told what happens as well. */
-  readonly attendant?: Waiter;
+  readonly waiter?: Waiter;
   readonly watcher: () => void;
 }
 
@@ -182,14 +182,14 @@ export class WaitingRequests {
   }
 
   /** Whether a request attends the run. */
-  get isAttended(): boolean {
-    return this.#watching.some(({ attendant }) => attendant !== undefined);
+  get hasRequest(): boolean {
+    return this.#watching.some(({ waiter }) => waiter !== undefined);
   }
 
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
-  join(attendant: Waiter, watcher: () => void): void {
-    this.#run.requestId = attendant.request.requestId;
-    this.#watching = [...this.#watching, { attendant, watcher }];
+  join(waiter: Waiter, watcher: () => void): void {
+    this.#run.requestId = waiter.request.requestId;
+    this.#watching = [...this.#watching, { waiter, watcher }];
     this.#run.touch();
   }
 
@@ -213,11 +213,11 @@ export class WaitingRequests {
   }
 
   observe(fact: Fact, state: RunState): void {
-    for (const { attendant } of this.#watching) attendant?.observe?.(fact, state);
+    for (const { waiter } of this.#watching) waiter?.observe?.(fact, state);
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    for (const { attendant } of this.#watching) attendant?.progress?.(...report);
+    for (const { waiter } of this.#watching) waiter?.progress?.(...report);
   }
 
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
