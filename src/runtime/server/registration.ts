@@ -18,7 +18,7 @@ import type { FunctionEntry, Registry } from '../tools/registry.js';
 import { standardSchema } from '../tools/toolset.js';
 import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
-import { workflowToolTexts as toolTexts } from './runs/run-texts.js';
+import { workflowToolTexts } from './runs/run-texts.js';
 import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */
@@ -52,12 +52,12 @@ export class NameTakenError extends RegistrationProblem {
   override readonly name = 'NameTakenError';
   readonly code = 'E_NAME_TAKEN';
 
-  /** @param owners what has the name, in words: the one that had it first, and the one that is refused. */
+  /** @param holders what has the name, in words: the one that had it first, and the one that is refused. */
   constructor(
     readonly taken: string,
-    readonly owners: readonly [first: string, second: string],
+    readonly holders: readonly [first: string, second: string],
   ) {
-    super(serverTexts.nameTaken(taken, ...owners));
+    super(serverTexts.nameTaken(taken, ...holders));
   }
 }
 
@@ -73,9 +73,9 @@ export class ToolNameError extends RegistrationProblem {
   constructor({ tool, reason, workflow = '' }: Pick<ToolNameError, 'tool' | 'reason' | 'workflow'>) {
     super(
       {
-        taken: toolTexts.nameTaken(workflow, tool),
-        unfit: toolTexts.nameUnfit(workflow, tool),
-        reserved: toolTexts.runToolTaken(tool),
+        taken: workflowToolTexts.nameTaken(workflow, tool),
+        unfit: workflowToolTexts.nameUnfit(workflow, tool),
+        reserved: workflowToolTexts.runToolTaken(tool),
       }[reason],
     );
     this.tool = tool;
@@ -119,7 +119,7 @@ export class NestedWorkflowError extends RegistrationProblem {
     readonly workflow: string,
     readonly reason: string,
   ) {
-    super(toolTexts.notBundled(workflow, reason));
+    super(workflowToolTexts.notBundled(workflow, reason));
   }
 }
 
@@ -138,13 +138,13 @@ export class UnusableSchemaError extends RegistrationProblem {
   readonly reason: string;
 
   constructor(
-    readonly owner: SchemaRef,
+    readonly schema: SchemaRef,
     fault: SchemaFault,
   ) {
     super(
-      owner.kind === 'tool'
-        ? serverTexts.toolSchema(owner.side, owner.name, fault)
-        : serverTexts.argumentSchema(owner.kind, owner.name, owner.argument, fault),
+      schema.kind === 'tool'
+        ? serverTexts.toolSchema(schema.side, schema.name, fault)
+        : serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault),
     );
     this.pointer = fault.pointer;
     this.reason = fault.problem;
@@ -157,10 +157,10 @@ export class DefaultMismatchError extends RegistrationProblem {
   readonly code = 'E_DEFAULT';
 
   constructor(
-    readonly owner: Exclude<SchemaRef, { readonly kind: 'tool' }>,
+    readonly schema: Exclude<SchemaRef, { readonly kind: 'tool' }>,
     readonly reason: string,
   ) {
-    super(serverTexts.argumentDefault(owner.kind, owner.name, owner.argument, reason));
+    super(serverTexts.argumentDefault(schema.kind, schema.name, schema.argument, reason));
   }
 }
 
@@ -421,12 +421,12 @@ function schemaFaults(
 
 function argumentFaults(
   kind: 'workflow' | 'prompt',
-  owner: string,
+  holder: string,
   inputs: readonly Input[],
   schemas: SchemaCompiler,
 ): RegistrationProblem[] {
   return inputs.flatMap(({ name, schema, default: standing }): RegistrationProblem[] => {
-    const argument = { kind, name: owner, argument: name } as const;
+    const argument = { kind, name: holder, argument: name } as const;
     const faults = schemas.faults(schema);
     if (faults.length > 0 || standing === undefined) {
       return faults.map((fault) => new UnusableSchemaError(argument, fault));

@@ -17,10 +17,10 @@ export const serverTexts = {
     `prompts[${index}] is ${found}, not a plain prompt: make it with simplePrompt(name, handler)`,
   toolSchema: (side: 'input' | 'output', tool: string, { pointer, problem }: Fault) =>
     `tool \`${clip(tool)}\`: its ${side} schema${inPlace(pointer)} ${oneLine(problem)}`,
-  argumentSchema: (kind: string, owner: string, argument: string, { pointer, problem }: Fault) =>
-    `${kind} \`${clip(owner)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
-  argumentDefault: (kind: string, owner: string, argument: string, problem: string) =>
-    `${kind} \`${clip(owner)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
+  argumentSchema: (kind: string, holder: string, argument: string, { pointer, problem }: Fault) =>
+    `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
+  argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>
+    `${kind} \`${clip(holder)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
   kinds: {
     workflow: 'a workflow of the registry',
     prompt: 'a prompt of the registry',
