@@ -77,7 +77,7 @@ interface Host {
   readonly port: string;
 }
 
-/** Nothing for a text that is no host with an optional port. */
+/** Nothing for a text that is not a host with an optional port. */
 function readHost(text: string): Host | undefined {
   const [, name, port = ''] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@*[\]\\]+)(?::(\d+))?$/i.exec(text) ?? [];
   if (name === undefined || !URL.canParse(`http://${name}`)) return undefined;

@@ -19,13 +19,13 @@ export interface ServerSettings extends OwnerRule {
   readonly instructions?: string;
   /** Items per page of a list, at least 1. Default: 100. */
   readonly pageSize?: number;
-  /** How long a prompt may run in all, in ms. Default: 45 000, since clients give up after 60 s. */
+  /** How long a prompt may run in all, in ms. Default: 45 000, since clients time out after 60 s. */
   readonly promptTimeoutMs?: number;
   /** How long a direct call of a tool may take, in ms. Default: 60 000. */
   readonly toolTimeoutMs?: number;
   /**
    * How long the call of a workflow's tool waits for its run, in ms; a run that takes longer goes on, and can be asked
-   * for. Default: 45 000, since clients give up after 60 s.
+   * for. Default: 45 000, since clients time out after 60 s.
    */
   readonly toolAnswerMs?: number;
   /**
@@ -36,14 +36,14 @@ export interface ServerSettings extends OwnerRule {
   /** How much of its clients' runs the server keeps. */
   readonly runs?: Partial<RunLimits>;
   /**
-   * Where the steps of runs are written down before anything of them is carried out, secrets included. A run that cannot
+   * Where the steps of runs are written before they are executed, secrets included. A run that cannot
    * be written down is lost. Default: nowhere, since runs end with the process.
    */
   readonly journal?: Journal;
-  /** Makes the id of a run, which nobody may guess. Default: 128 random bits, in hexadecimal digits. */
+  /** Makes the id of a run, which must be impossible to guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
-   * Stands around every tool call, of clients and of workflow steps alike; the first one outermost. Default: none.
+   * Runs around every tool call, of clients and of workflow steps alike; the first one outermost. Default: none.
    */
   readonly middleware?: readonly Middleware[];
   /** Workflows a program has built, offered beside those of the registry. Default: none. */
@@ -51,7 +51,7 @@ export interface ServerSettings extends OwnerRule {
   /** Prompts without a class, offered beside those of the registry. Default: none. */
   readonly prompts?: readonly SimplePrompt[];
   /**
-   * Told what clients must not see, an entry at a time: what tools, resources, functions and prompts threw, with its
+   * Receives what clients must not see, an entry at a time: what tools, resources, functions and prompts threw, with its
    * stack, its causes and the run; errors in middleware; warnings at the start. Secrets are masked. Default: writes to
    * stderr.
    */
@@ -83,7 +83,7 @@ export type ServerOptions<
 /**
  * Fills defaults in.
  *
- * @throws RangeError for a limit that is no positive whole number.
+ * @throws RangeError for a limit that is not a positive whole number.
  */
 export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const limits = {

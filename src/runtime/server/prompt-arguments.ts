@@ -25,15 +25,15 @@ export type ReadArguments =
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
 /**
- * An argument as `prompts/list` shows it: type, limits and default follow the description, in plain words. One that is not
- * `required` may be left out, or sent blank.
+ * An argument as `prompts/list` shows it: type, limits and default follow the description, in plain words. One that is
+ * not `required` may be left out, or sent blank.
  */
 export function listArgument(input: Input): PromptArgumentListing {
   const notes = [
     ...describeValues(input.schema),
     input.default === undefined || input.secret === true
       ? undefined
-      : valueWords.standing(textOf(input.default)),
+      : valueWords.defaultValue(textOf(input.default)),
   ].filter((note) => note !== undefined);
   return {
     name: input.name,
@@ -45,8 +45,8 @@ export function listArgument(input: Input): PromptArgumentListing {
 
 /**
  * Turns the arguments of `prompts/get` into the input of a run: coerces typed ones, checks each against its schema,
- * fills defaults in and leaves absent optional ones absent. They obey the limits of tools: see `receivedJson`. Blank text counts as absent where an argument is optional: a
- * form sends it for a field that nobody filled in.
+ * fills defaults in and leaves absent optional ones absent. They obey the limits of tools: see `receivedJson`. Blank
+ * text counts as absent where an argument is optional: a form sends it for an empty field.
  */
 export function readArguments(
   inputs: readonly Input[],
@@ -95,7 +95,7 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   if (typeof text !== 'string') return { ok: false, messages: [serverTexts.notText(name, kindOf(text))] };
   const coerced = coerce(text, schema);
   if (!coerced.ok) {
-    // A secret is repeated to nobody, not even to who sent it.
+    // A secret is never repeated, not even to its sender.
     const shown = input.secret === true ? MASKED : text;
     return { ok: false, messages: [serverTexts.invalidValue(name, shown, coerced.expected)] };
   }
@@ -139,15 +139,16 @@ function numberIn(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The value a text stands for, or what it should have been. */
+/** The value of a text, or what it should have been. */
 export type Coerced =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly expected: string };
 
 /**
  * Reads a prompt argument, which is text on the wire, as the type its schema asks for: numbers must be finite, decimal
- * and not written out beyond 2^53 - 1, where they would be rounded, booleans are `true/1/yes` and `false/0/no` in any case, lists and objects are JSON, text stays as it is.
- * Bounds, patterns and formats are left to the schema's own validation.
+ * and not written out beyond 2^53 - 1, where they would be rounded, booleans are `true/1/yes` and `false/0/no` in any
+ * case, lists and objects are JSON, text stays as it is. Bounds, patterns and formats are left to the schema's own
+ * validation.
  */
 export function coerce(text: string, schema: JsonSchema): Coerced {
   const readings = readingsOf(schema);
@@ -166,7 +167,7 @@ export function describeType(schema: JsonSchema): string | undefined {
   return words.has(undefined) ? undefined : [...words].join(' or ');
 }
 
-/** The texts that stand for the values of a schema, where there are few; nothing where there are many. */
+/** The texts of the values of a schema that has few; nothing if there are many. */
 export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
   const choices = readingsOf(schema).map((reading) => {
     if (reading.kind === 'values') return reading.values.map(textOf);
@@ -248,7 +249,7 @@ function readNumber(text: string): Coerced {
 const jsonTexts = /"(?:[^"\\]|\\.)*"/g;
 const jsonNumbers = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-/** Whether no number in JSON is one that stands for its neighbours as well; a power of ten is meant to be rounded. */
+/** Whether every number in JSON is exact; one with an exponent is meant to be rounded. */
 function isExact(json: string): boolean {
   const numbers = json.replaceAll(jsonTexts, '').match(jsonNumbers) ?? [];
   return numbers.every((number) => /e/i.test(number) || Number(number) <= Number.MAX_SAFE_INTEGER);

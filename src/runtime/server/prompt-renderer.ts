@@ -24,7 +24,7 @@ export class PromptRenderer {
   readonly #registry: Registry;
   readonly #instances: Instances<'render'>;
   readonly #settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'log'>;
-  /** Prompts whose system messages the operator has been told of. */
+  /** Prompts whose system messages were logged. */
   readonly #warned = new Set<string>();
 
   constructor(
@@ -173,7 +173,7 @@ function blocksOf(content: unknown, number: number, registry: Registry): readonl
   return [plainBlock(content, number, registry)];
 }
 
-/** Text whose handles all stand for something. */
+/** Text whose handles are all registered. */
 function plainText(text: PromptText, registry: Registry): string {
   for (const part of text.parts) if (typeof part !== 'string') known(part, registry);
   return text.toString();
@@ -251,7 +251,7 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
 /** A class that may have a decorator. */
 type DecoratedClass = Parameters<typeof readMetadata>[0];
 
-/** What a handle stands for. */
+/** What a handle refers to. */
 type Known =
   | { readonly kind: 'tool'; readonly name: string; readonly entry: ToolEntry }
   | { readonly kind: 'resource'; readonly name: string; readonly entry: ResourceEntry }

@@ -32,7 +32,7 @@ export interface PromptRun {
 }
 
 /**
- * Runs a workflow and writes its conversation. What fails in it, is cancelled or takes too long is told by the
+ * Runs a workflow and writes its conversation. Failures, cancellation and timeouts are part of the
  * conversation; a rejection is a fault of this product. When an instruction cannot be read, no step runs: a model that
  * does not know how to go about the task must not be handed its results.
  *
@@ -82,7 +82,9 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
 
 const plans = new WeakMap<Toolset, WeakMap<Graph, string>>();
 
-/** The plan that every conversation of a workflow tells. It is written once for each toolset, which describes the tools. */
+/**
+ * The plan that every conversation of a workflow tells. It is written once for each toolset, which describes the tools.
+ */
 function planTextOf(
   { toolset, workflow: { graph } }: PromptRun,
   describeTool: TraceOptions['describeTool'],
@@ -100,7 +102,7 @@ function planTextOf(
   return text;
 }
 
-/** Begins a run that outlasts the request, and tells it as far as it gets. */
+/** Starts a run that outlasts the request, and shows it up to where it waits. */
 async function runKept(
   { workflow: { graph }, input, runs, request }: PromptRun,
   mask: RunMask,
@@ -111,7 +113,7 @@ async function runKept(
   const answer = await runs.start(
     { owner: request.principal, graph, input, mask },
     {
-      // A prompt is shown as it stands: its questions are part of the conversation.
+      // The questions of a prompt are part of the conversation.
       request: withoutElicitation(request),
       cancels: true,
       conclude(state, { workflow_id }) {

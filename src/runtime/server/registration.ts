@@ -27,7 +27,7 @@ export abstract class RegistrationProblem extends Error {
   abstract readonly code: string;
 }
 
-/** What stops a server from starting: a fault inside of one workflow, or one in how the parts go together. */
+/** What stops a server from starting: a fault in one workflow, or between the parts of a server. */
 export type StartProblem = WorkflowError | RegistrationProblem;
 
 /** An item of `workflows` or `prompts` that is something else. */
@@ -97,7 +97,7 @@ export class MissingFunctionError extends RegistrationProblem {
   }
 }
 
-/** A function that another one of the same name stands in for. */
+/** A function that differs from the registered one of the same name. */
 export class OtherFunctionError extends RegistrationProblem {
   override readonly name = 'OtherFunctionError';
   readonly code = 'E_FUNCTION_OTHER';
@@ -191,7 +191,7 @@ export type CheckedWorkflow =
     }
   | { readonly ok: false; readonly problems: readonly Finding[] };
 
-/** A fault of a workflow, as far as a server tells it. */
+/** A fault of a workflow, as a server reports it. */
 interface Finding {
   readonly code: string;
   readonly message: string;
@@ -221,7 +221,7 @@ function sentence(problem: StartProblem): string {
 /** What was registered, checked. */
 export interface Registered {
   readonly workflows: readonly RunnableWorkflow[];
-  /** Those of the registry and those that built workflows brought along. */
+  /** Those of the registry and those of built workflows. */
   readonly functions: Readonly<Record<string, FunctionEntry>>;
   /** What is not wrong, but looks like a mistake; one sentence each. */
   readonly warnings: readonly string[];
@@ -257,7 +257,7 @@ export function register(
     }
     warnings.push(...checked.warnings.map((finding) => serverTexts.workflowFault(name, finding)));
     const hash = hashGraph(checked.graph);
-    // A program may build its workflows anew for each server: servers share the plans of equal graphs.
+    // A program may build its workflows again for each server: servers share the plans of equal graphs.
     planOf(checked.graph, hash);
     runnable.push({ graph: checked.graph, hash });
     for (const [functionName, entry] of checked.functions) {
@@ -333,7 +333,7 @@ function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWor
   return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
 }
 
-/** Stands for what is no graph, while its faults are read. */
+/** Replaces a value that is not a graph while its faults are read. */
 const NO_GRAPH = (name: string): Graph => ({
   graphVersion: 1,
   name,
@@ -425,13 +425,13 @@ function argumentFaults(
   inputs: readonly Input[],
   schemas: SchemaCompiler,
 ): RegistrationProblem[] {
-  return inputs.flatMap(({ name, schema, default: standing }): RegistrationProblem[] => {
+  return inputs.flatMap(({ name, schema, default: defaultValue }): RegistrationProblem[] => {
     const argument = { kind, name: holder, argument: name } as const;
     const faults = schemas.faults(schema);
-    if (faults.length > 0 || standing === undefined) {
+    if (faults.length > 0 || defaultValue === undefined) {
       return faults.map((fault) => new UnusableSchemaError(argument, fault));
     }
-    return schemaProblems(schemas.check(schema, standing), schema).map(
+    return schemaProblems(schemas.check(schema, defaultValue), schema).map(
       ({ message }) => new DefaultMismatchError(argument, message),
     );
   });

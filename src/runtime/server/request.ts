@@ -9,7 +9,7 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
   readonly signal: Cancellation;
   /** The caller is the user who started this process: it speaks over stdio. Default: false. */
   readonly local?: boolean;
-  /** The network address that the request came from. Runs that nobody is authenticated for are limited by it. */
+  /** The network address that the request came from. Runs without authentication are limited by it. */
   readonly remoteAddress?: string;
   /** Puts a question to the user of the client, where the client can. */
   readonly elicit?: Elicit;
@@ -46,7 +46,7 @@ export class RequestSignal implements Cancellation {
 }
 
 /**
- * Why the signal of a request is aborted whose connection has ended. Nobody asked for the request to be cancelled: a run
+ * Why the signal of a request is aborted whose connection has ended. The client did not cancel the request: a run
  * that it started goes on.
  */
 export class ConnectionClosed extends Error {
@@ -54,8 +54,8 @@ export class ConnectionClosed extends Error {
 }
 
 /**
- * Puts a question to a user. `schema` is that of a flat form: an object of texts, numbers, booleans and choices. Aborting
- * the signal takes the question back.
+ * Puts a question to a user. `schema` is that of a flat form: an object of texts, numbers, booleans and choices.
+ * Aborting the signal takes the question back.
  *
  * @throws whatever went wrong: the client could not ask.
  */
@@ -69,7 +69,7 @@ export type Elicited =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' | 'cancel' };
 
-/** How limited work ended. Work that was given up on may still go on; what it does then is ignored. */
+/** How limited work ended. Work may go on after its limit; what it does then is ignored. */
 export type Limited<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'timedOut' }
@@ -156,10 +156,10 @@ export type Abort = (reason: unknown) => void;
 /** How long answers may still take once everything has been cancelled, in ms. */
 const HAND_OFF_MS = 1_000;
 
-/** Admits requests until the server is drained, and knows how many of them are under way. */
+/** Admits requests until the server is drained, and counts those in flight. */
 export class RequestGate {
   readonly #inFlight = new InFlight();
-  /** What aborts each request that is under way. */
+  /** What aborts each request in flight. */
   readonly #aborts = new Set<Abort>();
   #drained: Promise<void> | undefined;
 
@@ -217,7 +217,7 @@ export class RequestGate {
     const inFlight = this.#inFlight;
     if (inFlight.count > 0) log(serverTexts.drains(inFlight.count, limitMs));
     await Promise.all([inFlight.none(limitMs), within(limitMs, runs.atRest())]);
-    // First the runs: a request that waits for one is answered with what is left of it.
+    // First the runs: a request that waits for one is answered with its state.
     const cut = inFlight.count;
     const ended = runs.endAll(serverTexts.stopped());
     for (const abort of this.#aborts) abort(new Error(serverTexts.stopped()));

@@ -124,7 +124,7 @@ export const valueWords = {
   array: 'a list, as JSON',
   object: 'an object, as JSON',
   oneOf: (values: readonly string[]) => `one of: ${values.join(', ')}`,
-  standing: (value: string) => `default: ${value}`,
+  defaultValue: (value: string) => `default: ${value}`,
 } as const;
 
 /** How the limits of an argument are described; nothing where there is none. */
@@ -147,7 +147,7 @@ export const limitWords = {
   ): string | undefined => {
     const nouns = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
     if (least !== undefined && least === most) return `exactly ${nouns(least)}`;
-    // Nobody takes an empty text for an answer.
+    // A minimum of one character needs no note.
     if (noun === 'character' && least === 1) return limitWords.count(noun, undefined, most);
     if (least !== undefined && most !== undefined) return `${least} to ${nouns(most)}`;
     if (least !== undefined) return `at least ${nouns(least)}`;
@@ -210,7 +210,7 @@ export const adapterTexts = {
   notObject: () => 'Invalid Request: a message is a JSON object',
   badVersion: () => 'Invalid Request: `jsonrpc` must be "2.0"',
   badParams: () => 'Invalid Request: `params` must be an object',
-  badMessage: () => 'Invalid Request: this is no JSON-RPC 2.0 request, notification or response',
+  badMessage: () => 'Invalid Request: the message is not a JSON-RPC 2.0 request, notification or response',
   badInitialize: (problems: string) => `Invalid params of initialize: ${oneLine(problems)}`,
 
   refused: (why: string) => `a message of the client was refused: ${why}`,

@@ -65,7 +65,7 @@ import {
  * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or a schema cannot be
  *   used.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
- * @throws RangeError for a limit among the options that is no positive whole number.
+ * @throws RangeError for a limit among the options that is not a positive whole number.
  */
 export function createServer<
   R extends Registry,

@@ -31,8 +31,8 @@ export interface StepwrightServer {
   /** `cursor` comes from the page before. */
   listTools(cursor?: string): { readonly tools: readonly ToolListing[]; readonly nextCursor?: string };
   /**
-   * Calls a tool: one of the registry, that of a workflow, or one that looks after runs. A failure, a refused input among
-   * them, is a result with `isError`.
+   * Calls a tool: one of the registry, that of a workflow, or one that looks after runs. A failure, a refused input
+   * among them, is a result with `isError`.
    */
   callTool(
     name: string,
@@ -71,7 +71,8 @@ export interface StepwrightServer {
   readonly isDraining: boolean;
   /**
    * Does the work of one request of a client, unless the server is being drained. Adapters call it around the methods
-   * above, so that a drain knows what is under way; `work` gets the request with a signal that the drain aborts, too.
+   * above, so that a drain knows which requests are in flight; `work` gets the request with a signal that the drain
+   * aborts, too.
    *
    * @param abort aborts the signal of the request, where the adapter can. Default: `work` gets a signal of its own.
    * @throws {ProtocolFault} -32004 when the server is being drained.
@@ -82,15 +83,15 @@ export interface StepwrightServer {
     abort?: (reason: unknown) => void,
   ): Promise<T>;
   /**
-   * Ends the service in order, over all connections. Further requests are refused. What is under way may finish within
-   * `drainTimeoutMs`; then it is cancelled, and each request is answered with what is left to do. A run that waits for an
-   * answer nobody is asked for is not waited for. Resolves when all requests are answered; never rejects. Afterwards
-   * connections can be closed. See `drainOnSignals`.
+   * Ends the service in order, over all connections. Further requests are refused. Requests and runs in flight may
+   * finish within `drainTimeoutMs`; then they are cancelled, and each request is answered with what is left to do. A run
+   * that waits for an answer for which no client is asked does not delay it. Resolves when all requests are answered;
+   * never rejects. Afterwards connections can be closed. See `drainOnSignals`.
    */
   drain(): Promise<void>;
   /**
    * The process ends at once: cancels every run that is not over, since runs are kept in memory.
-   * @param reason why, in one sentence; the runs tell it.
+   * @param reason why, in one sentence; it is in the error of each run.
    */
   endRuns(reason: string): void;
 }
@@ -99,8 +100,8 @@ export interface StepwrightServer {
 type PlainText = string & {};
 
 /**
- * A server whose `callTool` and `getPrompt` know the names, arguments and results of its registry. A name that is known at
- * run time only, a `string`, may be any; it goes wherever a {@link StepwrightServer} does.
+ * A server whose `callTool` and `getPrompt` know the names, arguments and results of its registry. A name that is known
+ * at run time only, a `string`, may be any; it goes wherever a {@link StepwrightServer} does.
  *
  * @typeParam Names further names: any text where a program registers workflows or prompts beside the registry.
  */
@@ -222,7 +223,9 @@ type Wrapped<Result> = [Result] extends [readonly unknown[]]
     ? Result
     : { readonly result: Result };
 
-/** The structured content of the tool of this name where its call succeeds; a run that is not over gives an envelope. */
+/**
+ * The structured content of the tool of this name where its call succeeds; a run that is not over gives an envelope.
+ */
 type ToolOutput<R extends Registry, N extends string> =
   Untyped<R, N> extends true
     ? JsonObject

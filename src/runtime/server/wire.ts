@@ -12,7 +12,7 @@ interface Listing {
   readonly _meta?: JsonObject;
 }
 
-/** One item of `tools/list`. The author's hints stand in `_meta['stepwright/hints']`. */
+/** One item of `tools/list`. The author's hints are in `_meta['stepwright/hints']`. */
 export interface ToolListing extends Listing {
   readonly description: string;
   readonly inputSchema: JsonSchema;
@@ -26,7 +26,9 @@ export interface PromptListing extends Listing {
   readonly arguments: readonly PromptArgumentListing[];
 }
 
-/** An argument of a prompt. Its type, where it is not text, stands in the description: the protocol has no other place. */
+/**
+ * An argument of a prompt. Its type, if it is not text, is in the description: the protocol has no other place for it.
+ */
 export interface PromptArgumentListing {
   readonly name: string;
   readonly title?: string;
@@ -119,7 +121,7 @@ export function successResult(value: Json, callResult: CallResult | undefined): 
 
 /**
  * A failure as the answer to `tools/call`: a result and no protocol error, so that a model can read what to correct.
- * The code for programs stands in `_meta`.
+ * The code for programs is in `_meta`.
  */
 export function failureResult(failure: Failure, callResult?: CallResult): ToolResult {
   const { code, message, outcomeUnknown, retryAfterMs, details } = failure;
@@ -144,7 +146,7 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
   };
 }
 
-/** A block the toolset has recognised as content. Its text is encoded: a tool may hand on what others wrote. */
+/** A block that the toolset recognised as content. Its text is encoded: a tool may hand on what others wrote. */
 function shownBlock(block: CallResult['content'][number]): ContentBlock {
   const { type, text } = block;
   const shown = type === 'text' && typeof text === 'string' ? { ...block, text: bodyText(text) } : block;

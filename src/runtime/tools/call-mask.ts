@@ -4,7 +4,7 @@ import { oneLine } from './encode-text.js';
 import { MASKED, Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from './mask.js';
 
 /**
- * What must not be shown of one call of a tool, a resource or a function, nor of what comes of it. Whoever makes a call
+ * What must not be shown of one call of a tool, a resource or a function, nor of its outcome. The caller
  * gives it one; the toolset adds what goes to secret inputs of the tool.
  *
  * A secret that is too short to be searched for hides everything the call gives back: every text and every number of it
@@ -17,7 +17,7 @@ export class CallMask implements Masking {
 
   /**
    * @param secrets what is secret around the call. What the call is given is added. Default: nothing.
-   * @param shown masks what is known as a secret by where it stands in the input. Default: nothing is.
+   * @param shown masks what is known as a secret by its place in the input. Default: nothing is.
    */
   constructor(secrets: Mask = new Mask(), shown: (input: JsonObject) => JsonObject = asItIs) {
     this.#secrets = secrets;
@@ -63,7 +63,7 @@ export class CallMask implements Masking {
     return this.#key(text) !== text;
   }
 
-  /** Masks what a search finds, for texts of ours that repeat nothing of the input. */
+  /** Masks what a search finds, for texts of the product that repeat nothing of the input. */
   get searched(): Masking {
     return this.#secrets;
   }
@@ -128,7 +128,7 @@ function isShort(text: string): boolean {
   return length > 0 && length < SHORT_SECRET;
 }
 
-/** A longer text is no short secret with white space around it. */
+/** A longer text cannot be a short secret with white space around it. */
 const PADDED = 100;
 
 /** Whether a text holds one of these. */

@@ -23,9 +23,9 @@ export interface InputRules {
 
 /**
  * Checks a call's input against the whole JSON Schema, then by the tool's own schema, whose output is what the tool
- * gets. Arguments the JSON Schema does not name are refused, unless it says by `additionalProperties` that it takes them.
- * All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as
- * `{ problems: [{ pointer, message }], missing: [name] }`, `missing` naming required top-level arguments.
+ * gets. Arguments the JSON Schema does not name are refused, unless it says by `additionalProperties` that it takes
+ * them. All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as `{ problems: [{ pointer, message
+ * }], missing: [name] }`, `missing` naming required top-level arguments.
  */
 export function checkInput(
   input: JsonObject,
@@ -56,7 +56,8 @@ export type ReceivedJson =
 
 /**
  * A copy of what a caller sent, or why it is refused before any schema looks at it: arguments of tools and of prompts
- * must be JSON of at most {@link SIZE_LIMIT} values, nested at most {@link DEPTH_LIMIT} levels deep, without `__proto__`.
+ * must be JSON of at most {@link SIZE_LIMIT} values, nested at most {@link DEPTH_LIMIT} levels deep, without
+ * `__proto__`.
  */
 export function receivedJson(input: unknown): ReceivedJson {
   const copy = toJson(input);
@@ -69,7 +70,9 @@ export function receivedJson(input: unknown): ReceivedJson {
   return { ok: false, problem: { pointer: proto, message: toolTexts.forbiddenKey(proto) } };
 }
 
-/** Keywords by which a schema may take properties that its `properties` do not name, or says itself that it does not. */
+/**
+ * Keywords by which a schema may take properties that its `properties` do not name, or says itself that it does not.
+ */
 const OPENING = [
   '$dynamicRef',
   '$ref',
@@ -162,7 +165,7 @@ function pointersIn({ details }: Failure): string[] {
   ] as string[];
 }
 
-/** How the value at a place is put right, where it only has the wrong type. */
+/** The repair of a value that only has the wrong type. */
 function repairOf(
   given: JsonObject,
   pointer: string,
@@ -234,7 +237,7 @@ export function schemaProblems(errors: readonly ValueFault[], schema: JsonSchema
       continue;
     // `if` only says that the branch it chose failed, which has its own error.
     if (error.keyword === 'if') continue;
-    // The pattern next to a format says the same, and nobody can read it.
+    // The pattern next to a format says the same, and is harder to read.
     if (error.keyword === 'pattern' && hasFormatError(error, errors)) continue;
     problems.push(unions.includes(error) ? unionProblem(error, errors) : schemaProblem(error, schema));
   }

@@ -26,7 +26,7 @@ export function bodyText(text: string): string {
 }
 
 /**
- * Text of several lines inside of a text of ours: `head (N characters):`, then the text between two fences of
+ * Text of several lines inside a text of the product: `head (N characters):`, then the text between two fences of
  * backticks, longer than any in it. N counts UTF-16 code units between the line breaks beside the fences.
  */
 export function framedText(head: string, text: string): string {
@@ -45,7 +45,10 @@ export function jsonText(value: Json, indent?: number): string {
   return escapeUnprintable(JSON.stringify(value, null, indent), 'keep');
 }
 
-/** A text for a log: lines after the first are indented, if they are not yet, so that none looks like an entry of its own. */
+/**
+ * A text for a log: lines after the first are indented, if they are not yet, so that none looks like an entry of its
+ * own.
+ */
 export function logText(text: string): string {
   return bodyText(text).replaceAll(/\n(?![ \t])/g, '\n  ');
 }

@@ -49,7 +49,9 @@ export type Factories<R extends Registry> = OptionalIfEmpty<'tools', ToolFactori
   OptionalIfEmpty<'resources', ResourceFactories<R>> &
   OptionalIfEmpty<'promptClasses', PromptFactories<R>>;
 
-/** The options of a function that takes `Factories<R>` and more, as the rest of its parameters: optional if all of it is. */
+/**
+ * The options of a function that takes `Factories<R>` and more, as the rest of its parameters: optional if all of it is.
+ */
 export type WithFactories<R extends Registry, Extra = unknown> =
   Record<never, never> extends Factories<R> & Extra
     ? readonly [options?: Factories<R> & Extra]
@@ -71,7 +73,7 @@ export class FactoriesError extends Error {
   }
 }
 
-/** What stands between these factories and a working toolset: one sentence per problem. */
+/** What keeps a toolset from being made with these factories: one sentence per problem. */
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
   const { tools = {}, resources = {}, promptClasses = {} } = factories;
   const { prompts = {} } = registry;

@@ -4,7 +4,7 @@ import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
 import { thrownReport } from './exceptions.js';
 
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const MASKED = '••••';
 
 /**
@@ -32,7 +32,7 @@ export interface Masking {
 
 /**
  * Keeps certain values out of whatever is shown: traces, logs, messages of failures. A secret of at least
- * {@link SHORT_SECRET} characters is masked wherever it stands, a shorter one where it stands alone. Secrets may be added
+ * {@link SHORT_SECRET} characters is masked everywhere, a shorter one only as a whole value. Secrets may be added
  * at any time, each at the cost of its own size, and how many there are makes no difference to what masking costs.
  */
 export class Mask implements Masking {
@@ -47,7 +47,7 @@ export class Mask implements Masking {
 
   /**
    * @param secrets values to mask, as {@link add}.
-   * @param onText told each text that is masked from now on, once. Default: nobody is.
+   * @param onText called once with each text that is masked from now on. Default: none.
    */
   constructor(secrets: Iterable<Json> = [], onText?: (text: string) => void) {
     this.#onText = onText;
@@ -60,7 +60,7 @@ export class Mask implements Masking {
   }
 
   /**
-   * Masks a value from now on; of lists and objects every text and number they hold. `true`, `false` and `null` stand in
+   * Masks a value from now on; of lists and objects every text and number they hold. `true`, `false` and `null` are in
    * too many places to be secrets.
    */
   add(value: Json): void {
@@ -91,7 +91,9 @@ export class Mask implements Masking {
     }
   }
 
-  /** A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts. */
+  /**
+   * A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts.
+   */
   text(text: string): string {
     if (this.#short?.has(text)) return MASKED;
     if (this.#long.isEmpty) return text;
@@ -118,7 +120,7 @@ export class Mask implements Masking {
     return this.#long.endAt(text, at, CUT, SHORT_SECRET);
   }
 
-  /** A value with secrets masked, wherever in it they stand. */
+  /** A value with secrets masked, at any depth. */
   json(value: Json): Json {
     if (this.isEmpty) return value;
     if (typeof value === 'string') return this.text(value);
@@ -147,7 +149,7 @@ export function maskedFailure(failure: Failure, mask: Masking): Failure {
   };
 }
 
-/** An error without secrets in its message and stack, for whoever logs it. The stack holds those of its causes. */
+/** An error without secrets in its message and stack, for a log. The stack holds those of its causes. */
 export function maskedError(error: unknown, mask: Masking): unknown {
   if (mask.isEmpty || !(error instanceof Error)) return error;
   return Object.assign(new Error(mask.text(error.message)), { stack: maskedThrown(error, mask) });
@@ -217,8 +219,8 @@ class PrefixTree {
   }
 
   /**
-   * Where the longest of the texts ends that begins at a place of `text`; the place itself where none does. The beginning
-   * of one counts as well if it has at least `least` code units and `mark` comes next.
+   * Where the longest of the texts ends that begins at a place of `text`; the place itself where none does. The
+   * beginning of one counts as well if it has at least `least` code units and `mark` comes next.
    *
    * @param mark the code unit that a shortened text ends with.
    */

@@ -31,14 +31,14 @@ export interface MiddlewareResponse {
 }
 
 /**
- * Code that stands around every tool call, whoever asked for it: `tools/call` of a client or a step of a workflow.
+ * Code that runs around every tool call: of `tools/call` of a client and of steps of workflows.
  * For auth, logging, rate limits.
  *
  * `onRequest` runs in the order of the list, before the input is checked against the tool's schema; `onResponse` and
  * `onError` run in the reverse order. A middleware is told how a call ended if its own `onRequest` let the call pass.
  * A call of a tool that does not exist reaches none.
  *
- * All of it counts towards the time limit of the call. A caller that gave up is not waited for: `onResponse` and
+ * All of it counts towards the time limit of the call. The call does not wait for them after its limit: `onResponse` and
  * `onError` run when the tool has settled, however late that is.
  *
  * @example
@@ -53,7 +53,7 @@ export interface MiddlewareResponse {
  * ```
  */
 export interface Middleware {
-  /** Stands in logs and messages. */
+  /** The name in logs and messages. */
   readonly name: string;
   /**
    * Lets the call pass, changes its input, or refuses it by throwing: the tool is not called then, and the call fails
@@ -91,13 +91,13 @@ export class MiddlewareChain {
   readonly #all: readonly Middleware[];
   readonly #log: (text: string) => void;
 
-  /** @param log told what `onResponse` and `onError` threw. */
+  /** @param log receives what `onResponse` and `onError` threw. */
   constructor(all: readonly Middleware[], log: (text: string) => void) {
     this.#all = all;
     this.#log = log;
   }
 
-  /** Whether nothing stands around calls. */
+  /** Whether there is no middleware. */
   get isEmpty(): boolean {
     return this.#all.length === 0;
   }
@@ -114,7 +114,7 @@ export class MiddlewareChain {
       thrown = error;
     };
     const copy = toJson(request.input);
-    // What is no JSON is refused by the check that comes next; no middleware can have a say in it.
+    // A value that is not JSON is refused by the next check, without middleware.
     if (!copy.ok || !isJsonObject(copy.value)) return work(request.input, onThrown);
     let call = this.#callOf(request, copy.value);
     const passed: Middleware[] = [];

@@ -15,8 +15,9 @@ import { toolTexts } from './tool-texts.js';
  */
 export interface CallPort {
   /**
-   * Whether the port keeps what it is given and what it gives apart from its callers: it changes no input, and gives JSON
-   * that nothing changes afterwards. Of any other port a host copies both, and refuses what is not JSON. Default: false.
+   * Whether the port keeps what it is given and what it gives apart from its callers: it changes no input, and gives
+   * JSON that nothing changes afterwards. Of any other port a host copies both, and refuses what is not JSON. Default:
+   * false.
    */
   readonly isolates?: boolean;
   /** Checks the input against the tool's whole schema, calls the tool, and normalises its result. */
@@ -49,7 +50,9 @@ export interface CallContext extends Omit<ToolContext, 'idempotencyKey'> {
   readonly origin?: CallOrigin;
   /** Whether the signal is aborted, for whom that is all there is to know. Default: what the signal says. */
   readonly isAborted?: boolean;
-  /** What must not be shown of the call: what it is given for secret inputs of its tool is added. Default: nothing yet. */
+  /**
+   * What must not be shown of the call: what it is given for secret inputs of its tool is added. Default: nothing yet.
+   */
   readonly mask?: CallMask;
 }
 
@@ -69,7 +72,7 @@ export type CallOrigin =
 export type ToolOutcome =
   | {
       readonly ok: true;
-      /** The normalised result, null where the tool returned nothing. Nobody changes it from then on. */
+      /** The normalised result, null where the tool returned nothing. It never changes afterwards. */
       readonly value: Json;
       /** The tool's own MCP result, where it returned one: a direct call answers with it, images and all. */
       readonly callResult?: CallResult;
@@ -102,8 +105,8 @@ export type EvaluationOutcome =
   | { readonly ok: false; readonly failure: Failure };
 
 /**
- * What names a run in logs, middleware and other output of an operator: 12 hexadecimal digits. The id itself is not shown
- * there, since it is all it takes to reach a run that was started without authentication.
+ * What names a run in logs, middleware and other output of an operator: 12 hexadecimal digits. The id itself is not
+ * shown there, since it is all it takes to reach a run that was started without authentication.
  */
 export function runRef(id: string): string {
   return sha256Hex(id).slice(0, 12);

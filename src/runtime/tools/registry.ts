@@ -49,7 +49,7 @@ export interface ToolEntry extends Listed {
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
   readonly retrySafety?: RetrySafety;
-  /** What the author says about the use of the tool; classes stand by their names. Listed in `_meta`. */
+  /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
   /** Inputs whose values are masked wherever the runtime shows them. */
   readonly secret?: readonly string[];
@@ -115,8 +115,9 @@ export class StaleRegistryError extends Error {
 }
 
 /**
- * Compares a generated registry with itself (version, checksum) and with what the decorators of its classes say now.
- * The checksum covers the graphs and their hashes, so that no graph is hashed here. Changed method bodies are not seen here: `stepwright codegen --check` sees them.
+ * Compares a generated registry with itself (version, checksum) and with what the decorators of its classes say now. The
+ * checksum covers the graphs and their hashes, so that no graph is hashed here. Changed method bodies are not seen here:
+ * `stepwright codegen --check` sees them.
  * @throws StaleRegistryError with all differences and the command that repairs them.
  */
 export function verifyRegistry(registry: Registry): void {

@@ -23,7 +23,7 @@ import { message, toolTexts } from './tool-texts.js';
 export interface TemplateInfo {
   /** Names of its variables. */
   readonly names: readonly string[];
-  /** The resource's own `complete`, where its class has one: anything may come of it. */
+  /** The resource's own `complete`, where its class has one. It may return anything. */
   readonly complete?: (variable: string, value: string, context: CompletionContext) => unknown;
 }
 
@@ -238,7 +238,7 @@ export class UriTemplate {
     return 'why' in parsed ? parsed : new UriTemplate(text, parsed.parts);
   }
 
-  /** The variables of an address as they stand in it, or nothing where it is not of this template. */
+  /** The variables of an address, still encoded; nothing if it does not match this template. */
   match(uri: string): Variables | undefined {
     if (uri.length > MAX_LENGTH) return undefined;
     const reachable = this.#reachable(uri);
@@ -282,7 +282,7 @@ export class UriTemplate {
   }
 }
 
-/** Braces are for templates: whoever asks for one has filled nothing in. */
+/** Braces are for templates: an address with one has an unfilled variable. */
 function mayHold(reserved: boolean, character: string): boolean {
   if (character === '{' || character === '}') return false;
   return reserved || (character !== '/' && character !== '?' && character !== '#');

@@ -242,7 +242,9 @@ export function jsonSize(value: Json, limit: number): number {
   return size;
 }
 
-/** Whether a value's JSON text has at most `limit` bytes of UTF-8. Most values are far below: no text of them is made. */
+/**
+ * Whether a value's JSON text has at most `limit` bytes of UTF-8. Most values are far below: no text of them is made.
+ */
 export function isWithin(value: Json, limit: number): boolean {
   return mostSize(value, limit) <= limit || jsonSize(value, limit) <= limit;
 }

@@ -46,9 +46,9 @@ export interface ToolDescription {
 
 /** What a toolset may be given beside the factories of its classes. */
 export interface ToolsetSettings {
-  /** Stands around every tool call, the first one outermost. Default: none. */
+  /** Runs around every tool call, the first one outermost. Default: none. */
   readonly middleware?: readonly Middleware[];
-  /** Told what tools, resources, functions and middleware threw, stacks and all. Default: writes to stderr. */
+  /** Receives what tools, resources, functions and middleware threw, with stacks. Default: writes to stderr. */
   readonly log?: (text: string) => void;
   /** Compiles the schemas of the tools. Default: one of its own. */
   readonly schemas?: SchemaCompiler;
@@ -58,7 +58,7 @@ export interface ToolsetSettings {
  * The tools, resources and functions of a registry, ready to be called: by workflow steps and by direct calls alike.
  *
  * A call whose signal is aborted before the tool is reached fails with `E_CANCELLED`. Afterwards the signal is the
- * tool's to heed: the promise of a call settles when the tool does, and a host that gave up on it ignores it.
+ * tool's to heed: the promise of a call settles when the tool does, and a host ignores it after its own limit.
  */
 export interface Toolset extends CallPort {
   readonly registry: Registry;
@@ -78,12 +78,12 @@ export interface Toolset extends CallPort {
  * Makes the toolset of a registry. Instances are made once each, on first use.
  *
  * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_REFUSED` (or the code of the error middleware threw), `E_MIDDLEWARE`,
- * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then
- * `E_TOOL_ERROR` (or the code of the error the tool threw), `E_RESULT_NOT_JSON`, `E_RESULT_TOO_LARGE` and
- * `E_OUTPUT_SCHEMA`. Of a read:
- * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`, `E_RESULT_TOO_LARGE`. What failures say holds no secret.
- * @throws FactoriesError listing every class that cannot be instantiated, every factory nobody needs, and every
- *   resource whose file is missing or whose template is none.
+ * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then `E_TOOL_ERROR`
+ * (or the code of the error the tool threw), `E_RESULT_NOT_JSON`, `E_RESULT_TOO_LARGE` and `E_OUTPUT_SCHEMA`. Of a read:
+ * `E_RESOURCE_UNKNOWN`, `E_RESOURCE_URI`, `E_RESOURCE_FACTORY`, `E_RESOURCE_READ`, `E_RESULT_TOO_LARGE`. What failures
+ * say holds no secret.
+ * @throws FactoriesError listing every class that cannot be instantiated, every superfluous factory, and every resource
+ *   whose file is missing or whose template is none.
  */
 export function createToolset<R extends Registry>(
   registry: R,
@@ -245,7 +245,7 @@ class RegistryToolset implements Toolset {
     schema: JsonObject,
     result: Extract<NormalResult, { ok: true }>,
   ): Failure | undefined | Promise<Failure | undefined> {
-    // The schema describes what was sent, not what is left of it after unwrapping.
+    // The schema describes what was sent, not the unwrapped value.
     const value = result.callResult?.structuredContent ?? result.value;
     const standard = this.#standards.of(cls, 'output');
     try {
@@ -317,8 +317,8 @@ function refused(code: RunTimeCode, text: string): ToolOutcome {
 }
 
 /**
- * What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it comes.
- * Few tools look at the signal or the key, which are dear: they are made when they are read.
+ * What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it
+ * comes. Few tools look at the signal or the key, which are dear: they are made when they are read.
  */
 export function toolContextOf(context: CallContext, maskOf: () => CallMask): ToolContext {
   return new ToolCallContext(context, maskOf);
@@ -367,8 +367,8 @@ class ToolCallContext implements ToolContext {
 }
 
 /**
- * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown. Codes: see
- * {@link CallPort.evaluate}.
+ * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown.
+ * Codes: see {@link CallPort.evaluate}.
  */
 export async function evaluateFunction(
   { functions = {} }: Registry,
@@ -405,7 +405,7 @@ function evaluated(
     return { ok: false, failure: thrownFailure(error, 'E_FUNCTION') };
   }
   if (result === undefined) return { ok: true };
-  // A promise is no value; what it rejects with is nobody's.
+  // A promise is not a value; its rejection is ignored.
   if (result instanceof Promise) result.catch(() => {});
   return keptJson(result);
 }

@@ -35,7 +35,7 @@ export interface ConnectOptions {
   /** The client is the user who started this process, as over stdio: it may list its runs. Default: false. */
   readonly local?: boolean;
   /**
-   * The network address of the client. Runs that nobody is authenticated for are limited by it; clients without one
+   * The network address of the client. Runs without authentication are limited by it; clients without one
    * count as one.
    */
   readonly remoteAddress?: string;
@@ -43,10 +43,10 @@ export interface ConnectOptions {
 
 /** A server that talks to one client. */
 export interface Connection {
-  /** Settles when the connection has ended, whoever ended it. */
+  /** Settles when either side has ended the connection. */
   readonly closed: Promise<void>;
   /**
-   * Ends the connection once what is under way has been answered, for which it has `graceMs`; what is left then is
+   * Ends the connection once the requests in flight are answered, within `graceMs`; what is left then is
    * aborted, and logged. Without a grace (the default), everything is aborted at once.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -103,7 +103,7 @@ export async function connect(
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
   const sdkTransport = transport as Transport;
   const { onclose } = sdkTransport;
-  // The SDK calls it before it aborts the requests under way.
+  // The SDK calls it before it aborts the requests in flight.
   const onClose = (): void => {
     onclose?.();
     hasEnded = true;
@@ -133,7 +133,9 @@ function reasonOf(error: Error): string {
 }
 
 class ProtocolServer extends Server {
-  /** A request that asks for a task is answered at once: servers without tasks have to ignore the wish, not refuse it. */
+  /**
+   * A request that asks for a task is answered at once: servers without tasks have to ignore the wish, not refuse it.
+   */
   protected override assertTaskHandlerCapability(): void {}
 }
 
@@ -188,7 +190,7 @@ interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress'> {
   readonly hasEnded: () => boolean;
 }
 
-/** The context of one request, and what ends it: a tool that was given up on must not send progress any more. */
+/** The context of one request, and what ends it: a tool must not send progress after its limit. */
 function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenRequest) {
   const signal = signalOf(extra.signal, hasEnded);
   const reports = progressOf(extra, log);

@@ -13,7 +13,7 @@ import { serverTexts } from '../../server/server-texts.js';
 // and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
 
 const page = z.looseObject({ cursor: z.string().optional() });
-/** Handed on untouched: what stands in it is for the server to judge. */
+/** Passed on unchanged: the server checks the content. */
 const dictionary = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
@@ -65,7 +65,7 @@ export function parseParams<M extends Method>(method: M, params: unknown): z.out
   return parsed.data as z.output<(typeof paramsOf)[M]>;
 }
 
-/** The SDK gives up on its own otherwise: how long a question stands is the server's decision. */
+/** The SDK has its own timeout otherwise: how long a question is open is the server's decision. */
 const NO_LIMIT_MS = 0x7fffffff;
 
 /** Puts questions to the user of the client that sent a request, as a part of that request. */

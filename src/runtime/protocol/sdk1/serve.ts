@@ -13,23 +13,23 @@ export interface RunningServer {
   readonly server: StepwrightServer;
   /** Settles when the client has hung up, the process was told to stop, or `close` was called. */
   readonly closed: Promise<void>;
-  /** Aborts what is under way, ends the connection and gives stdout back; the process goes on. */
+  /** Aborts requests in flight, ends the connection and restores stdout; the process goes on. */
   close(): Promise<void>;
 }
 
-/** How long requests under way may still take once the client has closed stdin. */
+/** How long requests in flight may still take once the client has closed stdin. */
 const HANG_UP_GRACE_MS = 1_000;
 
 /**
  * Serves a generated registry over stdio: the whole of a server program. From then on stdout belongs to the protocol,
  * and whatever else writes to it, `console.*` included, reaches stderr.
  *
- * The process ends with exit code 0 when the client closes stdin, after a second at most for requests under way, and on
+ * The process ends with exit code 0 when the client closes stdin, after a second at most for requests in flight, and on
  * SIGTERM and SIGINT, once the server is drained (see `drainOnSignals`). What a tool throws outside of its calls does not
  * end it (see `guardProcess`). It ends at once, with exit code 1 and the reason on stderr, when the registry is stale, a
  * factory is missing or a built workflow has faults.
  *
- * @throws RangeError for a limit among the options that is no positive whole number.
+ * @throws RangeError for a limit among the options that is not a positive whole number.
  * @example
  * ```ts
  * await serve(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });

@@ -21,7 +21,7 @@ export interface Stdio {
 /**
  * Takes stdout over for protocol messages. Whatever else writes to it, `console.*` included, reaches stderr instead:
  * one stray line would make the client drop the connection. Lines of stdin that are no messages are answered with a
- * protocol error here and told of in one line on stderr each.
+ * protocol error here, with one line on stderr each.
  */
 export function claimStdio(): Stdio {
   const { stdin, stdout, stderr } = process;

@@ -27,7 +27,7 @@ interface Detail {
   readonly limit: number;
 }
 
-/** From the whole box to what is always left of it: parameters go first, then what stands inside of steps. */
+/** From the whole box to what is always left of it: parameters are dropped first, then nested steps. */
 const DETAILS: readonly Detail[] = [
   { parameters: true, levels: ALL_LEVELS, limit: FLOW_LIMIT },
   { parameters: false, levels: ALL_LEVELS, limit: FLOW_LIMIT },
@@ -126,11 +126,11 @@ function restOf(graph: Graph): string {
   return isFailFast(graph) ? box.failFast : box.goesOn;
 }
 
-function notesOf({ schema, required, default: standing, secret }: Input): string[] {
+function notesOf({ schema, required, default: defaultValue, secret }: Input): string[] {
   return [
     typeof schema.type === 'string' ? schema.type : Array.isArray(schema.enum) ? 'one of a few' : 'any',
     required ? 'required' : 'optional',
-    ...(standing === undefined || secret === true ? [] : [`default ${JSON.stringify(standing)}`]),
+    ...(defaultValue === undefined || secret === true ? [] : [`default ${JSON.stringify(defaultValue)}`]),
     ...(secret === true ? ['secret'] : []),
   ];
 }
@@ -139,7 +139,7 @@ const NOTHING = '–';
 
 /**
  * The steps of a workflow in their order: `search → [ reserve | waitlist ] → ( mail & log )`. What may be left out
- * stands beside `–`; what runs side by side has `&` between.
+ * is next to `–`; what runs side by side has `&` between.
  *
  * @param depth how many levels of steps are shown; deeper ones are `…`.
  */
@@ -170,7 +170,7 @@ class Flow {
     return inOrder.map((row) => (row.length === 1 ? row[0] : `( ${row.join(' & ')} )`)).join(' → ');
   }
 
-  /** What runs only when it is selected stands with whoever selects it. */
+  /** A step that runs only when it is selected is shown with the step that selects it. */
   #isShown(planned: PlannedNode): boolean {
     return kinds[planned.node.kind].isStep && !planned.needsSelection;
   }
@@ -230,7 +230,7 @@ class Flow {
     return body === undefined ? NOTHING : this.#scope(body, depth - 1);
   }
 
-  /** A step with the one that takes over from it, where that stands nowhere else. */
+  /** A step with its fallback, if that is not shown elsewhere. */
   #withFallback(planned: PlannedNode, name: string, depth: number): string {
     const id = fallbackOf(planned.node);
     const other = planned.scope.nodes.find(({ node }) => node.id === id);

@@ -14,10 +14,10 @@ import type { OutputShape } from './served-workflows.js';
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';
 
-/** Key of what a caller should know beside how the run stands: a list of `{ code, message }`. */
+/** Key of the warnings: a list of `{ code, message }`. */
 const WARNINGS_META = 'stepwright/warnings';
 
-/** How a run stands, as the answer of a tool that looks after runs. */
+/** The envelope, as the result of a tool that manages runs. */
 export function envelopeResult(
   envelope: Envelope,
   given: readonly RunWarning[] = [],
@@ -35,7 +35,7 @@ export function envelopeResult(
   };
 }
 
-/** How a run stands, as the answer to whoever moves it on: one that fails is a result with `isError`. */
+/** The envelope, as the result of a tool that advances the run: a failed run is a result with `isError`. */
 export function movedResult(envelope: Envelope, warnings: readonly RunWarning[] = []): ToolResult {
   return envelope.error === undefined
     ? envelopeResult(envelope, warnings)
@@ -43,7 +43,7 @@ export function movedResult(envelope: Envelope, warnings: readonly RunWarning[] 
 }
 
 /**
- * How a run ended or stands, as the answer of the workflow's own tool: its result, or the envelope. A failure is a result
+ * The result of the workflow's own tool: that of the run, or the envelope. A failure is a result
  * with `isError`.
  *
  * @param onUnfit told when the result does not fit the output schema: then it is handed out in the envelope.
@@ -65,7 +65,7 @@ export function toolResult(
       const shaped = isWrapped ? { result: value } : value;
       const warnings = warningsOf(remainingEffectsIn(envelope));
       const fits = isJsonObject(shaped) && schemas.check(schema, shaped, 'usable').length === 0;
-      // Without its secrets it may not fit, which is no fault of the workflow.
+      // Without its secrets it may not fit, which is not a fault of the workflow.
       const isWhole = !shown(value).includes(MASKED);
       if (!fits && isWhole && envelope.result !== undefined) onUnfit();
       const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
@@ -123,7 +123,7 @@ function runMeta({ workflow_id, definition }: Envelope): JsonObject {
 /** A run that did not succeed has an error. */
 const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
-/** How a run stands, for a reader: what it asks, and how to answer. */
+/** The state of a run as text: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
   const { workflow_id: id, definition, status, cancelling, actions, result, error } = envelope;
   const { name } = definition;
@@ -208,7 +208,7 @@ export function remainsIn(error: EnvelopeError): string[] {
   ];
 }
 
-/** Where in loops it failed, the outermost first. What a loop says stands around the details of its item. */
+/** Where in loops it failed, the outermost first. The details of an item are inside those of its loop. */
 function loopsIn({ details }: EnvelopeError): string[] {
   const told: string[] = [];
   for (let within = details; isJsonObject(within); within = within.details) {
@@ -248,7 +248,7 @@ export function warningsOf({
   return warnings;
 }
 
-/** What stands for sure is told before what may have been undone. */
+/** Effects that remain for sure come before those that may have been undone. */
 function standingText(calls: readonly NotUndone[], omitted: number): string {
   const shown = calls.slice(0, NAMED);
   const more = calls.length + omitted - shown.length;
@@ -262,7 +262,7 @@ function standingText(calls: readonly NotUndone[], omitted: number): string {
 /** Codes of failures whose details say how undoing went. */
 const TELLS_UNDOING: ReadonlySet<string> = new Set(['E_CANCELLED', 'E_PARTIAL_FAILURE', 'E_COMPENSATION']);
 
-/** How undoing went, where the failure says so. What containers around it add stands around its own details. */
+/** How undoing went, where the failure says so. Details of containers are around its own. */
 function undoingIn({ code, details }: EnvelopeError): string[] {
   if (!TELLS_UNDOING.has(code)) return [];
   for (let within = details; isJsonObject(within); within = within.details) {

@@ -125,7 +125,8 @@ export interface ToolNames {
 }
 
 /**
- * Names the tools of workflows: `w_<name>`; all that would have one name, another tool's among them, `w_<domain>_<name>`.
+ * Names the tools of workflows: `w_<name>`; all that would have one name, another tool's among them,
+ * `w_<domain>_<name>`.
  *
  * @param taken the names of the server's other tools.
  */
@@ -170,22 +171,29 @@ export function inputSchemaOf({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
   };
 }
 
-function argumentSchema({ name, title, description, schema, secret, default: standing }: Input): JsonSchema {
+function argumentSchema({
+  name,
+  title,
+  description,
+  schema,
+  secret,
+  default: defaultValue,
+}: Input): JsonSchema {
   const about =
     secret === true ? `${description} (${workflowToolTexts.secretNote})`.trimStart() : description;
   return {
     ...rebased(schema, `#/properties/${name}`),
     ...(title === undefined ? {} : { title }),
     ...(about === '' ? {} : { description: about }),
-    ...(standing === undefined || secret === true ? {} : { default: standing }),
+    ...(defaultValue === undefined || secret === true ? {} : { default: defaultValue }),
   };
 }
 
 /** What a workflow's tool gives as structured content. */
 export interface OutputShape {
-  /** The root of the result is no object, or may be none: it stands under `result`. */
+  /** The root of the result may be something else than an object: it is the member `result`. */
   readonly isWrapped: boolean;
-  /** The result, or how the run stands instead. */
+  /** The result or the envelope. */
   readonly schema: JsonSchema;
 }
 

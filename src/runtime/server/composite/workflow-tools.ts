@@ -382,11 +382,11 @@ function textIn(input: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The input of a run: what was given, and what stands in for the rest. */
+/** The input of a run: the given arguments, and defaults for the rest. */
 function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): JsonObject {
   return Object.fromEntries(
-    inputs.flatMap(({ name, default: standing }) => {
-      const value = ownProperty(given, name) ?? (Object.hasOwn(given, name) ? null : standing);
+    inputs.flatMap(({ name, default: defaultValue }) => {
+      const value = ownProperty(given, name) ?? (Object.hasOwn(given, name) ? null : defaultValue);
       return value === undefined ? [] : [[name, value] as const];
     }),
   );

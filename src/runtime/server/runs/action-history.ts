@@ -18,7 +18,7 @@ export interface ActionRecord {
   readonly mode?: AskMode;
   /** When a time is over. */
   readonly until?: number;
-  /** Nobody answered in time. */
+  /** It timed out without an answer. */
   readonly hasExpired?: true;
   readonly answer?: AcceptedAnswer;
 }

@@ -54,7 +54,7 @@ export function contentOf(answer: Answer): string {
   return sha256Hex(canonicalJson({ error: { code, message } }));
 }
 
-/** The contents of all answers that what was sent may stand for, to a question of this mode; see {@link contentOf}. */
+/** The contents of all answers that a submission may mean, for a pending action of this mode; see {@link contentOf}. */
 export function contentsOf(
   mode: AskMode,
   { result, error }: Pick<Submission, 'result' | 'error'>,
@@ -95,7 +95,7 @@ function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler
   return schemaProblems(schemas.check(schema, candidate), schema).map(({ message }) => message);
 }
 
-/** The answer that a shorthand stands for. */
+/** The full answer of a shorthand. */
 function inFull(mode: AskMode, result: Json): Json | undefined {
   switch (mode) {
     case 'info':
@@ -122,7 +122,7 @@ function readError(action: Action, error: Json): ReadAnswer {
   return { ok: true, answer: { kind: 'failure', failure: read.failure }, warnings };
 }
 
-/** The failure that an error stands for; nothing for one that is not in form. */
+/** The failure that an error describes; nothing for a malformed one. */
 function failureIn(error: Json): { readonly failure: Failure; readonly isText: boolean } | undefined {
   const parsed = typeof error === 'string' ? objectIn(error) : undefined;
   const given = parsed ?? error;
@@ -213,7 +213,7 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
     case 'refused':
       return rejected(chosen.failure);
     case 'passed':
-      // A time that is over has been taken notice of: to say so once more does no harm.
+      // The timer has fired: answering it again changes nothing.
       return told(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
     case 'pending':
       return decideFor(run, chosen.pending, submission);

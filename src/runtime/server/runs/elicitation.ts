@@ -31,8 +31,8 @@ export interface ElicitingRun {
 }
 
 /**
- * Puts the questions of a run to the user of a client while a request is under way, one at a time, each at most once. A
- * question that is no flat form, or that the client fails to put, stays open.
+ * Asks the user of a client for the answers of a run while a request is in flight: one pending action at a time, each at
+ * most once. One that is not a flat form, or for which the client fails to ask, stays open.
  */
 export class Elicitation {
   readonly #elicit: Elicit;
@@ -51,7 +51,7 @@ export class Elicitation {
     return this.#current !== undefined;
   }
 
-  /** Takes back a question that is not open any more, and puts the next one. */
+  /** Withdraws a question that is no longer open, and asks the next one. */
   update(): void {
     const pendingActions = this.#run.pendingActions();
     if (this.#current !== undefined && !pendingActions.some(({ id }) => id === this.#current?.id))
@@ -67,7 +67,7 @@ export class Elicitation {
     }
   }
 
-  /** Takes back what is asked, and asks nothing more. */
+  /** Withdraws the current question, and asks no other. */
   stop(): void {
     this.#isOver = true;
     this.#takeBack();
@@ -102,7 +102,7 @@ export class Elicitation {
       // The client cannot ask after all: what is open is told to the caller instead.
     }
     this.#run.release(pending);
-    // Taken back meanwhile: what the user said is too late.
+    // Withdrawn meanwhile: the user answered too late.
     if (this.#current !== current) return;
     this.#current = undefined;
     if (elicited === undefined) this.#isOver = true;
@@ -163,7 +163,7 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 
 const FORMATS: readonly Json[] = ['email', 'uri', 'date', 'date-time'];
 
-/** A schema with what the protocol's forms know; nothing where a field is no plain value. */
+/** A schema reduced to what forms of the protocol support; nothing if a field is not a plain value. */
 function flatSchema({ type, properties, required }: JsonSchema): JsonSchema | undefined {
   if (type !== 'object' || !isJsonObject(properties)) return undefined;
   const fields: [string, JsonSchema][] = [];

@@ -16,7 +16,7 @@ import { maskedFailure } from '../../tools/mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import { runTexts } from './run-texts.js';
 
-/** What a caller is told of a run, the same wherever it is told. Plain JSON. */
+/** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
 export interface Envelope extends Partial<StepsInProgress> {
   readonly workflow_id: string;
   readonly definition: Definition;
@@ -90,7 +90,7 @@ export interface RunView extends Omit<EndedRun, 'remains'> {
   readonly openedAt: (action: string) => number;
 }
 
-/** How a run stands, as its caller is told. */
+/** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
   const { graph, state, liveStatus, mask } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
@@ -227,7 +227,7 @@ export interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly undone?: readonly string[];
 }
 
-/** What is told of a run that is over. */
+/** A run that has ended. */
 interface EndedRun {
   readonly graph: Graph;
   readonly state: RunState;

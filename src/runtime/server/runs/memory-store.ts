@@ -21,7 +21,7 @@ import { runTexts } from './run-texts.js';
 import { StoredRun, type StoreParts } from './stored-run.js';
 
 export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
-  /** Makes the id of a run: nobody can guess it, and none comes twice. */
+  /** Makes the id of a run, which must be unique and impossible to guess. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
 }
@@ -212,12 +212,14 @@ function unknown(id: string): RunAnswer {
   return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: runTexts.unknownRun(id) } };
 }
 
-/** Runs that wait and that nobody asks for, the longest first, with one timer for all of them. */
+/** Runs that wait while no request asks for them, the longest first, with one timer for all of them. */
 export class IdleRuns<Run> {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #expire: (run: Run) => void;
-  /** Since when, in ms since the epoch. All of them may be idle for as long, so that the first added is the first due. */
+  /**
+   * Since when, in ms since the epoch. All of them may be idle for as long, so that the first added is the first due.
+   */
   readonly #since = new Map<Run, number>();
   #stopTimer: (() => void) | undefined;
 

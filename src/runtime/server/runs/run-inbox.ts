@@ -26,8 +26,8 @@ interface WaitingSender extends Sender {
 }
 
 /**
- * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they are
- * safe before they are looked at.
+ * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they
+ * are safe before they are looked at.
  */
 export class RunInbox {
   readonly #run: RequestedRun;
@@ -40,7 +40,7 @@ export class RunInbox {
     this.#journal = journal;
   }
 
-  /** Whether nothing is under way. */
+  /** Whether no item is in flight. */
   get isEmpty(): boolean {
     return this.#senders.size === 0;
   }
@@ -316,7 +316,7 @@ export class CancelDelivery implements Delivery {
   }
 }
 
-/** What this process does not know how to carry out. */
+/** An item that this process does not support. */
 export class RefusedDelivery implements Delivery {
   readonly item: string;
   readonly #failure: Failure;
@@ -339,7 +339,7 @@ export class RefusedDelivery implements Delivery {
   failed(): void {}
 }
 
-/** The run is told to be lost before its envelope says so. */
+/** Answers after the run has noted its failure. */
 function lost(run: AwaitedRun, sender: Sender | undefined): void {
   sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
 }

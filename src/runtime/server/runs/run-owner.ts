@@ -16,7 +16,7 @@ export interface OwnerRule {
 
 /** A caller as the transport knows it. `AuthInfo` of `@modelcontextprotocol/sdk` fits `auth`. */
 export interface Caller {
-  /** Missing where nobody was authenticated. */
+  /** Missing without authentication. */
   readonly auth?:
     | {
         readonly clientId: string;
@@ -40,8 +40,8 @@ export class UnidentifiedCallerError extends Error {
  * An authenticated caller is the pair of issuer (`extra.iss`, where known) and subject; without a subject, of issuer and
  * client id. The subject is a text or a number, and `1` is not `'1'`.
  *
- * @throws UnidentifiedCallerError for a claim that is present and not of its type: callers that cannot be told apart must
- *   not share runs.
+ * @throws UnidentifiedCallerError for a claim that is present and not of its type: callers that cannot be told apart
+ *   must not share runs.
  */
 export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   if (auth === undefined) return local === true ? { kind: 'local' } : { kind: 'anonymous' };

@@ -11,13 +11,17 @@ import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
 
 /**
- * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started without
- * authentication to all callers without authentication who know its id: for anybody else it does not exist. Nothing a caller does rejects; a rejection is a fault of this product.
+ * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
+ * without authentication to all callers without authentication who know its id: for anybody else it does not exist.
+ * Nothing a caller does rejects; a rejection is a fault of this product.
  */
 export interface RunStore {
-  /** Begins a run. Answers when it is over, when nothing of it goes on without an answer, or when the time is up. */
+  /**
+   * Starts a run. Answers when it has ended, when it can only go on with an answer, or when the waiter's time limit is
+   * reached.
+   */
   start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
-  /** How a run stands now. */
+  /** The state of a run now. */
   get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<RunAnswer>;
@@ -71,11 +75,11 @@ export interface Waiter {
   readonly answerMs: number;
   /** Whether the run is cancelled when the request is, but not when its connection is lost. Default false. */
   readonly cancels?: boolean;
-  /** Told every fact of the run until the request is answered, with the run as it stands then. */
+  /** Receives every fact of the run until the request is answered, with the state of the run at that fact. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Takes what tools of the run report of their progress, with the key of the node that calls them. */
   readonly progress?: SharedContext['progress'];
-  /** Told how the run stands at the very moment the request is answered. `state` changes afterwards. */
+  /** Receives the state of the run when the request is answered. `state` changes afterwards. */
   readonly conclude?: (state: RunState, envelope: Envelope) => void;
 }
 
@@ -93,7 +97,7 @@ export interface Cancellation {
   readonly compensate?: boolean;
 }
 
-/** How a run stands, or why the request was refused: then nothing has changed. */
+/** The state of a run, or why the request was refused: then nothing has changed. */
 export type RunAnswer =
   | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
   | { readonly ok: false; readonly failure: Failure };
@@ -122,7 +126,7 @@ export interface RunSummary extends ShownArguments {
 /** How much of its callers' runs a store keeps. */
 export interface RunLimits {
   /**
-   * Runs of one owner that are not over, and of one network address where nobody is authenticated; a further one is
+   * Open runs of one owner, and of one network address without authentication; a further one is
    * refused. Default 50.
    */
   readonly maxOpenRuns: number;
@@ -200,7 +204,7 @@ const TABLE = 'run' as const;
 /** What is kept of a run as a whole beside its state, by key of the table. */
 export interface RunRows {
   readonly start?: RunOrigin;
-  /** Whether what it did was to be undone when it was given up. */
+  /** Whether it was cancelled with `compensate`. */
   readonly undoes?: boolean;
   /** When it was over, in ms since the epoch. */
   readonly endAt?: number;

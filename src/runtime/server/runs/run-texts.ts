@@ -54,7 +54,7 @@ export const runTexts = {
   brokenSchema: (why: string) => `what the step expects cannot be checked: ${clip(why)}`,
   stringified: (member: 'result' | 'error') =>
     `\`${member}\` came as text that holds JSON, and was read as such: send the JSON itself.`,
-  /** How a question is answered; completes what was wrong, and stands in the answer of a waiting run. */
+  /** How a question is answered; completes a refusal, and is part of the answer of a waiting run. */
   how: {
     info: 'Send no result at all, or {"acknowledged": true}.',
     confirm: 'Send true or false, or {"confirmed": true}.',
@@ -64,7 +64,6 @@ export const runTexts = {
     yield: 'Send a result that fits the schema of the action.',
   },
 
-  answeredWithError: 'Whoever was asked gave an error and no reason.',
   declined: 'The user declined to answer.',
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',

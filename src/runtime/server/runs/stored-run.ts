@@ -59,7 +59,7 @@ export interface StoreParts extends RunHost {
   readonly schemas: SchemaCompiler;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
-  /** Told what clients must not see. */
+  /** Receives what clients must not see. */
   readonly log: (text: string) => void;
   /** Told when a run waits for an answer and no request attends it, and when that is over. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
@@ -86,7 +86,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   readonly actions = new ActionHistory();
   readonly mask: RunMask;
   requestId: string;
-  /** Made when a request comes, and let go of when none is left: many runs wait at once. */
+  /** Made for the first request and dropped after the last: many runs wait at once. */
   #waiting: WaitingRequests | undefined;
   readonly #parts: StoreParts;
   readonly #graph: Graph;
@@ -95,7 +95,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   #live: LiveRun | undefined;
-  /** Whether what it did was to be undone when it was given up; the first time counts. */
+  /** Whether it was cancelled with `compensate`; the first cancellation counts. */
   #undoes: boolean | undefined;
   /** When it was over, in ms since the epoch. */
   #endAt: number | undefined;
@@ -422,5 +422,5 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 }
 
-/** Who cancels a run that nobody asks for, or whose process ends. */
+/** Cancels an idle run, and every run of a process that ends. */
 const SYSTEM = { kind: 'system' } as const;

@@ -33,9 +33,9 @@ export interface AwaitedRun {
 
 /**
  * A request that waits for a run, from its construction on. It is answered when the run is over, when nothing of it goes
- * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too late
- * for this request, or when the request's own time is up. Where the caller goes away, the run is cancelled or goes on, as
- * the waiter says.
+ * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too
+ * late for this request, or when the request reaches its own time limit. If the caller disconnects, the run is cancelled
+ * or goes on, as the waiter says.
  */
 export class WaitingRequest {
   /** How the run is when the request is answered. */
@@ -43,7 +43,7 @@ export class WaitingRequest {
   readonly #run: AwaitedRun;
   readonly #waiter: Waiter;
   readonly #endsAt: number;
-  /** The state outlasts the run in this one place: an waiter is told of its end. */
+  /** The state outlasts the run in this one place: a waiter gets the final state. */
   readonly #state: (() => RunState) | undefined;
   readonly #elicitation: Elicitation | undefined;
   readonly #stopTimer: () => void;
@@ -86,7 +86,7 @@ export class WaitingRequest {
     else this.#look();
   }
 
-  /** The request has come to nothing: the run goes on without it. */
+  /** Stops waiting: the run goes on without the request. */
   leave(): void {
     this.#isOver = true;
     this.#stopTimer();
@@ -112,7 +112,7 @@ export class WaitingRequest {
     else this.#endWhenSafe();
   };
 
-  /** A connection that is lost is no cancellation: the run can be found from another one. */
+  /** A lost connection is not a cancellation: the run is available from another one. */
   get #endsRun(): boolean {
     const { request, cancels = false } = this.#waiter;
     return cancels && !(request.signal.reason instanceof ConnectionClosed);
@@ -152,7 +152,7 @@ function reasonOf({ reason }: Cancellation): string {
 
 /** A callback for each time a run has got as far as it gets for now. */
 interface Watcher {
-  /** A request, which is told what happens as well. */
+  /** A request, which also observes the run. */
   readonly waiter?: Waiter;
   readonly watcher: () => void;
 }
@@ -198,7 +198,7 @@ export class WaitingRequests {
     this.#run.touch();
   }
 
-  /** The same for what is no request. */
+  /** The same for a watcher that is not a request. */
   watch(watcher: () => void): void {
     this.#watching = [...this.#watching, { watcher }];
   }
