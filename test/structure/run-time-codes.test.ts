@@ -49,26 +49,26 @@ const used = new Map(
   sources.flatMap(({ file, text }) => codesIn({ file, text }).map((code) => [code, file] as const)),
 );
 
-/** What source and toolset do not agree about. */
+/** What source and catalogue do not agree about. */
 function catalogueFaults(
   codes: ReadonlyMap<string, string>,
-  toolset: Readonly<Record<string, unknown>>,
+  catalogue: Readonly<Record<string, unknown>>,
 ): string[] {
   return [
     ...[...codes]
-      .filter(([code]) => !Object.hasOwn(toolset, code))
+      .filter(([code]) => !Object.hasOwn(catalogue, code))
       .map(([code, file]) => `${code} of ${file} is not in ${CATALOGUE}`),
-    ...Object.keys(toolset)
+    ...Object.keys(catalogue)
       .filter((code) => !codes.has(code))
       .map((code) => `${code} is in ${CATALOGUE}, and no file gives it`),
   ];
 }
 
-test('every code that the source gives is in the toolset, and every code of the toolset is given', () => {
+test('every code that the source gives is in the catalogue, and every code of the catalogue is given', () => {
   expect(catalogueFaults(used, runTimeCodes)).toEqual([]);
 });
 
-test('every code that a page names is in the toolset', () => {
+test('every code that a page names is in the catalogue', () => {
   const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`);
@@ -92,11 +92,11 @@ test('each entry is made of sentences', () => {
   }
 });
 
-test('the page is the toolset', () => {
+test('the page is the catalogue', () => {
   expectGolden(PAGE, pageText());
 });
 
-/** The whole page: its source is the toolset, `UPDATE_GOLDEN=1` writes it. */
+/** The whole page: its source is the catalogue, `UPDATE_GOLDEN=1` writes it. */
 function pageText(): string {
   const sections = Object.entries(runTimeCodeTopics).map(([title, topic]) => {
     const codes = Object.keys(topic) as RunTimeCode[];

@@ -168,7 +168,7 @@ export function describeType(schema: JsonSchema): string | undefined {
 }
 
 /** The texts of the values of a schema that has few; nothing if there are many. */
-export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
+function choicesOf(schema: JsonSchema): readonly string[] | undefined {
   const choices = readingsOf(schema).map((reading) => {
     if (reading.kind === 'values') return reading.values.map(textOf);
     return reading.kind === 'boolean' ? ['true', 'false'] : undefined;

@@ -292,7 +292,7 @@ function mayHold(reserved: boolean, character: string): boolean {
  * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
  * is no {@link ResourceContent}; with `E_RESULT_TOO_LARGE` where that has more than {@link RESULT_LIMIT_BYTES} as JSON.
  */
-export async function readContent(
+async function readContent(
   entry: ResourceEntry,
   uri: string,
   read: () => unknown,
@@ -311,10 +311,7 @@ export async function readContent(
 }
 
 /** What `read()` of a class is given beside the variables of its address. */
-export function resourceContext(
-  uri: string,
-  { signal, requestId, auth, principal }: CallContext,
-): ResourceContext {
+function resourceContext(uri: string, { signal, requestId, auth, principal }: CallContext): ResourceContext {
   return {
     signal,
     requestId,
@@ -361,7 +358,7 @@ function unreadable(text: string): ResourceOutcome {
  * The folder that {@link ResourceEntry.file} starts from: the nearest one with a `package.json`, above the generated
  * module or else above the working directory; the latter itself where there is none.
  */
-export function packageRoot({ module }: Registry): string {
+function packageRoot({ module }: Registry): string {
   const start = module?.startsWith('file:') ? dirname(fileURLToPath(module)) : process.cwd();
   for (let folder = start; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json'))) return folder;
@@ -370,7 +367,7 @@ export function packageRoot({ module }: Registry): string {
 }
 
 /** Whether a file of the package is there. */
-export function hasFile(root: string, file: string): boolean {
+function hasFile(root: string, file: string): boolean {
   return existsSync(resolve(root, file));
 }
 
@@ -379,7 +376,7 @@ export function hasFile(root: string, file: string): boolean {
  *
  * @throws whatever reading a file throws.
  */
-export async function readPackageFile(
+async function readPackageFile(
   root: string,
   file: string,
   mimeType: string | undefined,

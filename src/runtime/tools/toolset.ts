@@ -370,7 +370,7 @@ class ToolCallContext implements ToolContext {
  * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown.
  * Codes: see {@link CallPort.evaluate}.
  */
-export async function evaluateFunction(
+async function evaluateFunction(
   { functions = {} }: Registry,
   { name, hash }: FunctionReference,
   args: readonly Json[],

@@ -32,7 +32,7 @@ const STATUS: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed',
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** The tools that look after runs. `run_id` is taken for `workflow_id` as well. */
-export const runTools: Readonly<Record<RunTool, ToolListing>> = {
+const runTools: Readonly<Record<RunTool, ToolListing>> = {
   submit_result: {
     name: 'submit_result',
     title: tools.submitResult.title,

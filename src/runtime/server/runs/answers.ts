@@ -55,7 +55,7 @@ export function contentOf(answer: Answer): string {
 }
 
 /** The contents of all answers that a submission may mean, for a pending action of this mode; see {@link contentOf}. */
-export function contentsOf(
+function contentsOf(
   mode: AskMode,
   { result, error }: Pick<Submission, 'result' | 'error'>,
 ): readonly string[] {

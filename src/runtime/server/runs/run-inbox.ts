@@ -275,7 +275,7 @@ export class AnswerDelivery implements Delivery {
 }
 
 /** A cancellation on its way into a run. */
-export class CancelDelivery implements Delivery {
+class CancelDelivery implements Delivery {
   declare readonly item?: string;
   readonly #run: InboxRun;
   readonly #how: Cancellation;
@@ -317,7 +317,7 @@ export class CancelDelivery implements Delivery {
 }
 
 /** An item that this process does not support. */
-export class RefusedDelivery implements Delivery {
+class RefusedDelivery implements Delivery {
   readonly item: string;
   readonly #failure: Failure;
 
