@@ -174,7 +174,7 @@ export type Decision =
       readonly warnings: readonly RunWarning[];
     };
 
-/** A run as an answer to it is judged. */
+/** What deciding about an answer needs of its run. */
 export interface AnsweredRun {
   readonly id: string;
   /** Missing when the run is over. */

@@ -15,7 +15,7 @@ export interface PendingAction {
   readonly action: Action;
 }
 
-/** What an interview needs of the run it is about. */
+/** What an elicitation needs of its run. */
 export interface ElicitingRun {
   /** The questions that are open, oldest first. */
   pendingActions(): readonly PendingAction[];
@@ -26,7 +26,7 @@ export interface ElicitingRun {
   release(pending: PendingAction): void;
   /** Hands an answer in. One that does not fit leaves the question open. */
   answer(pending: PendingAction, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
-  /** The interview has stopped or gone on by itself: the run may not have changed. */
+  /** The elicitation has stopped or asked the next question: the run may not have changed. */
   changed(): void;
 }
 

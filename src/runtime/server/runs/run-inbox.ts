@@ -201,7 +201,7 @@ export class AnswerDelivery implements Delivery {
   #isTaken = false;
 
   /**
-   * @param judge says what the answer comes to, looking at the run when its turn comes.
+   * @param decide decides about the answer, from the run as it is when the answer is delivered.
    * @param answered what a sender of the same answer is told, where it is known already.
    */
   constructor(

@@ -61,7 +61,7 @@ export interface StoreParts extends RunHost {
   readonly secretInputs: (tool: string) => readonly string[];
   /** Receives what clients must not see. */
   readonly log: (text: string) => void;
-  /** Told when a run waits for an answer and no request attends it, and when that is over. */
+  /** Receives a run when it waits for an answer without a request, and when that ends. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
   readonly onEnd: (run: StoredRun) => void;
 }
@@ -251,7 +251,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
   }
 
-  // What follows is for requests that attend the run.
+  // What follows is for requests that wait for the run.
 
   abort(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
     this.#live?.cancel(reason, { ...how, by: SYSTEM });

@@ -157,15 +157,15 @@ interface Watcher {
   readonly watcher: () => void;
 }
 
-/** A run as those see it who attend it. */
+/** What waiting requests need of their run. */
 interface WatchedRun {
-  /** Of the latest request that attended the run. */
+  /** Of the latest request that waited for the run. */
   requestId: string;
   /** A request has come or left. */
   touch(): void;
 }
 
-/** The requests that attend a run, and what else waits for it to change. */
+/** The requests that wait for a run, and other watchers of its changes. */
 export class WaitingRequests {
   readonly #run: WatchedRun;
   #watching: readonly Watcher[] = [];
@@ -181,7 +181,7 @@ export class WaitingRequests {
     return this.#watching.length === 0 && this.#claimed === undefined;
   }
 
-  /** Whether a request attends the run. */
+  /** Whether a request waits for the run. */
   get hasRequest(): boolean {
     return this.#watching.some(({ waiter }) => waiter !== undefined);
   }
