@@ -9,12 +9,11 @@ import { formatPlace } from '../graph/place.js';
 import { assemble } from './assemble.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
+import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
-import { applyIgnores } from './ignore.js';
-import { InternalError, workingOn } from './internal-error.js';
 import { linkHints } from './link/handles.js';
-import { linkPrompts } from './link/inputs.js';
+import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
@@ -116,12 +115,6 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     internalErrors,
     readSource: (file) => readText(path.join(root, file)),
   };
-}
-
-/** The whole file is the place: an error of ours knows no better. */
-function internalFault({ subject, message }: InternalError): Diagnostic {
-  const place = { file: subject.file, span: [1, 1, 1, 1] as const };
-  return diagnostic('SW9014', place, { ...subject, reason: message });
 }
 
 interface CompiledRegistry {

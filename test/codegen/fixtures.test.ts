@@ -5,7 +5,7 @@ import { checkGraph } from '../../src/check/check-graph.js';
 import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/handles.js';
-import { linkPrompts } from '../../src/codegen/link/inputs.js';
+import { linkPrompts } from '../../src/codegen/link/inputs-and-state.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';

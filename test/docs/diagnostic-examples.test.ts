@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-loader.js';
 import { texts } from '../../src/codegen/schemas/texts.js';
 import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
-import { whyUnresolved } from '../../src/codegen/type-syntax.js';
+import { whyUnresolved } from '../../src/codegen/syntax.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
 import { runCodegen } from '../built-package.js';

@@ -125,8 +125,8 @@ export function note(_message: string): undefined {
   },`,
         },
         {
-          before: "import type { StepOutcome } from '../outcome.js';",
-          text: "import { boundToNothing } from '../outcome.js';",
+          before: "import type { StepOutcome } from '../nodes.js';",
+          text: "import { boundToNothing } from '../nodes.js';",
         },
       ],
       missing: { file: LINKS, message: /'note' is missing/ },

@@ -8,15 +8,17 @@ import type {
   SourceFileSyntax,
 } from '../syntax.js';
 import { partsOf, symbolOf, unwrap } from '../verbs.js';
-import { readPrompt, readResource, readState, readTool, readWorkflow } from './classes.js';
 import {
   type DecoratedClass,
-  type MutableDeclarations,
-  type OwnDecorator,
-  ownDecorators,
-} from './decorated-class.js';
-import { refuseDuplicates } from './names.js';
+  readPrompt,
+  readResource,
+  readState,
+  readTool,
+  readWorkflow,
+} from './classes.js';
+import { type MutableDeclarations, refuseDuplicates } from './names.js';
 import { isDecoratorName } from './options.js';
+import { type OwnDecorator, ownDecorators } from './read-options.js';
 
 const KINDS = {
   Tool: 'tool',

@@ -1,20 +1,18 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Place } from '../../graph/place.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
-import { outcomeVerbs } from '../outcomes.js';
-import type {
-  BaseSyntax,
-  ClassSyntax,
-  DecoratorSyntax,
-  ExpressionSyntax,
-  FieldSyntax,
-  MemberSyntax,
+import {
+  type BaseSyntax,
+  type ClassSyntax,
+  type DecoratorSyntax,
+  type ExpressionSyntax,
+  type FieldSyntax,
+  type MemberSyntax,
+  withoutUndefined,
 } from '../syntax.js';
-import { withoutUndefined } from '../type-syntax.js';
-import { allPartsOf, factsOf, symbolOf, unwrap, verbOf } from '../verbs.js';
-import { ownDecorators } from './decorated-class.js';
+import { allPartsOf, factsOf, outcomeVerbs, symbolOf, unwrap, verbOf } from '../verbs.js';
 import { checkField, checkId, checkName } from './names.js';
-import { placeOfOption, type ReadOptions, readOptions, textOptions } from './read-options.js';
+import { ownDecorators, placeOfOption, type ReadOptions, readOptions, textOptions } from './read-options.js';
 
 type Report = (diagnostic: Diagnostic) => void;
 

@@ -1,8 +1,21 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isPortableName, isValidName, NAME_RULES } from '../../graph/names.js';
 import type { Place } from '../../graph/place.js';
-import type { FaultyClass } from '../declarations.js';
-import { type MutableDeclarations, UNNAMED } from './decorated-class.js';
+import type { Declarations, FaultyClass } from '../declarations.js';
+
+/** The name of a class that has none, or none that may be used; every such class gets a replacement. */
+export const UNNAMED = '';
+
+/** Declarations while they are being collected. */
+export type MutableDeclarations = {
+  -readonly [K in
+    | 'tools'
+    | 'resources'
+    | 'workflows'
+    | 'prompts'
+    | 'states'
+    | 'faulty']: Declarations[K][number][];
+};
 
 type Report = (diagnostic: Diagnostic) => void;
 

@@ -2,7 +2,6 @@ import type { Json } from '../../graph/json.js';
 import { didYouMean, nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax, FunctionSymbol, ImportedModule } from '../syntax.js';
 import { stepVerbOf, symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
-import type { Bindings } from './bindings.js';
 
 /** Operators by what authors call them. */
 const OPERATORS: Readonly<Record<string, string>> = {
@@ -78,7 +77,10 @@ export function describeGiven(syntax: ExpressionSyntax): string {
 }
 
 /** What to write instead, where that is more than the table's own advice. */
-export function hintFor(syntax: ExpressionSyntax, bindings: Bindings): string | undefined {
+export function hintFor(
+  syntax: ExpressionSyntax,
+  bindings: { find(name: string): unknown },
+): string | undefined {
   switch (syntax.kind) {
     case 'this':
       return 'name the arguments and steps one by one: `this.name`';

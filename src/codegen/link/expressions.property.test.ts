@@ -5,8 +5,8 @@ import { Budget, ExpressionError, evaluate } from '../../graph/expression/evalua
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, Value } from '../../graph/json.js';
 import { openSourceHost } from '../source/source-host.js';
-import type { Binding } from './bindings.js';
 import { lowerExpression } from './expressions.js';
+import type { Binding } from './nodes.js';
 
 /** The fields that generated sources may use, with values of every kind. */
 const fields: Readonly<Record<string, fc.Arbitrary<Json | undefined>>> = {

@@ -5,36 +5,37 @@ import { ERROR_FIELDS } from '../../graph/failure-code.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { Place, Span } from '../../graph/place.js';
 import { didYouMean, nearestName } from '../../graph/suggest.js';
-import { bodyOf, outcomeCalls } from '../outcomes.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
+  bodyOf,
   type CallSyntax,
   calleeName,
   functionOf,
   isPromptText,
+  outcomeCalls,
   stepVerbOf,
   symbolOf,
   unwrap,
   verbOf,
 } from '../verbs.js';
-import { lowerArrow } from './arrows.js';
-import type { Binding } from './bindings.js';
 import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
-import { callsVerb } from './functions.js';
-import { hintForMethod, type Method, methodOf, promiseFault } from './methods.js';
+import { callsVerb } from './handles.js';
+import type { Binding } from './nodes.js';
 import {
   ARITHMETIC,
   COMPARISONS,
   hasOptional,
+  hintForMethod,
   isBoolean,
   isNullLiteral,
+  type Method,
+  methodOf,
   negate,
+  promiseFault,
   TRUTH,
-} from './operators.js';
-import { lowerPromptText } from './prompt-text.js';
-import type { ExpressionScope, Local, SyntaxOf } from './scope.js';
-import { lowerField } from './states.js';
-import { lowerLink } from './uris.js';
+} from './operators-and-methods.js';
+import { type ExpressionScope, type Local, lowerArrow, type SyntaxOf } from './scope.js';
+import { lowerLink, lowerPromptText } from './texts.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {
@@ -451,4 +452,13 @@ function lowerWholeError(at: Span): Expr {
 
 function field(name: string, at: Span): Expr {
   return { kind: 'ref', root: 'error', path: [name], at };
+}
+
+/** `get(State)`: what the field holds when the expression is evaluated. */
+function lowerField(
+  { args: [handle], callee, place }: CallSyntax,
+  handles: ExpressionScope['handles'],
+): Expr | undefined {
+  const state = handles.state(handle, 'get', callee.place);
+  return state && { kind: 'ref', at: place.span, root: 'state', path: [state.name] };
 }

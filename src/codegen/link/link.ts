@@ -14,30 +14,29 @@ import type {
   StepDeclaration,
   WorkflowDeclaration,
 } from '../declarations.js';
-import { workingOn } from '../internal-error.js';
-import { isChain } from '../outcomes.js';
+import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { unwrap } from '../verbs.js';
-import { WorkflowBindings } from './bindings.js';
-import { Functions } from './functions.js';
-import { type Handles, handlesOf } from './handles.js';
-import { linkInput } from './inputs.js';
-import { NodeIds, writtenId, writtenIds } from './node-ids.js';
-import { checkStepOptions, summaryOf } from './options.js';
+import { isChain, unwrap } from '../verbs.js';
+import { Functions, type Handles, handlesOf } from './handles.js';
+import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
 import {
   boundToNode,
   errorStrategyOf,
   finishNode,
   type NodeDetails,
+  NodeIds,
   type NodeOrder,
   ownNode,
   type StepNode,
   type StepOutcome,
   withoutIdle,
-} from './outcome.js';
-import { lowerGuidance } from './prompt-text.js';
-import { type LinkedStates, linkStates } from './states.js';
+  writtenId,
+  writtenIds,
+} from './nodes.js';
+import { checkStepOptions, summaryOf } from './options.js';
+import { WorkflowBindings } from './scope.js';
 import { linkInitializer } from './steps.js';
+import { lowerGuidance } from './texts.js';
 
 /**
  * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest, and for a

@@ -9,7 +9,7 @@ import { readVerbOptions } from '../extract/read-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
-import { type Attempts, propertyOf, retryOf, type StepNode } from './outcome.js';
+import { type Attempts, propertyOf, retryOf, type StepNode } from './nodes.js';
 
 interface Meaning {
   readonly takes: string;

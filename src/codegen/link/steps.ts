@@ -2,37 +2,33 @@ import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Scope } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
+import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,
+  type CallSyntax,
+  calleeName,
+  functionOf,
   isFail,
+  isFunctionSyntax,
   isNothing,
   isOneNode,
   isRequirement,
+  isStep,
+  looksLikeVerb,
   makesSteps,
   onlySide,
   outcomeCalls,
   stepReadFrom,
-} from '../outcomes.js';
-import type { ExpressionSyntax } from '../syntax.js';
-import {
-  type CallSyntax,
-  calleeName,
-  functionOf,
-  isFunctionSyntax,
-  isStep,
-  looksLikeVerb,
   stepVerbOf,
   unwrap,
 } from '../verbs.js';
-import { type Arrow, localsOf } from './arrows.js';
 import { lowerCondition, lowerExpression } from './expressions.js';
-import { idPart } from './node-ids.js';
-import { negateOnce } from './operators.js';
 import {
   type Attempts,
   boundTo,
   boundToNode,
   guarded,
+  idPart,
   inSequence,
   type NodeCore,
   propertyOf,
@@ -41,12 +37,19 @@ import {
   type StepNode,
   type StepOutcome,
   settle,
-} from './outcome.js';
-import type { ExpressionScope, Local, StepScope, SyntaxOf } from './scope.js';
-import { ALWAYS, linkBranch } from './verbs/branch.js';
-import { linkFunction } from './verbs/function.js';
+} from './nodes.js';
+import { negateOnce } from './operators-and-methods.js';
+import {
+  type Arrow,
+  type ExpressionScope,
+  type Local,
+  localsOf,
+  type StepScope,
+  type SyntaxOf,
+} from './scope.js';
+import { linkFunction, readCore } from './verbs/calls.js';
+import { ALWAYS, linkBranch } from './verbs/control-flow.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';
-import { readCore } from './verbs/read.js';
 import { linkVerb } from './verbs/verbs.js';
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */

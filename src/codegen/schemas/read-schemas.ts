@@ -13,8 +13,8 @@ import type {
   ResourceDeclaration,
   ToolDeclaration,
 } from '../declarations.js';
+import { workingOn } from '../diagnostics.js';
 import { compareText } from '../emit/literal.js';
-import { workingOn } from '../internal-error.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';

@@ -3,8 +3,7 @@ import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
-import type { TypeSyntax } from '../syntax.js';
-import { unresolvedType, whyUnresolved, withoutUndefined } from '../type-syntax.js';
+import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
 import { texts } from './texts.js';

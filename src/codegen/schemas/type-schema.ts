@@ -1,8 +1,14 @@
 import { readPattern } from '../../formats/json-schema/pattern.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';
-import type { PropertySyntax, TypeNotes, TypeSyntax, TypeTag } from '../syntax.js';
-import { printType, withoutUndefined } from '../type-syntax.js';
+import {
+  type PropertySyntax,
+  printType,
+  type TypeNotes,
+  type TypeSyntax,
+  type TypeTag,
+  withoutUndefined,
+} from '../syntax.js';
 import { objectRoot, type SchemaSide } from './json-schema.js';
 import { texts } from './texts.js';
 

@@ -1,5 +1,5 @@
 import { ts } from 'ts-morph';
-import { workingOn } from '../internal-error.js';
+import { workingOn } from '../diagnostics.js';
 import type {
   BaseSyntax,
   ClassSyntax,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
-import { workingOn } from '../internal-error.js';
+import { workingOn } from '../diagnostics.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
 import {
   eachNode,

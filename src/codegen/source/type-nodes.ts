@@ -1,7 +1,6 @@
 import { ts } from 'ts-morph';
 import { compareText } from '../emit/literal.js';
-import type { TypeNotes, TypeSyntax, TypeTag } from '../syntax.js';
-import { withNotes } from '../type-syntax.js';
+import { type TypeNotes, type TypeSyntax, type TypeTag, withNotes } from '../syntax.js';
 import { type HostContext, placeBetween } from './ast.js';
 import { isOfPackage } from './imports.js';
 

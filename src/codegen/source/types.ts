@@ -1,7 +1,6 @@
 import { ts } from 'ts-morph';
 import { compareText } from '../emit/literal.js';
-import type { PropertySyntax, TypeSyntax } from '../syntax.js';
-import { withNotes, withoutUndefined } from '../type-syntax.js';
+import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { unresolvedIn } from './imports.js';
 import {

@@ -1,8 +1,10 @@
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { ERROR_FIELDS } from '../../../graph/failure-code.js';
+import type { ExpressionSyntax } from '../../syntax.js';
 import {
   bodyOf,
+  type CallSyntax,
   endsAtOnce,
   isOneNode,
   isRequirement,
@@ -10,14 +12,14 @@ import {
   makesSteps,
   neverGives,
   optionOf,
+  partsOf,
+  stepVerbOf,
+  unwrap,
   uses,
-} from '../../outcomes.js';
-import type { ExpressionSyntax } from '../../syntax.js';
-import { type CallSyntax, partsOf, stepVerbOf, unwrap } from '../../verbs.js';
-import { type Arrow, readArrow } from '../arrows.js';
-import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../outcome.js';
-import type { Local } from '../scope.js';
-import { ALWAYS } from './branch.js';
+} from '../../verbs.js';
+import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../nodes.js';
+import { type Arrow, type Local, readArrow } from '../scope.js';
+import { ALWAYS } from './control-flow.js';
 import { type Linker, refuse } from './linker.js';
 
 /** `attempt(step, (error) => …)`: a value, or other steps, in the place of a step that has failed for good. */

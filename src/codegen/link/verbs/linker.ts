@@ -4,10 +4,9 @@ import type { Scope } from '../../../graph/model.js';
 import type { Place } from '../../../graph/place.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { unwrap } from '../../verbs.js';
-import type { Arrow } from '../arrows.js';
 import { describeGiven } from '../describe.js';
-import type { Attempts, NodeCore, StepNode, StepOutcome } from '../outcome.js';
-import type { ExpressionScope, Local, StepScope } from '../scope.js';
+import type { Attempts, NodeCore, StepNode, StepOutcome } from '../nodes.js';
+import type { Arrow, ExpressionScope, Local, StepScope } from '../scope.js';
 
 type Locals = ReadonlyMap<string, Local>;
 

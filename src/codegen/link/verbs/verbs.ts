@@ -1,19 +1,11 @@
 import type { CallSyntax, StepVerb } from '../../verbs.js';
-import type { StepOutcome } from '../outcome.js';
-import { linkAsk } from './ask.js';
+import type { StepOutcome } from '../nodes.js';
 import { linkAttempt } from './attempt.js';
-import { linkCall } from './call.js';
-import { linkChain } from './chain.js';
-import { linkDone, linkFail } from './fail.js';
-import { linkForEach } from './for-each.js';
-import { linkGoto } from './goto.js';
+import { linkCall, linkRead, linkRun, linkSet } from './calls.js';
+import { linkChain, linkDone, linkFail, linkMatch, linkParallel } from './control-flow.js';
 import type { Linker } from './linker.js';
-import { linkMatch } from './match.js';
-import { linkParallel } from './parallel.js';
-import { linkRead } from './read.js';
-import { linkRun } from './run.js';
-import { linkSet } from './set.js';
-import { linkWait } from './wait.js';
+import { linkForEach, linkGoto } from './loops.js';
+import { linkAsk, linkWait } from './waiting.js';
 
 type LinkVerb = (linker: Linker, call: CallSyntax) => StepOutcome | undefined;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Place } from '../graph/place.js';
-import { applyIgnores } from './ignore.js';
+import { applyIgnores, InternalError, workingOn } from './diagnostics.js';
 import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 
@@ -104,5 +104,24 @@ describe('the comments of a file', () => {
       '//stepwright-ignore',
     ];
     expect(read(text.join('\r\n')).map(([rest]) => rest)).toEqual(['SW3: after a regular expression', '']);
+  });
+});
+
+describe('workingOn', () => {
+  test('names the innermost source, and keeps the error', () => {
+    const cause = new RangeError('Maximum call stack size exceeded');
+    const fail = (): never => {
+      throw cause;
+    };
+    const act = () => workingOn({ file: 'a.ts' }, () => workingOn({ file: 'a.ts', className: 'A' }, fail));
+    expect(act).toThrow(InternalError);
+    expect(act).toThrow(expect.objectContaining({ cause, subject: { file: 'a.ts', className: 'A' } }));
+    expect(() => workingOn({ file: 'a.ts', className: '' }, fail)).toThrow(
+      expect.objectContaining({ message: cause.message, subject: { file: 'a.ts' } }),
+    );
+  });
+
+  test('returns what the function returns', () => {
+    expect(workingOn({ file: 'a.ts' }, () => 1)).toBe(1);
   });
 });

@@ -3,18 +3,24 @@ import formats from 'ajv-formats';
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
-import type { Input } from '../../graph/model.js';
+import type { Input, StateField } from '../../graph/model.js';
 import type { Place } from '../../graph/place.js';
-import type { ArgDeclaration, Declarations, LinkedPrompt, Phase } from '../declarations.js';
+import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
 import { schemaOfType } from '../schemas/type-schema.js';
-import type { ExpressionSyntax, TypeSyntax } from '../syntax.js';
-import { printType, unresolvedType, whyUnresolved } from '../type-syntax.js';
+import {
+  type ExpressionSyntax,
+  printType,
+  type TypeSyntax,
+  unresolvedType,
+  whyUnresolved,
+  withoutUndefined,
+} from '../syntax.js';
 import { unwrap } from '../verbs.js';
 
 /** An argument as an input of the graph; nothing where its type has no schema or a rule a fault, which is reported. */
 export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) => void): Input | undefined {
   const { name, argument, place, options } = arg;
-  const typed = options.itemType === undefined ? schemaOf(arg.type) : schemaOfList(arg.type);
+  const typed = options.itemType === undefined ? schemaOfArg(arg.type) : schemaOfList(arg.type);
   const unresolved = unresolvedType(arg.type);
   if (unresolved !== undefined && (typed === undefined || options.itemType === undefined)) {
     const what = `argument \`${name}\``;
@@ -95,14 +101,14 @@ function placeOfRule(
 /** Of a list of anything, what `itemType` says is all there is to know. */
 function schemaOfList(type: TypeSyntax): JsonSchema | undefined {
   const isOpen = type.kind === 'array' && type.items.kind === 'unknown';
-  return isOpen ? { type: 'array' } : schemaOf(type);
+  return isOpen ? { type: 'array' } : schemaOfArg(type);
 }
 
 /**
  * The JSON Schema of an argument's type: text, numbers, booleans, unions of literals, arrays and objects. Other unions
  * have none: a prompt's arguments come as text, and no rule says which member a text means.
  */
-function schemaOf(type: TypeSyntax): JsonSchema | undefined {
+function schemaOfArg(type: TypeSyntax): JsonSchema | undefined {
   switch (type.kind) {
     case 'string':
     case 'number':
@@ -113,7 +119,7 @@ function schemaOf(type: TypeSyntax): JsonSchema | undefined {
     case 'object':
     case 'record':
     case 'recursive':
-      return derivedSchema(type);
+      return schemaOfValue(type).schema;
     case 'literal':
       return enumOf([type.value]);
     case 'union': {
@@ -131,13 +137,14 @@ function schemaOf(type: TypeSyntax): JsonSchema | undefined {
   }
 }
 
-/** The schema as tools have it for the type, of which only objects are known there. */
-function derivedSchema(type: TypeSyntax): JsonSchema | undefined {
+/** The schema of a value's type. `schemaOfType` takes objects only, so the value is a property of one. */
+function schemaOfValue(type: TypeSyntax): Pick<ReturnType<typeof schemaOfType>, 'schema' | 'faults'> {
   const properties = [{ name: 'value', optional: false, type }];
-  const { schema } = schemaOfType({ kind: 'object', properties }, 'input');
+  const { schema, faults } = schemaOfType({ kind: 'object', properties }, 'input');
   if (schema === undefined || !isJsonObject(schema.properties) || !isJsonObject(schema.properties.value))
-    return undefined;
-  return { ...schema.properties.value, ...(schema.$defs === undefined ? {} : { $defs: schema.$defs }) };
+    return { faults };
+  const shared = schema.$defs === undefined ? {} : { $defs: schema.$defs };
+  return { schema: { ...schema.properties.value, ...shared }, faults };
 }
 
 function enumOf(values: readonly (string | number | boolean)[]): JsonSchema | undefined {
@@ -295,7 +302,7 @@ function narrowProperties(
 }
 
 /** Why a value is not what a schema describes, as the end of a sentence; nothing where it is. */
-export function schemaFault(schema: JsonSchema, value: Json): string | undefined {
+function schemaFault(schema: JsonSchema, value: Json): string | undefined {
   const ajv = new Ajv2020({ ownProperties: true, strict: false, logger: false });
   formats.default(ajv);
   const validate = ajv.compile(schema);
@@ -303,4 +310,52 @@ export function schemaFault(schema: JsonSchema, value: Json): string | undefined
   const [first] = validate.errors ?? [];
   const where = first?.instancePath ? `\`${first.instancePath}\` ` : 'it ';
   return `${where}${first?.message ?? 'does not fit'}`;
+}
+
+/** What the classes under @State come to; those at fault are missing. */
+export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;
+
+/** Makes fields of state of classes. What cannot be kept as JSON is reported. */
+export function linkStates(
+  declarations: readonly StateDeclaration[],
+  report: (diagnostic: Diagnostic) => void,
+): LinkedStates {
+  const states = new Map<StateDeclaration, StateField>();
+  for (const state of declarations) {
+    const schema = schemaOfState(state, report);
+    if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
+    const { name, initial, place: source } = state;
+    states.set(state, { name, scope: 'run', schema, ...(initial === undefined ? {} : { initial }), source });
+  }
+  return states;
+}
+
+function schemaOfState(
+  { name, type, typePlace }: StateDeclaration,
+  report: (diagnostic: Diagnostic) => void,
+): JsonSchema | undefined {
+  const { schema, faults } = schemaOfValue(withoutUndefined(type));
+  for (const fault of faults) {
+    const path = `\`${fault.path.replace(/^input\./, '')}\``;
+    const problem =
+      fault.kind === 'tag'
+        ? `\`@${fault.tag}\` of ${path} ${fault.problem}`
+        : `${path} is of the type \`${fault.type}\`, which has no JSON form`;
+    const hint = fault.kind === 'tag' ? undefined : fault.hint;
+    const place = fault.kind === 'tag' ? fault.place : typePlace;
+    report(diagnostic('SW1025', place, { state: name, problem }, { hint }));
+  }
+  return schema;
+}
+
+function isInitialFitting(
+  { initial, initialPlace, place }: StateDeclaration,
+  schema: JsonSchema,
+  report: (diagnostic: Diagnostic) => void,
+): boolean {
+  const why = initial === undefined ? undefined : schemaFault(schema, initial);
+  if (why === undefined) return true;
+  const params = { decorator: 'State', option: 'initial', expected: `of the type of \`value\`: ${why}` };
+  report(diagnostic('SW1012', initialPlace ?? place, params));
+  return false;
 }

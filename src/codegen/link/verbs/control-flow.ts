@@ -1,0 +1,186 @@
+import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import type { Expr, LiteralExpr } from '../../../graph/expression/tree.js';
+import type { Arm, BranchCase, ParallelNode } from '../../../graph/model.js';
+import type { ExpressionSyntax } from '../../syntax.js';
+import { type CallSyntax, neverGives, onlySide, symbolOf, unwrap, uses } from '../../verbs.js';
+import { lowerCondition, lowerExpression } from '../expressions.js';
+import type { Binding } from '../nodes.js';
+import { boundToNode, boundToNothing, type NodeCore, type StepOutcome } from '../nodes.js';
+import { TRUTH } from '../operators-and-methods.js';
+import { readOptionsOf } from '../options.js';
+import { readArrow, type SyntaxOf } from '../scope.js';
+import { linkNamed } from './calls.js';
+import { type Entry, type Linker, type PartOptions, readArms, refuse } from './linker.js';
+
+/** `condition ? step : step`: a case for each condition, and what is left. */
+export function linkBranch(linker: Linker, syntax: SyntaxOf<'conditional'>): StepOutcome | undefined {
+  const cases: (BranchCase | undefined)[] = [];
+  let last: ExpressionSyntax = syntax;
+  for (let count = 1; last.kind === 'conditional'; count++) {
+    // `a ? undefined : …` is a condition of one step, and stays one inside of the last arm.
+    if (count > 1 && onlySide(last) === last.else) break;
+    const id = count === 1 ? 'then' : `then-${count}`;
+    const when = lowerCondition(last.test, linker.values);
+    const body = linker.body(last.then, id);
+    cases.push(when && body && { id, when, body });
+    last = unwrap(last.else);
+  }
+  const body = linker.body(last, 'else');
+  if (body === undefined || !cases.every((each) => each !== undefined)) return undefined;
+  return branchOf(linker, cases, [syntax], { id: 'else', body });
+}
+
+/**
+ * The node for some arms.
+ * @param arms what its value comes from, as written.
+ */
+function branchOf(
+  linker: Linker,
+  cases: readonly BranchCase[],
+  arms: readonly ExpressionSyntax[],
+  otherwise?: Arm,
+): StepOutcome {
+  const core = { kind: 'branch', cases, ...(otherwise === undefined ? {} : { else: otherwise }) } as const;
+  return linker.outcome(core, linker.attempts(), bindOf(linker.scope.id, arms));
+}
+
+/** Where all arms end the run, nothing comes after it. */
+function bindOf(id: string, arms: readonly ExpressionSyntax[]): StepOutcome['bind'] {
+  if (!arms.every(neverGives)) return boundToNode(id);
+  return arms.some((arm) => uses(arm, 'done')) ? () => ({ kind: 'end' }) : boundToNothing;
+}
+
+/** What holds always. */
+export const ALWAYS: Expr = { kind: 'literal', value: true };
+
+/** `match(value, arms)`: a case for each value there is. */
+export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const [value, arms] = args;
+  const example = 'match(value, { first: call(…), second: undefined })';
+  if (value === undefined)
+    return refuse(linker, callee.place, 'a `match` without a value', `write \`${example}\``);
+  const of = lowerExpression(value, linker.values);
+  const read = readArms(linker, arms, callee.place, 'the arms', example);
+  if (read === undefined) return undefined;
+  if (read.entries.length === 0 && read.isWhole)
+    return refuse(linker, (arms ?? callee).place, 'a `match` without arms', `write \`${example}\``);
+  const cases = read.entries.map((entry): BranchCase | undefined => {
+    const body = linker.body(entry.value, entry.key);
+    return of && body && { id: entry.key, when: isValue(of, entry), body };
+  });
+  if (!read.isWhole || !cases.every((each) => each !== undefined)) return undefined;
+  return branchOf(
+    linker,
+    cases,
+    read.entries.map((entry) => entry.value),
+  );
+}
+
+/** Whether the value is the one a key stands for. A key does not tell a number from the text of it. */
+function isValue(of: Expr, { key, keyPlace }: Entry): Expr {
+  const at = keyPlace.span;
+  const values = String(Number(key)) === key && Number.isFinite(Number(key)) ? [key, Number(key)] : [key];
+  const items = values.map((value): Expr => {
+    const right: LiteralExpr = { kind: 'literal', at, value };
+    return { kind: 'compare', at, left: of, ops: [{ op: 'eq.strict', right }] };
+  });
+  const [only] = items;
+  return items.length === 1 && only !== undefined ? only : { kind: 'or', at, truth: TRUTH, items };
+}
+
+const PARALLEL_EXAMPLE = 'parallel({ first: call(…), second: call(…) })';
+
+/** `parallel(branches, options)`. */
+export function linkParallel(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const [given, settings] = args;
+  const read = readArms(linker, given, callee.place, 'the branches', PARALLEL_EXAMPLE);
+  const options = readOptionsOf('parallel', settings, linker.scope.report);
+  if (read === undefined) return undefined;
+  if (read.entries.length === 0 && read.isWhole)
+    return refuse(
+      linker,
+      (given ?? callee).place,
+      'a `parallel` without branches',
+      `write \`${PARALLEL_EXAMPLE}\``,
+    );
+  const branches = read.entries.map(({ key, value }) => {
+    const body = linker.body(value, key);
+    return body && { id: key, body };
+  });
+  if (options === undefined || !read.isWhole || !branches.every((branch) => branch !== undefined))
+    return undefined;
+  const { concurrency, onPartialFailure = 'abort' } = options.values;
+  const core: NodeCore = {
+    kind: 'parallel',
+    branches,
+    // The rules of the options admit nothing else.
+    ...(typeof concurrency === 'number' ? { concurrency } : {}),
+    onPartialFailure: onPartialFailure as ParallelNode['onPartialFailure'],
+  };
+  return linker.outcome(core, linker.attempts());
+}
+
+/** `chain(step, (value) => next, …)`: one node after the other, each given the value of the one before. */
+export function linkChain(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const { prefix, scope } = linker;
+  const [first, ...rest] = args;
+  if (first === undefined) {
+    const hint = 'write `chain(call(…), (value) => call(…))`';
+    return refuse(linker, callee.place, 'a `chain` without steps', hint);
+  }
+  const partAt = (index: number): PartOptions => {
+    const own = `${prefix}.${index + 1}`;
+    return { id: index === rest.length ? scope.id : scope.ids.next(own), prefix: own };
+  };
+  const outcomes = [linker.part(first, partAt(0))];
+  for (const [index, each] of rest.entries()) {
+    const value = outcomes.at(-1)?.bind([]) ?? ({ kind: 'faulty' } as const);
+    outcomes.push(linkNext(linker, each, partAt(index + 1), value));
+  }
+  const last = outcomes.at(-1);
+  if (last === undefined || !outcomes.every((outcome) => outcome !== undefined)) return undefined;
+  const early = outcomes.slice(0, -1).findIndex((outcome) => outcome.bind([]).kind === 'end');
+  if (early !== -1) {
+    const hint = 'nothing follows the end of the run: make it the last one';
+    scope.report(diagnostic('SW2003', (args[early] ?? first).place, { verb: 'done' }, { hint }));
+    return undefined;
+  }
+  return { nodes: outcomes.flatMap(({ nodes }) => nodes), bind: last.bind };
+}
+
+/** A link of a chain: an arrow that gives a step, or an exported function. */
+function linkNext(
+  linker: Linker,
+  syntax: ExpressionSyntax,
+  part: PartOptions,
+  value: Binding,
+): StepOutcome | undefined {
+  const symbol = symbolOf(unwrap(syntax));
+  if (symbol?.kind === 'function') {
+    const { id, source } = linker.scope;
+    const own = { ...linker.scope, id: part.id, source: part.id === id ? source : syntax.place };
+    const args = value.kind === 'value' ? [value.expr] : [];
+    const called = linkNamed(linker, symbol, syntax, args, own);
+    return value.kind === 'value' ? called : undefined;
+  }
+  const arrow = readArrow(syntax, 'chain', 1, linker.scope.report);
+  return arrow && linker.part(arrow.body, { ...part, locals: linker.withLocals(arrow, value) });
+}
+
+/** `fail(message, { code })`: ends the run, or the scope it is in, as failed. */
+export function linkFail(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const [text, settings] = args;
+  const message = linker.argument(text, callee.place);
+  const options = readOptionsOf('fail', settings, linker.scope.report);
+  if (message === undefined || options === undefined) return undefined;
+  const { code } = options.values;
+  // The rule of the option admits nothing else.
+  const given = code === undefined ? {} : { code: String(code) };
+  return linker.outcome({ kind: 'error', message, ...given }, {}, boundToNothing);
+}
+
+/** `done(value)`: ends the run with a value. */
+export function linkDone(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
+  const value = linker.argument(args[0], callee.place);
+  return value && linker.outcome({ kind: 'return', value }, {}, () => ({ kind: 'end' }));
+}
