@@ -31,7 +31,7 @@ export interface LinkedParts {
 /**
  * Brings together what the phases found out about each class.
  *
- * @throws Error when something was not read: codegen has then reported an error, and must not come here.
+ * @throws Error when something was not read: codegen has then reported an error, and does not call this.
  */
 export function assemble(
   declarations: Declarations,
@@ -172,7 +172,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
     data: {
       title,
       description,
-      // Where an argument is written is no part of a registry.
+      // A registry does not record where an argument is written.
       arguments: inputs.map(({ source: _source, ...input }) => input),
       ...fieldsOf(args),
       fingerprint: fingerprint({ kind: 'prompt', options, args }),

@@ -49,7 +49,7 @@ export interface CodegenResult {
   readonly diagnostics: readonly Diagnostic[];
   /** Files whose bytes have changed. */
   readonly written: readonly string[];
-  /** Files that were right already. */
+  /** Files that were already up to date. */
   readonly current: readonly string[];
   /** How many tools, resources and workflows were found, over all registries. */
   readonly found: { readonly tools: number; readonly resources: number; readonly workflows: number };
@@ -160,17 +160,17 @@ async function compileRegistry(
   return { declarations, diagnostics, ignores, graphs, text: emitRegistry(content, out) };
 }
 
-/** True where no class of the sources was meant to be registered. */
+/** True if the sources declare no class for the registry, not even a faulty one. */
 function isEmpty(declarations: Declarations): boolean {
   const { tools, resources, workflows, prompts, faulty, brokenFiles } = declarations;
   const all = [tools, resources, workflows, prompts, faulty];
   return brokenFiles.size === 0 && all.every((each) => each.length === 0);
 }
 
-/** What a decorator of ours throws for as well. */
+/** Faults for which a stepwright decorator throws at run time as well. */
 const THROWN: readonly string[] = ['SW1013', 'SW1014', 'SW1016', 'SW1030'];
 
-/** A decorator that has been reported in a module throws when the module is imported: that says it once more. */
+/** Drops import failures of modules with a reported decorator: the decorator throws when the module is imported. */
 function withoutEchoes(
   { diagnostics }: Pick<Phase<unknown>, 'diagnostics'>,
   declared: Pick<Phase<unknown>, 'diagnostics'>,
@@ -182,7 +182,7 @@ function withoutEchoes(
 
 type Settled = Pick<CodegenResult, 'diagnostics' | 'written' | 'current'>;
 
-/** Looks at all outputs before it writes the first one: a run that cannot finish changes nothing. */
+/** Compares all outputs before it writes the first one, so that a run that cannot finish changes nothing. */
 async function settleOutputs(root: string, outputs: readonly OutputFile[], check: boolean): Promise<Settled> {
   const diagnostics: Diagnostic[] = [];
   const current: string[] = [];
@@ -224,7 +224,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** A tool whose schema could not be read has been reported; nothing that is said of its calls would be certain. */
+/** For a tool whose schema could not be read, which has been reported. Its calls are not checked. */
 const UNKNOWN: ToolSignature = { inputSchema: {} };
 
 /** Checks every workflow against the tools, resources and workflows that are declared beside it. */
@@ -244,7 +244,7 @@ function checkWorkflows(
   return found.filter((fault) => !isSettledByTypes(fault));
 }
 
-/** An argument that was left out since it is at fault may be given all the same: that it is none is no further fault. */
+/** Adds faulty arguments, which the graph lacks: passing one must not be reported as an unknown argument. */
 function withFaulty({ graph, declaration, isWhole }: LinkedWorkflow): Graph {
   if (isWhole) return graph;
   const known = new Set(graph.inputs.map(({ name }) => name));
@@ -255,7 +255,7 @@ function withFaulty({ graph, declaration, isWhole }: LinkedWorkflow): Graph {
   return { ...graph, inputs: [...graph.inputs, ...inputs] };
 }
 
-/** Only `match` makes a branch that may find no case, and that it has one for each value is checked with its types. */
+/** Only `match` makes a branch without a default, and the compiler checks that it has an arm for each value. */
 function isSettledByTypes({ code, params }: Diagnostic): boolean {
   return code === 'SW4022' && params?.values === undefined;
 }

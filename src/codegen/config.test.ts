@@ -21,7 +21,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-/** Where the patterns of the only registry stand. */
+/** The location of the patterns of the only registry. */
 const includePlace = expect.objectContaining({ pointer: '/registries/0/include' });
 
 const config = (value: unknown) => ({ 'stepwright.config.json': JSON.stringify(value) });
@@ -61,7 +61,7 @@ describe('planCodegen with a configuration', () => {
     });
   });
 
-  test('takes `exclude` in place of its defaults', async () => {
+  test('replaces the default exclusions by `exclude`', async () => {
     await write({
       ...config({ registries: [{ include: ['src/**'], exclude: ['src/old/**'], out: './registry.ts' }] }),
       'src/a.test.ts': '',
@@ -90,7 +90,7 @@ describe('planCodegen with a configuration', () => {
     expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'], includePlace }]);
   });
 
-  test('says where a setting is wrong, and all that are', async () => {
+  test('reports all wrong settings with their locations', async () => {
     const text = [
       '{',
       '  "registrys": [],',
@@ -126,7 +126,7 @@ describe('planCodegen with a configuration', () => {
     expect(found[0]).toMatch(/^stepwright\.config\.json:1:\d+ /);
   });
 
-  test('takes severities by code, and refuses those that cannot be at their key', async () => {
+  test('reads severities by code, and refuses those that do not fit their code', async () => {
     const registries = [{ include: ['a.ts'], out: 'r.ts' }];
     const severity = { SW3010: 'off', SW3011: 'error', SW4013: 'warning' };
     await write({ ...config({ registries, severity }), 'a.ts': '' });
@@ -143,7 +143,7 @@ describe('planCodegen with a configuration', () => {
     expect(await faults()).toEqual([expect.stringContaining('`/severity/SW3010`')]);
   });
 
-  test('reads limits for modules, and refuses those that are none', async () => {
+  test('reads limits for modules, and refuses invalid ones', async () => {
     const registries = [{ include: ['*.ts'], out: 'r.ts' }];
     const moduleLimits = { cpuSeconds: 2.5, memoryMb: 512 };
     await write({ ...config({ registries, moduleLimits }), 'a.ts': '' });
@@ -155,7 +155,7 @@ describe('planCodegen with a configuration', () => {
     expect(diagnostics).toMatchObject([{ code: 'SW9002', hint: 'did you mean `cpuSeconds`?' }]);
   });
 
-  test('without registries has the one there is without a configuration', async () => {
+  test('without registries has the default registry', async () => {
     await write({
       'tsconfig.json': '{ "include": ["**/*"] }',
       ...config({ severity: { SW3010: 'off' } }),
@@ -181,7 +181,7 @@ describe('planCodegen with a configuration', () => {
     });
   });
 
-  test('without registries reports faults of its own, and that there are no sources', async () => {
+  test('without registries reports its faults, and missing sources', async () => {
     await write(config({ severity: { SW3001: 'off' } }));
     expect(await faults()).toEqual([
       expect.stringMatching(/^stepwright\.config\.json:1:\d+ SW9011 /),
@@ -208,7 +208,7 @@ describe('planCodegen with a configuration', () => {
     expect(await faults()).toEqual([expect.stringContaining('two registries are written to `gen/r.ts`')]);
   });
 
-  test('reports patterns that match nothing, and a tsconfig that is not there', async () => {
+  test('reports patterns that match nothing, and a missing tsconfig', async () => {
     await write(config({ tsconfig: 'ts.json', registries: [{ include: ['lib/**', 'x.ts'], out: 'r.ts' }] }));
     expect(await faults()).toEqual([
       expect.stringMatching(/^stepwright\.config\.json:1:\d+ SW9002 .*there is no file `ts.json`/),
@@ -231,13 +231,13 @@ describe('planCodegen with a configuration', () => {
     expect(await faults()).toEqual([expect.stringMatching(/^tsconfig\.json:2:34 SW9002 .*expected/)]);
   });
 
-  test('names the setting that a misspelt one is near to', async () => {
+  test('suggests the setting that is nearest to a misspelt one', async () => {
     await write({ 'stepwright.config.json': '{ "registries": [{ "includes": ["a.ts"], "out": "r.ts" }] }' });
     const { diagnostics } = await planCodegen({ root });
     expect(diagnostics.map(({ hint }) => hint)).toContain('did you mean `include`?');
   });
 
-  test('refuses to write over a source, before the classes in it are missed', async () => {
+  test('refuses to overwrite a source before it reports its classes as missing', async () => {
     const registries = [{ include: ['*.ts'], out: 'a.ts' }];
     await write({ ...config({ registries }), 'a.ts': 'export const mine = 1;\n', 'b.ts': '' });
     expect(await faults()).toEqual([
@@ -245,7 +245,7 @@ describe('planCodegen with a configuration', () => {
     ]);
   });
 
-  test('reports a configuration that was named and is not there', async () => {
+  test('reports a missing configuration file that was named', async () => {
     const { diagnostics } = await planCodegen({ root, configFile: 'gone.json' });
     expect(diagnostics).toMatchObject([{ code: 'SW9002', message: expect.stringContaining('no such file') }]);
   });
@@ -272,7 +272,7 @@ describe('planCodegen without a configuration', () => {
     });
   });
 
-  test('says what is missing in an empty folder', async () => {
+  test('names what is missing in an empty folder', async () => {
     expect(await faults()).toEqual([expect.stringMatching(/^SW9003 .*both missing/)]);
   });
 });

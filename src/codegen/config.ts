@@ -166,7 +166,7 @@ async function namedRegistries(
       const patterns = registry.include.map((pattern) => `\`${pattern}\``).join(', ');
       diagnostics.push(diagnostic('SW9003', includePlace, { patterns }));
     }
-    // Before anything else is said: what is left out of the sources would be missed everywhere.
+    // Checked before the sources are read: the file is not one of them, so its classes would be reported as missing.
     if (await isForeign(root, registry.out)) {
       diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
     }
@@ -217,7 +217,7 @@ function planOf(
   };
 }
 
-/** Overrides that cannot be carried out, each at its key. */
+/** Reports overrides that cannot be applied, each at its key. */
 function severityFaults(severity: Config['severity'], document: JsonDocument): Diagnostic[] {
   return Object.entries(severity).flatMap(([code, wanted]) =>
     applySeverity([], { [code]: wanted }).map((fault) => ({
@@ -240,7 +240,7 @@ function isSourceByDefault(file: string): boolean {
   return SOURCE_FILE.test(file) && !/\.d\.[cm]?ts$|\.(test|spec)\./.test(file);
 }
 
-/** A registry is no source: it would be read although it is about to be replaced. */
+/** Excludes registries from the sources: codegen would read a file that it is about to replace. */
 async function matchingFiles(
   root: string,
   { include, exclude = EXCLUDED_BY_DEFAULT }: RegistryConfig,
@@ -302,7 +302,7 @@ function issueFaults(
   return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, document.placeOf(pointer))];
 }
 
-/** The settings that may stand at a path of the configuration. */
+/** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);

@@ -13,7 +13,7 @@ export interface ClassHandle {
   readonly className: string;
   /** The name it is exported by; missing when it is not exported. */
   readonly exportName?: string;
-  /** Where the class's name stands. */
+  /** The location of the class's name. */
   readonly place: Place;
 }
 
@@ -36,16 +36,16 @@ export interface ToolDeclaration extends ClassHandle {
   readonly hasInputSchema: boolean;
   /** Type of `execute`'s first parameter, when it has one. */
   readonly inputType?: TypeSyntax;
-  /** Where that parameter stands. */
+  /** The location of that parameter. */
   readonly inputPlace?: Place;
-  /** Where each signature of an overloaded `execute` stands; missing where there is one. */
+  /** The location of each signature of an overloaded `execute`; absent if it is not overloaded. */
   readonly overloads?: readonly Place[];
-  /** What `execute` hands back, promises taken off. */
+  /** What `execute` returns, without promises. */
   readonly outputType?: TypeSyntax;
   readonly outputPlace?: Place;
 }
 
-/** The `hints` of a tool. Classes stand as they are written; `link` finds the tools they are. */
+/** The `hints` of a tool. Classes are kept as written; `link` resolves them to tools. */
 export interface HintsDeclaration {
   readonly category?: string;
   readonly next?: readonly ExpressionSyntax[];
@@ -61,7 +61,7 @@ export interface ResourceDeclaration extends ClassHandle {
   readonly uriPlace: Place;
   /** The variables of a template, in its order; missing for a resource with an address of its own. */
   readonly variables?: readonly string[];
-  /** Those of them whose values may climb. */
+  /** The variables whose values may contain `..`. */
   readonly dotSegments?: readonly string[];
   readonly title?: string;
   readonly description?: string;
@@ -74,13 +74,13 @@ export interface ResourceDeclaration extends ClassHandle {
 export interface WorkflowDeclaration extends ClassHandle {
   readonly name: string;
   readonly namePlace: Place;
-  /** Decorator options as literals, for the fingerprint. Handles stand as `{ $class: className }`. */
+  /** Decorator options as literals, for the fingerprint. Handles are `{ $class: className }`. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly instructions: readonly ExpressionSyntax[];
   readonly needsState: readonly ExpressionSyntax[];
   readonly args: readonly ArgDeclaration[];
   readonly steps: readonly StepDeclaration[];
-  /** Members that were meant as arguments or steps and have been reported: naming them is no further fault. */
+  /** Members that were meant as arguments or steps and have been reported. A use of one is not reported again. */
   readonly faultyFields: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export interface StateDeclaration extends ClassHandle {
   readonly initialPlace?: Place;
   /** The type of its `value`. */
   readonly type: TypeSyntax;
-  /** Where that field stands. */
+  /** The location of that field. */
   readonly typePlace: Place;
 }
 
@@ -110,11 +110,11 @@ export interface PromptDeclaration extends ClassHandle {
 export interface ArgDeclaration {
   /** The field's name. */
   readonly name: string;
-  /** The name callers know it by: that of the option `name`, else the field's. */
+  /** The name for callers: that of the option `name`, else the field's. */
   readonly argument: string;
   readonly place: Place;
   readonly optional: boolean;
-  /** Options as literals; `complete`, which is code, stands as `{ $function: true }`. */
+  /** Options as literals; `complete`, which is code, is `{ $function: true }`. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Each option as written. */
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
@@ -130,16 +130,16 @@ export interface StepDeclaration {
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
   /** False for a `done(…)` field without `@Step()`, which the decorators' metadata does not know. */
   readonly decorated: boolean;
-  /** Set where the type of the field is written out. */
+  /** Set if the field has a type annotation. */
   readonly isAnnotated?: true;
   readonly initializer: ExpressionSyntax;
-  /** Its own name or id has been reported: it is linked to find its other faults, and makes no node. */
+  /** Set if its name or id has been reported. It is still linked to find its other faults, and makes no node. */
   readonly isFaulty?: true;
 }
 
 /**
- * All that `extract` found. A class at fault is among them, so that what uses it is read and checked as well: its name
- * may be one that stands in for a missing or a taken one. Nothing is emitted then.
+ * All that `extract` found. Includes faulty classes, so that their uses are read and checked as well: a missing or
+ * duplicate name is then replaced. Nothing is emitted then.
  */
 export interface Declarations {
   readonly tools: readonly ToolDeclaration[];
@@ -149,15 +149,15 @@ export interface Declarations {
   readonly states: readonly StateDeclaration[];
   /** The classes that prompts and other functions name in text and messages. */
   readonly handles: readonly HandleSyntax[];
-  /** Classes that could not be read, which has been reported: using them is no further fault. */
+  /** Classes that could not be read, which has been reported. A use of one is not reported again. */
   readonly faulty: readonly FaultyClass[];
   /** Every file that was read, relative to the project root. */
   readonly files: readonly string[];
-  /** Those of them that have faults of their own: what they export is not known. */
+  /** The files with syntax errors: what they export is not known. */
   readonly brokenFiles: ReadonlySet<string>;
 }
 
-/** A decorated class that could not be read, known by where its name stands. */
+/** A decorated class that could not be read, identified by the location of its name. */
 export interface FaultyClass {
   readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
   readonly place: Place;
@@ -171,7 +171,7 @@ export interface LinkedWorkflow {
   readonly functions: readonly FunctionHandle[];
   /** The workflows its steps run, by name. */
   readonly runs: readonly { readonly step: StepDeclaration; readonly workflow: string }[];
-  /** False where steps or arguments were left out, since they are at fault. */
+  /** False if faulty steps or arguments were left out. */
   readonly isWhole: boolean;
 }
 
@@ -187,7 +187,7 @@ export interface FunctionHandle {
   readonly file: string;
   /** The name it is exported by, `default` included. */
   readonly exportName: string;
-  /** Where its name stands. */
+  /** The location of its name. */
   readonly place: Place;
 }
 
@@ -198,7 +198,7 @@ export interface LinkedPrompt {
   readonly arguments: readonly Input[];
 }
 
-/** What `hints` of a tool come to: tools by the names they are registered under. */
+/** The `hints` of a tool after `link`: tools by their registered names. */
 export interface LinkedHints {
   readonly category?: string;
   readonly next?: readonly string[];
@@ -206,7 +206,7 @@ export interface LinkedHints {
   readonly examples?: readonly Json[];
 }
 
-/** What every phase returns: its product and what it has to say about the input. */
+/** What every phase returns: its product, and its diagnostics about the input. */
 export interface Phase<T> {
   readonly value: T;
   readonly diagnostics: readonly Diagnostic[];

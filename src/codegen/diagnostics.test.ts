@@ -41,7 +41,7 @@ describe('a comment that silences', () => {
     expect(said([unused(3)], [ignore(text, 3)])).toEqual(['SW3011 3', `${code} 3`]);
   });
 
-  test('nothing is a warning, unless errors kept something from being looked at', () => {
+  test('nothing is a warning, unless errors kept checks from running', () => {
     const needless = ignore('SW3010: why', 3);
     expect(said([], [needless])).toEqual(['SW9013 3']);
     expect(said([unused(3)], [needless])).toEqual(['SW3011 3', 'SW9013 3']);
@@ -61,7 +61,7 @@ describe('the comments of a file', () => {
       .ignores()
       .map((each) => [each.text, ...each.lines]);
 
-  test('are about their own line, or about what stands below them down to its name', () => {
+  test('apply to their own line, or to the lines below them down to the name', () => {
     const text = `class A {
   a = 1; // stepwright-ignore SW3011: at its end
   // stepwright-ignore SW3012: above
@@ -108,7 +108,7 @@ describe('the comments of a file', () => {
 });
 
 describe('workingOn', () => {
-  test('names the innermost source, and keeps the error', () => {
+  test('names the innermost source, and keeps the error as its cause', () => {
     const cause = new RangeError('Maximum call stack size exceeded');
     const fail = (): never => {
       throw cause;

@@ -6,8 +6,8 @@ import type { IgnoreSyntax } from './syntax.js';
 /**
  * Leaves out the warnings that comments silence, `// stepwright-ignore SW3010: why`, and adds what is wrong with the
  * comments themselves: one without a code or a reason (SW9012), a code that does not exist (SW9010) or is an error's
- * (SW9011), and one that silences nothing (SW9013). The last is said only where nothing else is wrong: with errors
- * not everything was looked at.
+ * (SW9011), and one that silences nothing (SW9013). The last is reported only if there are no errors: with errors,
+ * some checks did not run.
  */
 export function applyIgnores(
   diagnostics: readonly Diagnostic[],
@@ -60,7 +60,7 @@ function covers({ code, syntax }: Ignore, { code: reported, severity, place }: D
   return line >= syntax.lines[0] && line <= syntax.lines[1];
 }
 
-/** What is wrong with a comment that silences a diagnostic: what follows its name in SW9012. */
+/** The problems of a comment that silences a diagnostic: the predicate in the message of SW9012. */
 const texts = {
   ignoreWithoutCode: 'names no code',
   ignoreWithoutReason: 'gives no reason',
@@ -98,7 +98,7 @@ export function workingOn<T>({ file, className }: CodegenSubject, work: () => T)
   }
 }
 
-/** The whole file is the place: an error of ours knows no better. */
+/** Reports a fault of codegen at the start of the file, since its location in the file is unknown. */
 export function internalFault({ subject, message }: InternalError): Diagnostic {
   const place = { file: subject.file, span: [1, 1, 1, 1] as const };
   return diagnostic('SW9014', place, { ...subject, reason: message });

@@ -2,13 +2,13 @@ import type { Json } from '../graph/json.js';
 import type { Place } from '../graph/place.js';
 
 /**
- * Source code as codegen sees it: plain data, free of any compiler's types. `source-host` makes it, `extract` reads it.
+ * Source code as codegen sees it: plain data, free of any compiler's types. `source` makes it, `extract` reads it.
  */
 export interface SourceFileSyntax {
   /** Relative to the project root, with `/`. */
   readonly file: string;
   readonly classes: readonly ClassSyntax[];
-  /** For every other module that imports this one and is imported by it, through however many. Usually none. */
+  /** One for every other module that imports this one and is imported by it, directly or not. Usually none. */
   readonly cycles: readonly ImportCycle[];
   /** The classes it names in prompt text and messages, outside of workflow classes. */
   readonly handles: readonly HandleSyntax[];
@@ -34,7 +34,7 @@ export interface HandleSyntax {
 export interface ImportCycle {
   /** The module, relative to the project root. */
   readonly file: string;
-  /** The shortest way back: the module an import stands in, and where. */
+  /** The shortest path back: the importing modules, and the locations of their imports. */
   readonly back: readonly { readonly file: string; readonly place: Place }[];
 }
 
@@ -43,21 +43,21 @@ export interface IgnoreSyntax {
   readonly place: Place;
   /** What follows the name of the comment, without white space around it. */
   readonly text: string;
-  /** The first and the last line it is about: its own, or those of what stands below it. */
+  /** The first and the last line it applies to: its own, or those of the code below it. */
   readonly lines: readonly [first: number, last: number];
 }
 
 export interface ClassSyntax {
   /** Empty for an anonymous class. */
   readonly name: string;
-  /** Where the name stands, or the `class` keyword. */
+  /** The location of the name, or of the `class` keyword. */
   readonly place: Place;
   readonly exported: boolean;
   /** The name it is exported by, `default` included. */
   readonly exportName?: string;
   /** The class it extends. */
   readonly base?: BaseSyntax;
-  /** Where `abstract` stands. */
+  /** The location of `abstract`. */
   readonly abstract?: Place;
   /** Where its type parameters are declared, from the first to the last. */
   readonly typeParameters?: Place;
@@ -65,7 +65,7 @@ export interface ClassSyntax {
   /** In written order. Like `methods` empty for a class without any decorator: nothing reads those. */
   readonly fields: readonly FieldSyntax[];
   readonly methods: readonly MethodSyntax[];
-  /** What is no field, in written order; parameters where they carry a decorator. */
+  /** Members that are not fields, in source order; parameters only if they have a decorator. */
   readonly others: readonly MemberSyntax[];
 }
 
@@ -79,7 +79,7 @@ export interface BaseSyntax {
   readonly fields: readonly { readonly name: string; readonly place: Place }[];
 }
 
-/** A member of a class that is no field, or a parameter of one. */
+/** A member of a class that is not a field, or a parameter of a member. */
 export interface MemberSyntax {
   /** Empty for a static block and an index signature. */
   readonly name: string;
@@ -90,7 +90,7 @@ export interface MemberSyntax {
     | 'a static block'
     | 'an index signature'
     | 'a parameter';
-  /** Where its name stands, or what it begins with. */
+  /** The location of its name, or of its first token. */
   readonly place: Place;
   readonly decorators: readonly DecoratorSyntax[];
 }
@@ -122,7 +122,7 @@ export type MethodFault = 'static' | 'private' | 'protected' | 'abstract' | 'a f
 /** A method, or a field that holds a function. Of overloads there is one for each signature that callers see. */
 export interface MethodSyntax {
   readonly name: string;
-  /** Where its name stands; for an inherited one, where the base class is named. */
+  /** The location of its name; for an inherited method, of the base class's name. */
   readonly place: Place;
   readonly isInherited?: true;
   readonly fault?: MethodFault;
@@ -135,7 +135,7 @@ export interface MethodSyntax {
 export interface ParameterSyntax {
   readonly name: string;
   readonly place: Place;
-  /** Of the first parameter alone: what follows it is a context of ours. */
+  /** Of the first parameter only: the second is the context of the server. */
   readonly type?: TypeSyntax;
 }
 
@@ -160,11 +160,11 @@ export interface PropertySyntax {
   /** Set where it is declared as `Arg<T, 'default'>`. */
   readonly hasDefault?: true;
   readonly type: TypeSyntax;
-  /** Where its name stands; missing outside of the project. */
+  /** The location of its name; absent outside the project. */
   readonly place?: Place;
 }
 
-/** The name of a type that leads nowhere, so that the type is `any`. */
+/** A type name that does not resolve, so that the type is `any`. */
 export interface UnresolvedType {
   readonly name: string;
   readonly place: Place;
@@ -198,7 +198,7 @@ export type TypeSyntax = { readonly notes?: TypeNotes } & (
       readonly values: TypeSyntax;
     }
   | { readonly kind: 'union'; readonly members: readonly TypeSyntax[] }
-  /** A type that holds itself: a `ref` of this name in it, or later in the whole, stands for it. */
+  /** A type that contains itself: a `ref` of this name, in it or later, refers to it. */
   | { readonly kind: 'recursive'; readonly name: string; readonly type: TypeSyntax }
   | { readonly kind: 'ref'; readonly name: string }
   /** No JSON form; `text` is the type as TypeScript prints it. */
@@ -233,7 +233,7 @@ export type SymbolSyntax =
     }
   | { readonly kind: 'unresolved'; readonly name: string; readonly from?: ImportedModule };
 
-/** A module that a name is imported from in vain. */
+/** A module that does not export an imported name, or does not exist. */
 export interface ImportedModule {
   /** As written: `./tools.js`. */
   readonly specifier: string;
@@ -277,14 +277,14 @@ export interface Unsupported {
   readonly instead?: string;
 }
 
-/** The name of a parameter that is taken apart, which is no name of an author. */
+/** The name of a destructured parameter, which no author can write. */
 export const PATTERN = '(item)';
 
 /** A name that a pattern binds: of `({ id: key = 'none' })` it is `key`. */
 export interface PatternName {
   readonly name: string;
   readonly place: Place;
-  /** What it stands for, read from {@link PATTERN}. */
+  /** Its value, read from {@link PATTERN}. */
   readonly value: ExpressionSyntax;
 }
 
@@ -299,9 +299,9 @@ export type ExpressionSyntax = ExpressionBase &
     | {
         readonly kind: 'literal';
         readonly value: Json;
-        /** Set for text that stands in the source as it is, without escapes: offsets in it are offsets in the source. */
+        /** Set for text without escapes: offsets in it are offsets in the source. */
         readonly verbatim?: true;
-        /** The name of the constant it was written by: `LIMIT`, `Color.Red`. Where a literal is asked for, it is none. */
+        /** The name of the constant: `LIMIT`, `Color.Red`. Where a literal is required, a constant is refused. */
         readonly constant?: string;
       }
     | { readonly kind: 'undefined' }
@@ -399,7 +399,7 @@ export function withoutUndefined(type: TypeSyntax): TypeSyntax {
     : { ...type, kind: 'union', members };
 }
 
-/** A type with notes laid over its own: what they say wins, the rest stays. */
+/** A type with notes added to its own; the added ones win. */
 export function withNotes(type: TypeSyntax, notes: TypeNotes | undefined): TypeSyntax {
   if (notes === undefined) return type;
   const said = new Set(notes.tags.map(({ name }) => name));
@@ -455,7 +455,7 @@ function printProperty({ name, optional, type }: PropertySyntax): string {
   return `${name}${optional ? '?' : ''}: ${printType(type)}`;
 }
 
-/** The first name in a type that leads nowhere: nothing else that is said of the type would be certain. */
+/** The first name in a type that does not resolve: further diagnostics of the type would be unreliable. */
 export function unresolvedType(type: TypeSyntax): UnresolvedType | undefined {
   switch (type.kind) {
     case 'unknown':
@@ -485,7 +485,7 @@ function firstUnresolved(types: readonly TypeSyntax[]): UnresolvedType | undefin
   return undefined;
 }
 
-/** Why a name leads nowhere, as the end of a sentence. */
+/** Why a name does not resolve, as the end of a sentence. */
 export function whyUnresolved({ specifier, isModuleKnown }: UnresolvedType): string {
   if (specifier === undefined) return 'it is not declared';
   return isModuleKnown

@@ -26,7 +26,7 @@ interface VerbFacts {
   readonly makes: 'node' | 'container' | 'effect' | 'end' | 'nodes' | 'value';
 }
 
-/** All verbs, those of steps before those that are values. One that authors can import and is missing is a type error. */
+/** All verbs, those of steps before those that are values. An exported verb without a row is a type error. */
 const FACTS = {
   call: { arguments: 3, makes: 'node' },
   read: { arguments: 2, makes: 'node' },
@@ -59,12 +59,12 @@ export type StepVerb = { [V in Verb]: Facts[V]['makes'] extends 'value' ? never 
 /** All verbs: those of steps, and those that are values. */
 export const VERBS = Object.keys(FACTS) as readonly Verb[];
 
-/** What a step may do by a verb. */
+/** The verbs of steps. */
 const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
 
 const ASK_VERBS = VERBS.filter((verb): verb is AskVerb => verb.startsWith('ask.'));
 
-/** What is known of a verb by its name. */
+/** The facts of a verb. */
 export function factsOf(verb: Verb): VerbFacts {
   return FACTS[verb];
 }
@@ -179,7 +179,7 @@ function expressionsIn(parts: readonly (string | ExpressionSyntax)[]): readonly 
   return parts.filter((part) => typeof part !== 'string');
 }
 
-/** An expression and everything in it, the outermost first. Without recursion: what is written may be deep. */
+/** An expression and everything in it, the outermost first. Iterative, since source code may be deeply nested. */
 export function* allPartsOf(syntax: ExpressionSyntax): Generator<ExpressionSyntax> {
   const open = [syntax];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -216,7 +216,7 @@ export function outcomeVerbs(syntax: ExpressionSyntax): readonly Verb[] {
   return outcomeCalls(syntax).flatMap((call) => verbOf(call) ?? []);
 }
 
-/** Whether an expression is carried out as steps, and not computed. */
+/** Whether an expression runs as steps instead of being computed. */
 export function makesSteps(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   switch (inner.kind) {
@@ -242,7 +242,7 @@ export function stepReadFrom(syntax: ExpressionSyntax): CallSyntax | undefined {
   return stepVerbOf(object) === undefined ? undefined : object;
 }
 
-/** Whether an expression has no value whatever happens: it ends the run, or what it stands in. */
+/** Whether an expression never has a value: it ends the run, or the enclosing scope. */
 export function neverGives(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind === 'conditional') return neverGives(inner.then) && neverGives(inner.else);
@@ -255,13 +255,13 @@ export function madeBy(syntax: ExpressionSyntax): ReturnType<typeof factsOf>['ma
   return verb && factsOf(verb).makes;
 }
 
-/** Whether an expression is one node that ends the run, or what it stands in, at once. */
+/** Whether an expression is one node that ends the run, or the enclosing scope, at once. */
 export function endsAtOnce(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   return inner.kind === 'call' && neverGives(inner) && !uses(inner, 'read');
 }
 
-/** Whether a verb stands anywhere in an expression. */
+/** Whether an expression uses a verb anywhere. */
 export function uses(syntax: ExpressionSyntax, verb: Verb): boolean {
   return verbOf(syntax) === verb || partsOf(syntax).some((part) => uses(part, verb));
 }
@@ -271,14 +271,14 @@ export function isFail(syntax: ExpressionSyntax): boolean {
   return stepVerbOf(unwrap(syntax)) === 'fail';
 }
 
-/** Whether an expression gives nothing, whatever it is about. */
+/** Whether an expression is always `undefined`. */
 export function isNothing(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind === 'undefined') return true;
   return inner.kind === 'conditional' && isNothing(inner.then) && isNothing(inner.else);
 }
 
-/** The side of a condition that is there, where the other one is `undefined`. */
+/** The other side of a condition of which one side is `undefined`. */
 export function onlySide({
   then,
   else: otherwise,
@@ -288,8 +288,8 @@ export function onlySide({
 }
 
 /**
- * Whether a step is one node, whose value is all that the step gives. Another value may then stand in for it, and a
- * condition is asked once.
+ * Whether a step is one node whose value is the step's. Another value may then replace it, and a condition is
+ * evaluated once.
  */
 export function isOneNode(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
@@ -301,12 +301,12 @@ export function isOneNode(syntax: ExpressionSyntax): boolean {
   if (inner.kind !== 'call') return false;
   const makes = madeBy(inner);
   if (makes === undefined) return true;
-  // A value that is transformed is made by a node of its own.
+  // A transformed value has a node of its own.
   if (optionOf(inner, 'transform') !== undefined) return false;
   return makes === 'node' || makes === 'container';
 }
 
-/** `value ?? fail(…)`, and `condition ? value : fail(…)`: a value from which on something is certain. */
+/** `value ?? fail(…)`, and `condition ? value : fail(…)`: later steps may rely on the value or the condition. */
 export function isRequirement(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind === 'binary') return inner.operator === '??' && isFail(inner.right);
@@ -315,7 +315,7 @@ export function isRequirement(syntax: ExpressionSyntax): boolean {
   return (isFail(then) && !makesSteps(otherwise)) || (isFail(otherwise) && !makesSteps(then));
 }
 
-/** Whether a step is a `chain`, in an arm of a condition perhaps. */
+/** Whether a step is a `chain`, perhaps in an arm of a condition. */
 export function isChain(syntax: ExpressionSyntax): boolean {
   return outcomeCalls(syntax).some((call) => stepVerbOf(call) === 'chain');
 }

@@ -58,7 +58,7 @@ test.each([
 });
 
 describe('writeOutput', () => {
-  test('says which part of the path is a file', async () => {
+  test('names the part of the path that is a file', async () => {
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
     expect((await writeOutput(root, output))?.message).toBe(
       '`generated/registry.ts` cannot be written: `generated` is no folder',
@@ -112,7 +112,7 @@ function putFile(name: string, time?: Date): string {
 
 const remove = () => removeStaleFiles(folder, (name) => name === 'registry.ts');
 
-test('removes what dead processes, and this one, have left', () => {
+test('removes the temporary files of dead processes and of this one', () => {
   // It has ended by now.
   const { pid: dead } = spawnSync(process.execPath, ['--version']);
   putFile(nameOf(dead));
@@ -121,7 +121,7 @@ test('removes what dead processes, and this one, have left', () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('leaves alone what a process writes now', () => {
+test('keeps files that a process is writing', () => {
   const { temporary, release } = takeTemporaryName(path.join(folder, 'registry.ts'));
   const own = putFile(path.basename(temporary));
   const parent = putFile(nameOf(process.ppid));
@@ -133,20 +133,20 @@ test('leaves alone what a process writes now', () => {
   expect(readdirSync(folder).sort()).toEqual([parent, elsewhere].sort());
 });
 
-test('removes what a process that cannot be asked about has left long ago', () => {
+test('removes old files of unknown processes', () => {
   putFile(nameOf(process.ppid), LONG_AGO);
   putFile(nameOf(1).replace(/\.[0-9a-f]{8}-/, '.00000000-'), LONG_AGO);
   remove();
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('leaves alone what is not ours', () => {
+test('keeps files that codegen did not write', () => {
   const names = ['.registry.ts.swp', '.registry.ts.tmp', 'registry.ts', nameOf(2 ** 30, 'other.ts'), 'a.tmp'];
   for (const name of names) putFile(name, LONG_AGO);
   remove();
   expect(readdirSync(folder).sort()).toEqual([...names].sort());
 });
 
-test('says nothing of a folder that is not there', () => {
+test('accepts a missing folder', () => {
   expect(() => removeStaleFiles(path.join(folder, 'none'), () => true)).not.toThrow();
 });

@@ -13,7 +13,7 @@ export interface OutputFile {
   readonly text: string;
 }
 
-/** How a file on disk compares with what codegen would write. `foreign`: something else stands in its place. */
+/** How a file on disk compares with what codegen would write. `foreign`: codegen did not write it. */
 export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
 /** Compares a file with what should be in it. Line ends may have been changed by a checkout. */
@@ -23,7 +23,7 @@ export async function outputState(root: string, { file, text }: OutputFile): Pro
   return present.text === text ? 'current' : 'stale';
 }
 
-/** Whether something stands in the place of an output that codegen has not written. */
+/** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
   return (await readPresent(root, file)) === 'foreign';
 }
@@ -63,13 +63,13 @@ export async function writeOutput(root: string, { file, text }: OutputFile): Pro
   }
 }
 
-/** Removes what a run that was killed has left beside an output. */
+/** Removes temporary files that a killed run left beside an output. */
 export function removeRemains(root: string, file: string): void {
   const target = path.join(root, file);
   removeStaleFiles(path.dirname(target), (name) => name === path.basename(target));
 }
 
-/** What stands in the way, in words; of what is rare, the system's own. */
+/** The cause in words; for rare causes, the system's message. */
 function reasonOf(error: unknown, root: string): string {
   const { code, path: at } = error as NodeJS.ErrnoException;
   const where = at === undefined ? 'it' : `\`${path.relative(root, at).split(path.sep).join('/')}\``;
@@ -96,12 +96,12 @@ function reasonOf(error: unknown, root: string): string {
 /** Files are written under such a name first: `.registry.ts.1a2b3c4d-4711-5e6f7a8b.tmp` names machine and process. */
 const NAME = /^\.(.+)\.([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.tmp$/;
 
-/** A file of a process that cannot be asked about is left alone for so long, in milliseconds: a write takes far less. */
+/** The age in milliseconds at which a file of an unknown process is removed. A write takes far less. */
 const MAX_AGE_MS = 3_600_000;
 
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 
-/** The names that this process writes under at the moment. */
+/** The temporary names that this process is using. */
 const open = new Set<string>();
 
 /** A name in the folder of the target, since a rename does not cross file systems. It is taken until it is released. */
@@ -113,8 +113,8 @@ export function takeTemporaryName(target: string): { readonly temporary: string;
 }
 
 /**
- * Removes what processes that were killed have left in a folder. Files of others, and of processes that may still write,
- * stay.
+ * Removes temporary files that killed processes left in a folder. Other files, and those of processes that may still
+ * write, remain.
  *
  * @param isOurs - whether codegen writes a file of this name there.
  */
@@ -127,7 +127,7 @@ export function removeStaleFiles(folder: string, isOurs: (name: string) => boole
     try {
       if (isDead || Date.now() - statSync(path).mtimeMs > MAX_AGE_MS) rmSync(path, { force: true });
     } catch {
-      // Another run has removed it, or it is not permitted: it does no harm.
+      // Another run has removed it, or removal is not permitted: the file does no harm.
     }
   }
 }
@@ -140,7 +140,7 @@ function entriesOf(folder: string): readonly string[] {
   }
 }
 
-/** False for this process too: what it writes at the moment is known. */
+/** False for this process too, whose temporary files are known. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

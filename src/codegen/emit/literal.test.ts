@@ -38,7 +38,7 @@ describe('printLiteral', () => {
     expect(printLiteral(value)).toBe("{ ['__proto__']: { a: 1 } }");
   });
 
-  test('breaks what does not fit on a line, and ends every line without a space', () => {
+  test('breaks values that do not fit on a line, without trailing spaces', () => {
     const text = printLiteral({
       list: Array.from({ length: 60 }, (_, i) => `item ${i}`),
       'no-name': { a: 'b' },
@@ -67,7 +67,7 @@ describe('printString', () => {
     expect(printString(`it's "so"`)).toBe(`"it's \\"so\\""`);
   });
 
-  test('makes visible what an editor would hide or turn around', () => {
+  test('escapes characters that editors hide or reorder', () => {
     expect(printString('a\u202eb\u2028c\ufeffd\u0085')).toBe("'a\\u202eb\\u2028c\\ufeffd\\u0085'");
   });
 });

@@ -14,7 +14,7 @@ export interface LiteralObject {
   readonly [key: string]: Literal | undefined;
 }
 
-/** What fits into this many columns stands on one line. */
+/** Values that fit into this many columns are printed on one line. */
 const WIDTH = 110;
 
 /**
@@ -61,7 +61,7 @@ function printFlat(value: Literal): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-/** Long text with line breaks stands in one piece per line, so that a changed line is one line of a diff. */
+/** Long text with line breaks is printed as one literal per line, so that a changed line is one line of a diff. */
 function printLines(text: string, indent: number): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   if (lines.length < 2) return printString(text);

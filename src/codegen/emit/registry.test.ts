@@ -96,7 +96,7 @@ describe('emitRegistry', () => {
     );
   });
 
-  test('is the same wherever in its file a workflow stands', () => {
+  test('does not depend on the location of a workflow in its file', () => {
     const moved = JSON.parse(
       JSON.stringify(graph).replaceAll('[9,', '[99,').replaceAll('[5,', '[55,'),
     ) as Graph;
@@ -117,7 +117,7 @@ describe('emitRegistry', () => {
     expect(text).toContain(`checksum: '${checksum}'`);
   });
 
-  test('names nothing where there is nothing', () => {
+  test('has the type `never` for the names of empty tables', () => {
     const text = emitRegistry({ tools: [], resources: [], workflows: [] }, 'generated/registry.ts');
     expect(text.startsWith(`${REGISTRY_HEADER}\n`)).toBe(true);
     expect(text).toContain('export type ToolName = never;');
@@ -169,7 +169,7 @@ describe('emitRegistry', () => {
     );
   });
 
-  test('has their data in its checksum, and nothing of them where there are none', () => {
+  test('includes their data in its checksum, and omits empty tables', () => {
     const checksum = (each: RegistryContent) => /checksum: '(\w+)'/.exec(emitRegistry(each, 'r.ts'))?.[1];
     const [first, ...others] = more.functions ?? [];
     const changed = { ...more, functions: [{ ...first!, hash: 'other' }, ...others] };
@@ -179,7 +179,7 @@ describe('emitRegistry', () => {
     );
   });
 
-  test('says where it is itself when its resources are files', () => {
+  test('has its own module URL when its resources are files', () => {
     const [intro] = content.resources;
     const file = { ...intro!, data: { uri: 'resource://x/intro', file: 'src/intro.png', fingerprint: 'f3' } };
     expect(emitRegistry({ ...content, resources: [file] }, 'r.ts')).toContain('  module: import.meta.url,\n');
@@ -227,7 +227,7 @@ describe('importExports', () => {
     expect([first, second, own].map(imports.nameOf)).toEqual(['Add', 'Add2', 'registry2']);
   });
 
-  test('never takes an alias that is a name of its own', () => {
+  test('never uses an alias that is the name of another class', () => {
     const imports = importExports(
       [exportHandle('a.ts', 'Add'), exportHandle('b.ts', 'Add2'), exportHandle('c.ts', 'Add')],
       'r.ts',
@@ -254,7 +254,7 @@ describe('importExports', () => {
     ]);
   });
 
-  test('imports a class once that was given twice', () => {
+  test('imports a repeated class once', () => {
     const add = exportHandle('a.ts', 'Add');
     expect(importExports([add, { ...add }], 'r.ts', []).statements).toHaveLength(1);
   });

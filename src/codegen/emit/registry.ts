@@ -155,7 +155,7 @@ function withoutPlaces(entry: EntryContent<{ readonly graph: Graph }>): EntryCon
   return { ...entry, data: { ...entry.data, graph } };
 }
 
-/** What a reader looks for first stands first; canonical JSON has sorted the rest. */
+/** Puts the keys that readers look for first; canonical JSON has sorted the rest. */
 const LEADING = ['graphVersion', 'name', 'id', 'key', 'kind', 'root'];
 
 function leadingFirst(value: Json): Json {
@@ -198,7 +198,7 @@ function unionOf(entries: readonly EntryContent[]): string {
 /** An export of a source file: a class, or a function, whose name then replaces the class's. */
 type ExportHandle = Pick<ClassHandle, 'file' | 'className' | 'exportName'>;
 
-/** The import statements of a registry, and the name each export goes by in it. */
+/** The import statements of a registry, and the local name of each export. */
 export interface RegistryImports {
   readonly statements: readonly string[];
   /** @throws Error for an export that was not among the imported ones. */

@@ -36,7 +36,7 @@ export interface DecoratedClass {
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
-/** Reads a class under @Tool. What has a fault is reported, and left out or stood in for. */
+/** Reads a class under @Tool. Faulty parts are reported, and left out or replaced. */
 export function readTool(decorated: DecoratedClass): ToolDeclaration {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Tool', syntax.name, report);
@@ -73,7 +73,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
   };
 }
 
-/** What the tool says of its effects; the rules of these options admit nothing else. */
+/** The tool's declared effects; the rules of these options admit nothing else. */
 function readEffects({ values }: ReadOptions): Pick<ToolDeclaration, 'annotations' | 'retrySafety'> {
   return {
     ...('annotations' in values ? { annotations: values.annotations as ToolAnnotations } : {}),
@@ -134,7 +134,7 @@ function readReferences(
   });
 }
 
-/** Reads a class under @Resource; nothing without an address. What else has a fault is reported, and left out. */
+/** Reads a class under @Resource; nothing without an address. Other faulty parts are reported and left out. */
 export function readResource(decorated: DecoratedClass): ResourceDeclaration | undefined {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Resource', syntax.name, report);
@@ -165,7 +165,7 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
   };
 }
 
-/** The variables that may climb; a name that is none of the template is reported. */
+/** The variables whose values may contain `..`; a name that the template lacks is reported. */
 function dotSegmentsOf(
   { values, syntax }: ReadOptions,
   resource: string,
@@ -276,7 +276,7 @@ function checkTemplate(
   return undefined;
 }
 
-/** Reads a class under @Workflow. What has a fault is reported, and left out or stood in for. */
+/** Reads a class under @Workflow. Faulty parts are reported, and left out or replaced. */
 export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Workflow', syntax.name, report);
@@ -304,7 +304,7 @@ export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
     instructions: instructions ?? [],
     needsState: needsState ?? [],
     ...fields,
-    // Each has been reported once; naming it is no further fault.
+    // Each has been reported; a use of one is not reported again.
     faultyFields: [
       ...fields.faultyFields,
       ...[...plainFields, ...plainMembers, ...(syntax.base?.fields ?? [])].map((member) => member.name),
@@ -316,7 +316,7 @@ function classHandle(handle: ExpressionSyntax): { readonly $class: string } {
   return { $class: symbolOf(handle)?.name ?? '' };
 }
 
-/** Reads a class under @Prompt. What has a fault is reported, and left out or stood in for. */
+/** Reads a class under @Prompt. Faulty parts are reported, and left out or replaced. */
 export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
   const { syntax, handle, decorator, report } = decorated;
   const options = readOptions(decorator, 'Prompt', syntax.name, report);
@@ -345,7 +345,7 @@ export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
   };
 }
 
-/** Reads a class under @State; nothing when it has no `value`. What else has a fault is reported, and left out. */
+/** Reads a class under @State; nothing when it has no `value`. Other faulty parts are reported and left out. */
 export function readState({
   syntax,
   handle,

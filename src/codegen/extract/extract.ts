@@ -31,8 +31,8 @@ const KINDS = {
 type ClassDecorator = keyof typeof KINDS;
 
 /**
- * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported. Only a class
- * that cannot be read is left out: one that cannot be registered is still one that others may use.
+ * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported. Only a
+ * class that cannot be read is left out: others may use one that cannot be registered.
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
   const diagnostics: Diagnostic[] = [];
@@ -99,7 +99,7 @@ function readClass(
   }
   const { exportName, name: className, place } = syntax;
   const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
-  // Nobody imports a field of state: its name and its type are all there is to it.
+  // A registry imports no field of state: only its name and its type are used.
   if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);

@@ -16,11 +16,11 @@ import { ownDecorators, placeOfOption, type ReadOptions, readOptions, textOption
 
 type Report = (diagnostic: Diagnostic) => void;
 
-/** What the fields of a workflow come to. */
+/** The fields of a workflow, by role. */
 export interface Fields extends Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields'> {
-  /** Fields that are neither an argument nor a step, and carry no decorator of ours. */
+  /** Fields that are neither an argument nor a step, and have no stepwright decorator. */
   readonly plainFields: readonly FieldSyntax[];
-  /** The same of the other members. */
+  /** Other members without a stepwright decorator. */
   readonly plainMembers: readonly MemberSyntax[];
 }
 
@@ -78,7 +78,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   Step: 'a step is a field: `@Step() name = call(…)`',
 };
 
-/** Reports our decorators on what is no field; true where there is one. */
+/** Reports stepwright decorators on a member that is not a field; true if it has one. */
 function refuseMember({ what, decorators }: MemberSyntax, report: Report): boolean {
   const { found, misspelt } = ownDecorators(decorators, report);
   for (const { name: decorator, syntax } of found) {
@@ -141,7 +141,7 @@ function readStep(
   };
 }
 
-/** Reports arguments that a verb does not take, in whatever place of a step it stands. */
+/** Reports arguments that a verb does not take, anywhere in a step. */
 function refuseSurplus(initializer: ExpressionSyntax, report: Report): void {
   for (const part of allPartsOf(initializer)) {
     const verb = verbOf(part);
@@ -195,7 +195,7 @@ function checkComplete(syntax: ExpressionSyntax | undefined, report: Report): vo
   report(diagnostic('SW1012', given.place, params));
 }
 
-/** Reports every member of a workflow class that is neither a step nor an argument nor a result: nothing would read it. */
+/** Reports every member of a workflow class that is not a step, an argument or a result: nothing would read it. */
 export function refuseOthers(
   { name: className }: ClassSyntax,
   fields: readonly FieldSyntax[],

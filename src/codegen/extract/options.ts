@@ -19,7 +19,7 @@ export interface OptionRule {
   readonly expected: string;
   /** The options inside, where the value is an object of options. */
   readonly inner?: OptionRules;
-  /** The options inside of each property, where the value is an object of such objects. */
+  /** The options of each property, where the value is an object of such objects. */
   readonly each?: () => OptionRules;
 }
 

@@ -18,10 +18,10 @@ export interface OwnDecorator {
   readonly syntax: DecoratorSyntax;
 }
 
-/** What the decorators of one class or field come to. */
+/** The stepwright decorators of one class or field. */
 export interface OwnDecorators {
   readonly found: readonly OwnDecorator[];
-  /** Decorators that were most likely meant to be ours, and have been reported. */
+  /** Decorators that were most likely meant as stepwright's, and have been reported. */
   readonly misspelt: readonly DecoratorName[];
 }
 
@@ -40,7 +40,7 @@ export function ownDecorators(
     }
     if (callee.kind !== 'unresolved' && callee.kind !== 'stepwright') continue;
     const meant = isDecoratorName(callee.name) ? callee.name : nearestDecorator(callee.name);
-    // What is imported from this package was meant to be ours, however it is spelt.
+    // An import from this package was meant as a stepwright decorator, however it is spelt.
     if (meant === undefined && callee.kind === 'unresolved') continue;
     if (meant !== undefined) misspelt.push(meant);
     const suggestion = meant === callee.name ? undefined : meant;
@@ -67,7 +67,7 @@ export interface ReadOptions {
 
 /**
  * Reads the options of a decorator without running any code.
- * @param owner the class or field it stands on, for messages.
+ * @param owner the decorated class or field, for messages.
  */
 export function readOptions(
   decorator: DecoratorSyntax,
@@ -270,7 +270,7 @@ function read(syntax: ExpressionSyntax, path: readonly (string | number)[]): Sta
       for (const entry of syntax.entries) {
         if ('spread' in entry) return { ok: false, place: entry.spread.place, path: [...path, '...'] };
         if ('unsupported' in entry) return { ok: false, place: entry.place, path };
-        // As a literal this key sets the prototype and is no key at all.
+        // In an object literal this key sets the prototype.
         if (entry.key === '__proto__')
           return { ok: false, place: entry.keyPlace, path: [...path, entry.key] };
         const value = read(entry.value, [...path, entry.key]);
@@ -303,7 +303,7 @@ export function placeOfOption(options: ReadOptions, name: string, fallback: Plac
   return ownProperty(options.syntax, name)?.place ?? fallback;
 }
 
-/** The classes an option lists, as they are written; nothing where it was not given, or is no list that is written out. */
+/** The classes an option lists, as written; nothing if it is absent or not an array literal. */
 export function readClasses(
   decorator: DecoratorName,
   option: string,

@@ -242,7 +242,7 @@ const STRICTER = [
 ];
 
 describe('lowerExpression', () => {
-  test('keeps the meaning that a source has in JavaScript', () => {
+  test('keeps the meaning of the source in JavaScript', () => {
     const seed = Date.now();
     const sources = fc.sample(source, { numRuns: 600, seed });
     const scopes = fc.sample(fc.record(fields, { noNullPrototype: true }), { numRuns: 8, seed });

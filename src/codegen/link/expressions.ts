@@ -202,7 +202,7 @@ class Lowering {
     return readKey(of, key, linkOf(syntax));
   }
 
-  /** The object of an access. Parentheses end an optional chain, and so does a function that is no method. */
+  /** The object of an access. Parentheses end an optional chain; in the tree a function that is not a method does. */
   #chain(object: ExpressionSyntax, path: Path): Expr | undefined {
     const of = this.lower(object, path);
     const isEnded = object.kind === 'parenthesized' && of !== undefined && hasOptional(of);

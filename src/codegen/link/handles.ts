@@ -19,20 +19,20 @@ import type { ExpressionSyntax, FunctionSymbol, ImportedModule, SymbolSyntax } f
 import { allPartsOf, symbolOf, unwrap, VERBS } from '../verbs.js';
 import { print } from './describe.js';
 
-/** Finds what a class stands for when it is named in a verb, a text or an option. */
+/** Resolves the classes that verbs, texts and options name. */
 export interface Handles {
-  /** Nothing where the class is no tool; that has been reported. */
+  /** Nothing if the class is not a tool, which has been reported. */
   tool(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ToolDeclaration | undefined;
   resource(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ResourceDeclaration | undefined;
   workflow(syntax: ExpressionSyntax | undefined, verb: string, at: Place): WorkflowDeclaration | undefined;
   state(syntax: ExpressionSyntax | undefined, verb: string, at: Place): StateDeclaration | undefined;
-  /** What stands for a class in text: the name of a tool or workflow, the address of a resource. */
+  /** The text for a class: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax, verb?: string): string | undefined;
-  /** True for a name whose module has a fault of its own: what it means is not known, and no further fault. */
+  /** True for a name whose module has syntax errors: what it means is not known, and it is not reported. */
   isExcused(symbol: SymbolSyntax | undefined): boolean;
 }
 
-/** Indexes what was declared. Classes are known by where their name stands, so that equal names do no harm. */
+/** Indexes the declarations. Classes are identified by the location of their name, since names may be equal. */
 export function handlesOf(declarations: Declarations, report: (diagnostic: Diagnostic) => void): Handles {
   const tools = indexByPlace(declarations.tools);
   const resources = indexByPlace(declarations.resources);
@@ -151,7 +151,7 @@ function notAClass(
   }
 }
 
-/** A name that nothing is known by: another class, or one whose import is missing. */
+/** A name that resolves to nothing: a misspelt class, or one whose import is missing. */
 function notImported(syntax: ExpressionSyntax, className: string, known: readonly Known[]): Diagnostic {
   const file = known.find((each) => each.className === className)?.file;
   const names = known.map((each) => each.className);
@@ -160,7 +160,7 @@ function notImported(syntax: ExpressionSyntax, className: string, known: readonl
   return diagnostic('SW3007', syntax.place, { className, suggestion }, { hint });
 }
 
-/** A name that its module does not export, or does no longer. */
+/** A name that its module does not export. */
 function notExported(
   place: Place,
   { specifier, name, exports }: ImportedModule,
@@ -255,7 +255,7 @@ export class Functions {
   }
 }
 
-/** Reports a function that calls a verb: codegen reads verbs in the class of a workflow, and everywhere else they throw. */
+/** Reports a function that calls a verb: verbs throw everywhere but in a workflow class, where codegen reads them. */
 export function callsVerb(
   { name, verb }: FunctionSymbol,
   at: Place,
@@ -267,7 +267,7 @@ export function callsVerb(
   return true;
 }
 
-/** The functions that an expression mentions, called there or handed on. */
+/** The functions that an expression mentions, called or passed. */
 function* functionsIn(syntax: ExpressionSyntax): Generator<FunctionSymbol> {
   for (const part of allPartsOf(syntax)) {
     const symbol = symbolOf(part);
@@ -275,12 +275,12 @@ function* functionsIn(syntax: ExpressionSyntax): Generator<FunctionSymbol> {
   }
 }
 
-/** A default export goes by the name it is declared by. */
+/** The name of an export; of a default export, the name of its declaration. */
 function exportedName({ exportName, name }: FunctionSymbol): string {
   return exportName === undefined || exportName === 'default' ? name : exportName;
 }
 
-/** Nothing where the table's own advice, to export it, is the repair. */
+/** Nothing where the diagnostic's own hint, to export it, is the repair. */
 function hintFor({ exportName, why }: FunctionSymbol): string | undefined {
   if (exportName === undefined && why !== 'its source is not part of the project') return undefined;
   return 'write a function of your own that computes the value at once, and export it at the top level';

@@ -98,7 +98,7 @@ function placeOfRule(
   return syntax?.place;
 }
 
-/** Of a list of anything, what `itemType` says is all there is to know. */
+/** The schema of a list. For items of an unknown type, `itemType` says all. */
 function schemaOfList(type: TypeSyntax): JsonSchema | undefined {
   const isOpen = type.kind === 'array' && type.items.kind === 'unknown';
   return isOpen ? { type: 'array' } : schemaOfArg(type);
@@ -167,9 +167,9 @@ export function linkPrompts({ prompts }: Pick<Declarations, 'prompts'>): Phase<r
   return { value, diagnostics };
 }
 
-/** A rule that cannot stand for a value. */
+/** A rule that cannot apply to a value. */
 interface RuleFault {
-  /** The way to the rule from the options: `properties`, `width`, `min`. */
+  /** The path to the rule from the options: `properties`, `width`, `min`. */
   readonly path: readonly string[];
   /** What goes wrong: the value is of another kind, or the rule contradicts it or another rule. */
   readonly why:
@@ -203,7 +203,7 @@ const PAIRS = [
   ['minItems', 'maxItems'],
 ] as const;
 
-/** Narrows the schema of a type by what an author says of the value, and tells which of it cannot be so. */
+/** Narrows the schema of a type by the author's rules, and lists the rules that contradict it. */
 function applyRules(
   schema: JsonSchema,
   rules: ValueRules,
@@ -259,7 +259,7 @@ function fitsType(value: string | number, type: Json | undefined): boolean {
   return type !== 'number' || typeof value === 'number';
 }
 
-/** The type of the items may say as much already, or say nothing. */
+/** The items' type may be as narrow as `itemType` already, or unknown. */
 function narrowItems(schema: Record<string, Json>, itemType: JsonTypeName, wrong: Wrong): void {
   const items = isJsonObject(schema.items) ? schema.items : {};
   const isNarrower = items.type === undefined || items.type === itemType;
@@ -312,10 +312,10 @@ function schemaFault(schema: JsonSchema, value: Json): string | undefined {
   return `${where}${first?.message ?? 'does not fit'}`;
 }
 
-/** What the classes under @State come to; those at fault are missing. */
+/** The fields of state by class; faulty ones are absent. */
 export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;
 
-/** Makes fields of state of classes. What cannot be kept as JSON is reported. */
+/** Makes fields of state of classes. Reports types without a JSON form. */
 export function linkStates(
   declarations: readonly StateDeclaration[],
   report: (diagnostic: Diagnostic) => void,

@@ -39,8 +39,8 @@ import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
 
 /**
- * Builds the graph of every workflow. Where something in a workflow was reported, its graph holds the rest, and for a
- * step or an argument at fault one of which nothing is known: later phases find further faults and no echoes.
+ * Builds the graph of every workflow. A workflow with a reported fault has a graph of the rest, with an unknown value
+ * for each faulty step or argument: later phases find further faults and no echoes.
  */
 export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
@@ -153,7 +153,7 @@ class WorkflowLinker {
       inputs: this.#inputs,
       ...this.#stateFields(),
       instructions,
-      // Nobody waits for a step that was left out.
+      // No node waits for a step that was left out.
       nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
       ...(errorStrategy === undefined ? {} : { errorStrategy }),
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
@@ -178,7 +178,7 @@ class WorkflowLinker {
     });
   }
 
-  /** Takes note of a field of state that the workflow names; nothing for one that is at fault, which was reported. */
+  /** Records that the workflow uses a field of state; nothing for a faulty one, which has been reported. */
   #use(state: StateDeclaration | undefined): StateDeclaration | undefined {
     if (state === undefined || !this.#states.has(state)) return undefined;
     this.#usedStates.add(state);
@@ -191,7 +191,7 @@ class WorkflowLinker {
     return workflow;
   }
 
-  /** The fields of state it names anywhere, by name. */
+  /** The fields of state that the workflow uses, by name. */
   #stateFields(): Pick<Graph, 'state'> {
     const fields = [...this.#usedStates].flatMap((state) => this.#states.get(state) ?? []);
     if (fields.length === 0) return {};
@@ -230,7 +230,7 @@ class WorkflowLinker {
     }
   }
 
-  /** Nothing for a step that is at fault itself, whose initializer is read for its other faults. */
+  /** Nothing for a faulty step, whose initializer is linked to find its other faults. */
   #outcome(step: StepDeclaration, id: string): StepOutcome | undefined {
     // A missing initializer has been reported.
     if (step.isFaulty && step.initializer.kind === 'undefined') return undefined;
@@ -250,7 +250,7 @@ class WorkflowLinker {
     return step.isFaulty ? undefined : outcome;
   }
 
-  /** A value of which nothing is known, in the place of a step at fault: what uses it is linked and checked as well. */
+  /** An unknown value that replaces a faulty step, so that its uses are linked and checked as well. */
   #standIn({ place }: StepDeclaration, id: string): StepOutcome | undefined {
     this.#isWhole = false;
     if (!isValidName('step', id)) return undefined;
@@ -269,7 +269,7 @@ class WorkflowLinker {
 
   /**
    * What each node of a step waits for.
-   * @param after what the step waits for by its own word.
+   * @param after what the option `after` of the step names.
    */
   #orders(
     { initializer, options }: StepDeclaration,
@@ -295,7 +295,7 @@ class WorkflowLinker {
     };
   }
 
-  /** The ids a step waits for by its own word; nothing where it follows the step before it. */
+  /** The ids that the option `after` of a step names; nothing where it follows the step before it. */
   #after(step: StepDeclaration): readonly string[] | undefined {
     const syntax = step.optionSyntax.after;
     const list = syntax && unwrap(syntax);
@@ -315,7 +315,7 @@ class WorkflowLinker {
   }
 }
 
-/** What is read by a key that is not written out may be anything. */
+/** A value read by a computed key: the checker takes it as of any type. */
 const UNKNOWN_VALUE: Expr = {
   kind: 'get',
   of: { kind: 'dict', entries: [] },
@@ -332,7 +332,7 @@ function idOf(step: StepDeclaration): string {
   return (standsAsOne(step) ? undefined : writtenId(initializer)) ?? name;
 }
 
-/** Whether a chain stands in one node, which its own rule may skip as a whole. */
+/** Whether a chain becomes one node, which its join rule may skip as a whole. */
 function standsAsOne({ options: { join }, initializer }: StepDeclaration): boolean {
   const maySkip = join !== undefined && join !== 'none_failed' && join !== 'all_done';
   return maySkip && isChain(initializer);

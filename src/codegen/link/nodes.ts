@@ -49,7 +49,7 @@ type CoreOf<N> = N extends Node ? Omit<N, Common | Carried> : never;
 /** The part of a node that its verb decides. */
 export type NodeCore = CoreOf<Node>;
 
-/** How the attempts of a node go. */
+/** The retries and the timeout of a node. */
 export interface Attempts {
   readonly retry?: Retry;
   readonly timeoutMs?: number;
@@ -73,7 +73,7 @@ export interface StepNode extends Attempts {
   readonly source: Place;
   /** Set for a read that was moved out of an expression: it waits for what its step waits for. */
   readonly hoisted?: true;
-  /** Set for a value that was moved out of what names stand for; see `settle`. */
+  /** Set for the value of a name that was moved to a node; see `settle`. */
   readonly settled?: true;
   /** Set for a node that runs only when another one's failure selects it: nothing waits for it. */
   readonly selected?: true;
@@ -81,7 +81,7 @@ export interface StepNode extends Attempts {
   readonly order?: NodeOrder;
 }
 
-/** What a field of the workflow stands for once it has been linked. */
+/** The meaning of a workflow's field once it has been linked. */
 export type Binding =
   | { readonly kind: 'value'; readonly expr: Expr }
   /** Ends its workflow: nothing that comes after sees a value. */
@@ -89,13 +89,13 @@ export type Binding =
   /** Its own fault has been reported, so that using it is none. */
   | { readonly kind: 'faulty' };
 
-/** What a step, or a part of one, comes to. */
+/** The nodes of a step, or of a part of one, and its value. */
 export interface StepOutcome {
   /** In the order they run; the last one that is neither settled nor selected has the id of the part. */
   readonly nodes: readonly StepNode[];
-  /** What its name stands for, where these conditions decide whether it runs at all. */
+  /** The meaning of its name, if it runs only where these conditions hold. */
   readonly bind: (conditions: readonly Expr[]) => Binding;
-  /** The value of its one node for which its name stands for a given one. Missing where it is that one itself. */
+  /** The value that its one node needs so that its name has a given value. Absent if both are the same. */
   readonly standIn?: (value: Expr) => Expr;
 }
 
@@ -104,17 +104,17 @@ export function nodeValue(id: string): Expr {
   return { kind: 'ref', root: 'steps', path: [id] };
 }
 
-/** A name that stands for an expression, and for nothing where the conditions do not hold. */
+/** Binds a name to an expression, which is absent where the conditions do not hold. */
 export function boundTo(expr: Expr): StepOutcome['bind'] {
   return (conditions) => ({ kind: 'value', expr: onlyIf(conditions, expr) });
 }
 
-/** A name that stands for a node's value: absent by itself where the node was skipped. */
+/** Binds a name to a node's value, which is absent where the node was skipped. */
 export function boundToNode(id: string): StepOutcome['bind'] {
   return () => ({ kind: 'value', expr: nodeValue(id) });
 }
 
-/** A name that stands for a property of a node's value, which is absent where the node was skipped. */
+/** Binds a name to a property of a node's value, which is absent where the node was skipped. */
 export function boundToProperty(id: string, key: string): StepOutcome['bind'] {
   return (conditions) => ({ kind: 'value', expr: propertyOf(id, key, conditions.length > 0) });
 }
@@ -124,14 +124,14 @@ export function propertyOf(id: string, key: string, mayBeSkipped: boolean): Expr
   return readKey(nodeValue(id), { kind: 'literal', value: key }, mayBeSkipped ? { optional: true } : {});
 }
 
-/** A name that stands for nothing. */
+/** Binds a name to an absent value. */
 export const boundToNothing = boundTo({ kind: 'literal' });
 
-/** The same, done only where a condition holds. */
+/** An outcome that happens only where a condition holds. */
 export function guarded(outcome: StepOutcome, condition: Expr): StepOutcome {
   return {
     ...outcome,
-    // Who is selected by a failure needs no condition: without it there is no failure.
+    // A node that a failure selects needs no condition: without the condition there is no failure.
     nodes: outcome.nodes.map((node) =>
       node.selected ? node : { ...node, conditions: [condition, ...node.conditions] },
     ),
@@ -144,7 +144,7 @@ export function ownNode(nodes: readonly StepNode[]): StepNode | undefined {
   return nodes.findLast(({ settled, selected }) => settled === undefined && selected === undefined);
 }
 
-/** What of a node the whole of its step decides. */
+/** The properties of a node that its step decides. */
 export type NodeDetails = Pick<Node, 'title' | 'guidance' | 'summary'>;
 
 /** A node as the graph has it. */
@@ -180,14 +180,13 @@ export function inSequence(nodes: readonly StepNode[]): readonly Node[] {
   });
 }
 
-/** The most parts of an expression that a name stands for as it is. */
+/** The most parts of an expression that replaces each use of a name. */
 const MAX_PARTS = 32;
 
 /**
- * An outcome whose name stands for little, and for the same wherever it is used. Every use of a name repeats what it
- * stands for, so that names which stand for expressions of each other would double a graph with every step, and a
- * field of state might be another one by then: a large expression, and one over state, gets a node of its own, which
- * the name stands for instead.
+ * Moves a large expression, and one that reads state, from a name to a node of its own. Every use of a name repeats
+ * its expression: names that use each other would double the graph with every step, and a field of state might have
+ * changed between two uses.
  *
  * @param nextId gives the id of that node.
  */
@@ -221,7 +220,7 @@ function isSmall(expr: Expr): boolean {
   return true;
 }
 
-/** The nodes without those settled values that nothing uses, and with nobody waiting for them. */
+/** Removes settled values that nothing uses. Nodes that waited for one wait for its predecessors. */
 export function withoutIdle(nodes: readonly Node[], settled: ReadonlySet<string>): readonly Node[] {
   if (settled.size === 0) return nodes;
   const used = new Set<string>();
@@ -285,7 +284,7 @@ export class NodeIds {
     return id;
   }
 
-  /** An id for a value that was moved out of what names stand for; see `settle`. */
+  /** An id for the value of a name that was moved to a node; see `settle`. */
   nextSettled(base: string): string {
     const id = this.next(base);
     this.#settled.add(id);
@@ -303,7 +302,7 @@ export function idPart(key: string | number): string {
   return String(key).replace(/[^\p{ID_Continue}$-]/gu, '-');
 }
 
-/** The id that a step's own node is given in the options of its call, wherever in the initializer that stands. */
+/** The id of a step's own node that the options of its call give, wherever the call is in the initializer. */
 export function writtenId(initializer: ExpressionSyntax): string | undefined {
   const inner = unwrap(initializer);
   switch (inner.kind) {
@@ -335,7 +334,7 @@ function writtenIdOf(call: CallSyntax): string | undefined {
     case 'attempt': {
       const [step, fallback] = call.args;
       const body = bodyOf(fallback);
-      // Where other steps take over, the step stands inside of another node.
+      // Where other steps take over, the step is inside another node.
       const isInside = body !== undefined && makesSteps(body) && !endsAtOnce(body);
       return step === undefined || isInside || !isOneNode(step) ? undefined : writtenId(step);
     }

@@ -31,7 +31,7 @@ export function negate(of: Expr): Expr {
   return { kind: 'not', truth: TRUTH, of, ...(of.at === undefined ? {} : { at: of.at }) };
 }
 
-/** Takes off a double negation that was only there to make a boolean. */
+/** The opposite of a condition, without a double negation that only made it a boolean. */
 export function negateOnce(condition: Expr): Expr {
   const isDouble = condition.kind === 'not' && condition.of.kind === 'not';
   return isDouble ? condition.of : negate(condition);
@@ -61,7 +61,7 @@ export function hasOptional(expr: Expr): boolean {
   return subject !== undefined && (subject.optional || hasOptional(subject.of));
 }
 
-/** What stands before the last link of a chain. */
+/** The object of the last link of a chain. */
 function subjectOf(expr: Expr): { readonly of: Expr; readonly optional: boolean } | undefined {
   switch (expr.kind) {
     case 'get':
@@ -115,7 +115,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['slice', { kind: 'slice', max: 2 }],
   ...[...expressionMethods].map(([name, { name: fn, arity }]): [string, Method] => [
     name,
-    // What stands before the dot is no argument of the method.
+    // The arity includes the object before the dot.
     { kind: 'function', fn, min: arity.min - 1, max: (arity.max ?? Number.POSITIVE_INFINITY) - 1 },
   ]),
 ]);
@@ -125,7 +125,7 @@ export function methodOf(name: string): Method | undefined {
   return METHODS.get(name);
 }
 
-/** What says the same as a method that cannot be stored. */
+/** Replacements for methods that cannot be stored. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['at', 'write an index: `list[0]`'],
   ['concat', 'write `[...list, ...more]`, or a template literal'],
@@ -141,7 +141,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['trimEnd', 'write `.trim()`'],
 ]);
 
-/** What to write instead of a method that cannot be stored, where that is more than the table's own advice. */
+/** A hint for a method that cannot be stored, where it says more than the diagnostic's own. */
 export function hintForMethod(name: string): string | undefined {
   const instead = INSTEAD.get(name);
   if (instead !== undefined) return instead;
@@ -150,7 +150,7 @@ export function hintForMethod(name: string): string | undefined {
   return name.length > 3 ? didYouMean(near, (method) => `\`.${method}\``) : undefined;
 }
 
-/** What says the same as a function of `Promise`. */
+/** Replacements for the functions of `Promise`. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['all', 'write `parallel({ first: call(…), second: call(…) })`'],
   ['allSettled', "write `parallel({ first: call(…), second: call(…) }, { onPartialFailure: 'continue' })`"],
@@ -160,7 +160,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['reject', "write `fail('…')`"],
 ]);
 
-/** Reports promises and their methods: a step waits by itself, and its name stands for the value. */
+/** Reports promises and their methods: a step waits by itself, and its name is the value. */
 export function promiseFault(call: CallSyntax): Diagnostic | undefined {
   const callee = unwrap(call.callee);
   if (callee.kind !== 'property' || callee.symbol !== undefined) return undefined;
@@ -175,7 +175,7 @@ export function promiseFault(call: CallSyntax): Diagnostic | undefined {
   return diagnostic('SW2009', namePlace, { what: `\`.${name}(…)\`` }, { hint });
 }
 
-/** What to write instead of a method that hands on or settles a promise; nothing for other methods. */
+/** What to write instead of a promise's method; nothing for other methods. */
 function hintForHandler(name: string, object: CallSyntax['callee']): string | undefined {
   const step =
     object.kind === 'call' && verbOf(object) !== undefined ? `${calleeName(object)}(…)` : undefined;

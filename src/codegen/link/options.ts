@@ -16,7 +16,7 @@ interface Meaning {
   readonly fits: (node: StepNode) => boolean;
 }
 
-/** Which nodes an option of @Step means something to. */
+/** The nodes that each option of @Step applies to. */
 const MEANT_FOR: Readonly<Record<keyof StepOptions, Meaning | 'every step'>> = {
   id: 'every step',
   after: 'every step',
@@ -38,7 +38,7 @@ const MEANT_FOR: Readonly<Record<keyof StepOptions, Meaning | 'every step'>> = {
   summary: { takes: 'a step with a value', fits: ({ core }) => kinds[core.kind].value !== 'none' },
 };
 
-/** Reports options that no node of a step has a use for. */
+/** Reports options that apply to no node of a step. */
 export function checkStepOptions(
   { name, optionSyntax }: StepDeclaration,
   nodes: readonly StepNode[],
@@ -54,7 +54,7 @@ export function checkStepOptions(
   }
 }
 
-/** What an observer shows in place of the node's value. `embed: false` shows the address of what was read. */
+/** What an observer shows instead of the node's value. `embed: false` shows the address of what was read. */
 export function summaryOf(
   { options }: StepDeclaration,
   { id, core }: StepNode,
@@ -65,7 +65,7 @@ export function summaryOf(
   return { summary: { kind: 'text', style: 'display', parts: [propertyOf(id, 'uri', false)] } };
 }
 
-/** What the last argument of a verb says. */
+/** The last argument of a verb. */
 export interface VerbOptions {
   /** Literals by option. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -99,7 +99,7 @@ const EXAMPLES: Readonly<Record<VerbWithOptions, string>> = {
   fail: "{ code: 'OUT_OF_STOCK' }",
 };
 
-/** What the third argument of `call` or `run` says. */
+/** The third argument of `call` or `run`. */
 export interface CallOptionsRead extends Attempts {
   readonly id?: string;
   readonly transform?: ExpressionSyntax;

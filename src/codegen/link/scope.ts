@@ -12,7 +12,7 @@ import type { Binding, NodeIds } from './nodes.js';
 
 export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
 
-/** What a name bound by an arrow stands for. */
+/** The meaning of a name that an arrow binds. */
 export type Local = Binding | { readonly kind: 'error' };
 
 /** What an expression may use. */
@@ -41,7 +41,7 @@ export interface StepScope {
   /** The id of the step's own node. */
   readonly ownId: string;
   readonly ids: NodeIds;
-  /** Where the part stands whose node it is: the step's field, or an expression in its initializer. */
+  /** The location of the node: the step's field, or an expression in its initializer. */
   readonly source: Place;
   readonly bindings: Bindings;
   readonly handles: Handles;
@@ -49,19 +49,19 @@ export interface StepScope {
   readonly report: (diagnostic: Diagnostic) => void;
   /** The names that arrows around this part bind. */
   readonly locals?: ReadonlyMap<string, Local>;
-  /** The names of items and places in the loops around this part. */
+  /** The names of items and indices of the loops around this part. */
   readonly loopNames?: readonly string[];
   /** Set in the body of a node that carries the options of the step itself. */
   readonly isBody?: true;
-  /** The id of the first node of a step that stands before this one; nothing where `name` is no such step. */
+  /** The id of the first node of an earlier step; nothing if `name` is not one. */
   readonly firstNodeOf: (name: string) => string | undefined;
-  /** The step or node this part stands inside of, which is no place to go back from. */
+  /** The step or node that contains this part. `goto` is not allowed in it. */
   readonly inside?: string;
 }
 
 /** The names a step may use: arguments and steps written before it. */
 export interface Bindings {
-  /** What a name stands for; nothing where it cannot be used, which has been reported. */
+  /** The meaning of a name; nothing where it cannot be used, which has been reported. */
   resolve(name: string, at: Place): Binding | undefined;
   /** The same without a report. */
   find(name: string): Binding | undefined;
@@ -126,7 +126,7 @@ type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
 /** The names of an arrow's parameters, and its body. */
 export interface Arrow {
   readonly names: readonly string[];
-  /** For each parameter the names it is taken apart into, where it is. */
+  /** For each parameter that is destructured, the names it binds. */
   readonly patterns?: readonly (readonly PatternName[] | undefined)[];
   readonly body: ExpressionSyntax;
 }
@@ -138,7 +138,7 @@ export interface LoweredArrow {
   readonly body: Expr;
 }
 
-/** What the arrows of verbs look like; those of methods are over an item. */
+/** Examples of the arrows of verbs. Those of methods take an item. */
 const ARROWS: Readonly<Record<string, string>> = {
   chain: '(value) => call(…)',
   attempt: '(error) => …',
@@ -180,8 +180,8 @@ function freeLocal(name: string, locals: ExpressionScope['locals']): string {
 }
 
 /**
- * The names known in the body of an arrow: those around it, its parameters, and what they are taken apart into.
- * @param parameters what they stand for; what is missing binds no name.
+ * The names known in the body of an arrow: those around it, its parameters, and the names that patterns bind.
+ * @param parameters the values of the arrow's parameters; a missing one binds no name.
  */
 export function localsOf(
   { names, patterns = [] }: Pick<Arrow, 'names' | 'patterns'>,

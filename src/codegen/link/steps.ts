@@ -123,7 +123,7 @@ class StepLinker implements Linker {
     return { nodes, bind: boundTo(expr) };
   }
 
-  /** `value ?? fail('…')`: ends the run unless there is a value, which the name stands for from here on. */
+  /** `value ?? fail('…')`: ends the run unless there is a value, which is the meaning of the name from here on. */
   #require(required: ExpressionSyntax, fail: ExpressionSyntax): StepOutcome | undefined {
     const expr = lowerExpression(required, this.values);
     const failure = this.link(fail);
@@ -286,7 +286,7 @@ class StepLinker implements Linker {
     });
   }
 
-  /** What stands in an arm, a branch or a loop: steps, or a value alone. */
+  /** The content of an arm, a branch or a loop: steps, or a value alone. */
   #scopeOf(syntax: ExpressionSyntax): Scope | undefined {
     if (isNothing(syntax)) return { nodes: [] };
     if (!makesSteps(syntax)) {

@@ -10,7 +10,7 @@ import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
 import { describe } from './describe.js';
 import type { Bindings, ExpressionScope } from './scope.js';
 
-/** The text of `prompt`: a tool or a workflow stands as its name, a resource as its address. */
+/** The text of `prompt`: a tool or a workflow is printed as its name, a resource as its address. */
 export function lowerPromptText(
   { parts, place }: Extract<ExpressionSyntax, { kind: 'tagged' }>,
   scope: ExpressionScope,
@@ -42,8 +42,8 @@ function joined(parts: readonly (string | Expr)[]): readonly (string | Expr)[] {
 }
 
 /**
- * Turns guidance into text with values in it. `{name}` and `{name.field}` stand for an argument or an earlier step,
- * doubled braces for braces. What is at fault in it is reported and left out.
+ * Turns guidance into text with values in it. `{name}` and `{name.field}` refer to an argument or an earlier step,
+ * doubled braces are braces. Faulty references are reported and left out.
  */
 export function lowerGuidance(
   syntax: ExpressionSyntax,
@@ -51,7 +51,7 @@ export function lowerGuidance(
   report: (diagnostic: Diagnostic) => void,
 ): Expr | undefined {
   const literal = unwrap(syntax);
-  // The option's rule has seen to it that this is text.
+  // The option's rule admits text only.
   if (literal.kind !== 'literal' || typeof literal.value !== 'string') return undefined;
   const text = literal.value;
   const { file, span } = literal.place;
@@ -70,7 +70,7 @@ export function lowerGuidance(
   );
 }
 
-/** Where a part of a literal stands whose text is in the source as it is. */
+/** The span of a part of a literal whose text is verbatim in the source. */
 function spanOf(text: string, start: number, end: number, literal: Span): Span {
   return [...positionOf(text, start, literal), ...positionOf(text, end, literal)];
 }
@@ -88,7 +88,7 @@ function positionOf(
 
 type Lower = (syntax: ExpressionSyntax) => Expr | undefined;
 
-/** What `read` and `link` name: a resource, and where it is. */
+/** What `read` and `link` name: a resource and its address. */
 export interface Addressed {
   readonly resource: ResourceDeclaration;
   readonly uri: Expr;

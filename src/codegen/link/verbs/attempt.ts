@@ -22,7 +22,7 @@ import { type Arrow, type Local, readArrow } from '../scope.js';
 import { ALWAYS } from './control-flow.js';
 import { type Linker, refuse } from './linker.js';
 
-/** `attempt(step, (error) => …)`: a value, or other steps, in the place of a step that has failed for good. */
+/** `attempt(step, (error) => …)`: a value, or other steps, that replace a step after its last attempt failed. */
 export function linkAttempt(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [step, fallback] = args;
   const hint = 'write `attempt(call(…), (error) => …)`';
@@ -39,7 +39,7 @@ export function linkAttempt(linker: Linker, { args, callee }: CallSyntax): StepO
   return endsAtOnce(arrow.body) ? withEnd(linker, step, arrow) : withSteps(linker, step, arrow);
 }
 
-/** What is tried, as one node: as it is, or as the body of one. */
+/** The attempted step as one node: its own, or one with the step as its body. */
 function tried(
   linker: Linker,
   step: ExpressionSyntax,
@@ -57,14 +57,14 @@ function withValue(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOu
   return outcome && value && withFallback(outcome, value);
 }
 
-/** The run, or what it stands in, ends where the step fails: nothing else changes for what comes after. */
+/** The run, or the enclosing scope, ends if the step fails: the step's value is the same for later steps. */
 function withEnd(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {
   const outcome = tried(linker, step);
   const end = takeOver(linker, arrow);
   return outcome && end && { ...outcome, nodes: [...selecting(outcome.nodes, end.entry), ...end.nodes] };
 }
 
-/** One node with both in it, whose value is that of the step, or else of what took over. */
+/** One node that contains both. Its value is that of the step, or else of the fallback. */
 function withSteps(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOutcome | undefined {
   const { scope, prefix } = linker;
   const outcome = tried(linker, step, scope.ids.next(`${prefix}.try`), `${prefix}.try`);
@@ -107,7 +107,7 @@ interface TakeOver extends StepOutcome {
   readonly entry: string;
 }
 
-/** What takes over. Only the node that is selected knows the failure: where there are more, it hands it on. */
+/** The fallback. Only the selected node can read the failure: if there are more nodes, it passes the failure on. */
 function takeOver(linker: Linker, arrow: Arrow): TakeOver | undefined {
   const { scope, prefix } = linker;
   const id = scope.ids.next(`${prefix}.fallback`);
@@ -140,7 +140,7 @@ function errorField(key: string): Expr {
   return { kind: 'ref', root: 'error', path: [key] };
 }
 
-/** Whether a step is one node that says no more than what it does itself. */
+/** Whether a step is one node without moved reads, a compensation or a body. */
 function isPlain(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   if (inner.kind !== 'call' || uses(inner, 'read') || optionOf(inner, 'compensate') !== undefined)
@@ -150,13 +150,13 @@ function isPlain(syntax: ExpressionSyntax): boolean {
   return isOneNode(inner) && makes !== 'container';
 }
 
-/** The step with a value that stands in for its own when it has failed for good. */
+/** The step with a value that replaces its own after its last attempt failed. */
 function withFallback({ nodes, bind, standIn }: StepOutcome, value: Expr): StepOutcome {
   const onError = { value: standIn === undefined ? value : standIn(value) };
   return { nodes: nodes.map((node) => (node.hoisted ? node : { ...node, onError })), bind };
 }
 
-/** Why nothing can stand in for a step; nothing where something can. */
+/** Why a step cannot have a fallback; nothing if it can. */
 function fallbackFault(step: ExpressionSyntax): Diagnostic | undefined {
   const refuse = (verb: string, hint: string) => diagnostic('SW2003', step.place, { verb }, { hint });
   const inner = unwrap(step);
@@ -172,7 +172,7 @@ function fallbackFault(step: ExpressionSyntax): Diagnostic | undefined {
   return refuse('attempt', 'one fallback is enough: nothing is left to fail');
 }
 
-/** Whether a value is written out, or has a name: an expression that computes something may fail. */
+/** Whether a value is a literal or a field: an expression that computes something may fail. */
 function isCertain(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
   switch (inner.kind) {

@@ -44,14 +44,14 @@ export function linkCall(linker: Linker, call: CallSyntax): StepOutcome | undefi
   return computed && last && { nodes: [...called.nodes, last], bind: computed.bind };
 }
 
-/** The input of a tool or a workflow; nothing that is given counts as an empty one. */
+/** The input of a tool or a workflow; empty if the argument is absent. */
 function inputOf(linker: Linker, { args: [, given], place }: CallSyntax): DictExpr | undefined {
   return given === undefined || given.kind === 'undefined'
     ? { kind: 'dict', at: place.span, entries: [] }
     : lowerDict(given, linker.arguments);
 }
 
-/** `transform: (out) => …`: the name stands for the expression over the output. */
+/** `transform: (out) => …`: the name is bound to the expression over the output. */
 function transformed(
   linker: Linker,
   transform: ExpressionSyntax,
@@ -62,13 +62,13 @@ function transformed(
   return body && boundTo(body);
 }
 
-/** An option of a step's own call may stand beside the call or in @Step, once. */
+/** Reports options that a step's own call and @Step both have. */
 function isGivenTwice(
   { scope: { step, report, id, ownId } }: Linker,
   verb: string,
   { syntax }: CallOptionsRead,
 ): boolean {
-  // Inside a chain the step's own options are what its calls fall back on.
+  // Inside a chain the options of @Step are the defaults of its calls.
   const isAlone = !isChain(step.initializer);
   const twice = Object.entries(syntax).filter(
     ([option]) => id === ownId && (isAlone || option === 'id') && Object.hasOwn(step.optionSyntax, option),
@@ -82,7 +82,7 @@ function isGivenTwice(
   return twice.length > 0;
 }
 
-/** `compensate: (out) => call(Tool, input)`: how a call is undone, of what the tool gave. */
+/** `compensate: (out) => call(Tool, input)`: how to undo a call, given the tool's output. */
 function linkCompensation(linker: Linker, syntax: ExpressionSyntax, id: string): Compensation | undefined {
   const { handles, report } = linker.scope;
   const arrow = readArrow(syntax, 'compensate', 1, report);
@@ -160,7 +160,7 @@ export function linkFunction(
   return linker.outcome({ kind: 'compute', value, function: reference }, linker.limit());
 }
 
-/** A function that is given by its name, and called with values that are known. */
+/** A function that is given by its name, and called with these values. */
 export function linkNamed(
   linker: Linker,
   symbol: FunctionSymbol,
@@ -184,7 +184,7 @@ export function linkRead(linker: Linker, call: CallSyntax): StepOutcome | undefi
   return { ...read, standIn: standInFor('text') };
 }
 
-/** What makes a node a read. */
+/** The core of a node that reads. */
 export function readCore(
   { scope, values }: Pick<Linker, 'scope' | 'values'>,
   call: CallSyntax,
@@ -193,7 +193,7 @@ export function readCore(
   return addressed && { kind: 'resource', resource: addressed.resource.name, uri: addressed.uri };
 }
 
-/** What a value that stands in for one property of a node's value is to the node. */
+/** Makes a node's value of the value of one property. */
 export function standInFor(key: string): (value: Expr) => Expr {
   return (value) => {
     const at = value.at === undefined ? {} : { at: value.at };

@@ -12,12 +12,12 @@ import { readArrow, type SyntaxOf } from '../scope.js';
 import { linkNamed } from './calls.js';
 import { type Entry, type Linker, type PartOptions, readArms, refuse } from './linker.js';
 
-/** `condition ? step : step`: a case for each condition, and what is left. */
+/** `condition ? step : step`: a case for each condition, and the last `else`. */
 export function linkBranch(linker: Linker, syntax: SyntaxOf<'conditional'>): StepOutcome | undefined {
   const cases: (BranchCase | undefined)[] = [];
   let last: ExpressionSyntax = syntax;
   for (let count = 1; last.kind === 'conditional'; count++) {
-    // `a ? undefined : …` is a condition of one step, and stays one inside of the last arm.
+    // `a ? undefined : …` is a condition of one step, and remains one inside the last arm.
     if (count > 1 && onlySide(last) === last.else) break;
     const id = count === 1 ? 'then' : `then-${count}`;
     const when = lowerCondition(last.test, linker.values);
@@ -32,7 +32,7 @@ export function linkBranch(linker: Linker, syntax: SyntaxOf<'conditional'>): Ste
 
 /**
  * The node for some arms.
- * @param arms what its value comes from, as written.
+ * @param arms the expressions that give its value.
  */
 function branchOf(
   linker: Linker,
@@ -44,16 +44,16 @@ function branchOf(
   return linker.outcome(core, linker.attempts(), bindOf(linker.scope.id, arms));
 }
 
-/** Where all arms end the run, nothing comes after it. */
+/** If all arms end the run, the name has no value. */
 function bindOf(id: string, arms: readonly ExpressionSyntax[]): StepOutcome['bind'] {
   if (!arms.every(neverGives)) return boundToNode(id);
   return arms.some((arm) => uses(arm, 'done')) ? () => ({ kind: 'end' }) : boundToNothing;
 }
 
-/** What holds always. */
+/** A condition that always holds. */
 export const ALWAYS: Expr = { kind: 'literal', value: true };
 
-/** `match(value, arms)`: a case for each value there is. */
+/** `match(value, arms)`: a case for each value. */
 export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [value, arms] = args;
   const example = 'match(value, { first: call(…), second: undefined })';
@@ -76,7 +76,7 @@ export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOut
   );
 }
 
-/** Whether the value is the one a key stands for. A key does not tell a number from the text of it. */
+/** Whether the value is the one of a key. A key may mean a number or its text. */
 function isValue(of: Expr, { key, keyPlace }: Entry): Expr {
   const at = keyPlace.span;
   const values = String(Number(key)) === key && Number.isFinite(Number(key)) ? [key, Number(key)] : [key];

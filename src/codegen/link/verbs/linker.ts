@@ -21,29 +21,29 @@ export interface BodyOptions {
   /** What the id of its node begins with. Default: that of the node it is the body of. */
   readonly prefix?: string;
   readonly locals?: Locals;
-  /** The names that the body's items and places go by, where it is one of a loop. */
+  /** The names of the item and the index, in the body of a loop. */
   readonly loopNames?: readonly string[];
-  /** Set where the options of @Step are meant for what stands in the body. */
+  /** Set if the options of @Step apply to the nodes of the body. */
   readonly keepsOptions?: true;
 }
 
-/** What the verbs are linked with: one for each node, or row of nodes, that is made. */
+/** Makes the nodes of verbs: one linker for each node, or sequence of nodes. */
 export interface Linker {
   readonly scope: StepScope;
   /** What the ids of further nodes begin with. */
   readonly prefix: string;
-  /** Where reads cannot be moved out of an expression. */
+  /** The scope of expressions in which `read` is not allowed. */
   readonly values: ExpressionScope;
-  /** Where they can: in what a verb is given. */
+  /** The scope of a verb's arguments, in which `read` gets a node of its own. */
   readonly arguments: ExpressionScope;
 
-  /** The node, behind the reads that were moved out of what it is given. Without `bind` its value is the step's. */
+  /** The node, after the reads of its arguments. Without `bind` its value is the step's. */
   outcome(core: NodeCore, more?: Partial<StepNode>, bind?: StepOutcome['bind']): StepOutcome;
-  /** The options of the step, for the nodes that make attempts; the own ones win. */
+  /** The retry and timeout of the step; `own` wins. */
   attempts(own?: Attempts): Attempts;
-  /** The same for nodes that are not tried again. */
+  /** The same for nodes that are not retried. */
   limit(): Attempts;
-  /** What a verb is given; absent where it was left out. */
+  /** An argument of a verb; an absent value if it is omitted. */
   argument(syntax: ExpressionSyntax | undefined, at: Place): Expr | undefined;
   /** The body of an arrow as a value, its parameters bound. */
   inside(arrow: Arrow, ...parameters: readonly Local[]): Expr | undefined;
@@ -57,13 +57,13 @@ export interface Linker {
   wrapped(syntax: ExpressionSyntax, arm?: string, id?: string): StepOutcome | undefined;
 }
 
-/** Reports what a verb is not given, or not in this form. */
+/** Reports an argument of a verb that is missing or has an unsupported form. */
 export function refuse({ scope }: Pick<Linker, 'scope'>, at: Place, what: string, hint: string): undefined {
   scope.report(diagnostic('SW2001', at, { what }, { hint }));
   return undefined;
 }
 
-/** A key of an object that is written out, and what stands under it. */
+/** A key of an object literal, and its value. */
 export interface Entry {
   readonly key: string;
   readonly keyPlace: Place;
@@ -71,10 +71,10 @@ export interface Entry {
 }
 
 /**
- * The entries of an object that is written out; nothing where it is another expression. Spreads and methods in it are
- * reported, and left out.
+ * The entries of an object literal; nothing for another expression. Spreads and methods in it are reported and left
+ * out.
  *
- * @param role what it is to the verb, after "in the place of".
+ * @param role the name of the argument, for messages: `the arms`.
  * @param example what to write.
  */
 export function readEntries(
@@ -103,7 +103,7 @@ export function readEntries(
   return { entries, isWhole: entries.length === object.entries.length };
 }
 
-/** The same for arms: two of one name are reported, and the second one left out. */
+/** The same for arms: a second arm of one name is reported and left out. */
 export function readArms(...given: Parameters<typeof readEntries>): ReturnType<typeof readEntries> {
   const [{ scope }] = given;
   const read = readEntries(...given);

@@ -76,7 +76,7 @@ function calling(callee: ExpressionSyntax): ExpressionSyntax {
   return { kind: 'call', place, callee, args: [nameOf('item'), nameOf('index')], optional: false };
 }
 
-/** Loops inside each other that use one name in the source have names of their own in the graph. */
+/** Nested loops that use one name in the source have distinct names in the graph. */
 function freeName(name: string, taken: readonly string[]): string {
   const base = name === '__proto__' ? 'item' : name;
   let free = base;
@@ -84,7 +84,7 @@ function freeName(name: string, taken: readonly string[]): string {
   return free;
 }
 
-/** `goto(this.step, { max })`: goes back to the first node of an earlier step of the workflow. */
+/** `goto(this.step, { max })`: goes back to the first node of an earlier step. */
 export function linkGoto(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [step, settings] = args;
   const { scope } = linker;

@@ -30,7 +30,7 @@ const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
   'ask.pick': (linker, call) => linkAsk(linker, 'pick', call),
 };
 
-/** What the call of a verb makes; nothing where a part of it was reported. */
+/** The outcome of a verb's call; nothing if a part of it was reported. */
 export function linkVerb(linker: Linker, verb: StepVerb, call: CallSyntax): StepOutcome | undefined {
   return VERBS[verb](linker, call);
 }

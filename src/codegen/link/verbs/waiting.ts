@@ -68,7 +68,7 @@ function answered(
   return { ...asked, standIn: standInFor(key) };
 }
 
-/** `ask.pick(message, items, label)`: a choice of labels, and the first item that has the one that was chosen. */
+/** `ask.pick(message, items, label)`: a choice of labels. Its value is the first item with the chosen label. */
 function linkPick(
   linker: Linker,
   { args, callee }: CallSyntax,
@@ -120,7 +120,7 @@ export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutc
     return undefined;
   });
   if (!read.isWhole || !values.every((each) => each !== undefined)) return undefined;
-  // `minutes: undefined` is one left out.
+  // `minutes: undefined` is the same as no `minutes`.
   const given = values.filter(({ value }) => value.kind !== 'literal' || value.value !== undefined);
   const until = given.find(({ key }) => key === 'until');
   const place = span?.place ?? callee.place;
@@ -137,7 +137,7 @@ export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutc
   return linker.outcome(core, linker.limit(), boundToNothing);
 }
 
-/** What is written out is added up at once. */
+/** The sum of all units in milliseconds. Literals are added up at compile time. */
 function sumOf(given: readonly { readonly key: string; readonly value: Expr }[], at: Expr['at'] & {}): Expr {
   let constant = 0;
   const parts: Expr[] = [];
