@@ -59,7 +59,7 @@ describe('codegen on bad input', { timeout: 240_000 }, () => {
     expect(result.written).toEqual([]);
   });
 
-  test('says where a file is no UTF-8, and reads the others', async () => {
+  test('reports the location of bytes that are not UTF-8, and reads the other files', async () => {
     project = await createProject({ 'src/tool.ts': tool, 'src/find.ts': workflow });
     await writeFile(
       path.join(project.root, 'src/notes.ts'),
@@ -86,7 +86,7 @@ describe('codegen on bad input', { timeout: 240_000 }, () => {
     expect(result.text).toMatch(/^src\/find\.ts:10000:\d+ - error SW3001: .*`pge`/);
   });
 
-  test('imports a class that is exported twice, or by default, by one name', async () => {
+  test('imports a class by one name if it is exported twice or by default', async () => {
     const twice = `${tool}export { FindPage as Other };\nexport default FindPage;\n`;
     const result = await codegen({
       'src/tool.ts': twice,
@@ -98,7 +98,7 @@ describe('codegen on bad input', { timeout: 240_000 }, () => {
     );
   });
 
-  test('follows re-exports that import each other, and names what they never lead to', async () => {
+  test('follows cyclic re-exports, and names exports that they do not have', async () => {
     const result = await codegen({
       'src/tool.ts': tool,
       'src/a.ts': "export * from './b.js';\nexport { Gone } from './b.js';\n",
@@ -127,7 +127,7 @@ describe('codegen on bad input', { timeout: 240_000 }, () => {
     }
   });
 
-  test('makes the schemas of a tool without any from its types', async () => {
+  test('derives the schemas of a tool without schemas from its types', async () => {
     const typed = `import { Tool } from 'stepwright';
 /** A page. */
 interface Page { /** Its name. @minLength 1 */ name: string; kind?: 'note' | 'journal' }
@@ -157,7 +157,7 @@ export class FindPage {
 });
 
 describe('a pattern that no linear-time engine matches', { timeout: 240_000 }, () => {
-  test('is reported from zod, JSDoc and @Arg, and let be beside a format', async () => {
+  test('is reported from zod, JSDoc and @Arg, and allowed beside a format', async () => {
     const zod = `import { Tool } from 'stepwright';
 import { z } from 'zod';
 @Tool({ name: 'find-page', description: 'Finds a page', input: z.object({ name: z.string().regex(/^(?=a)b/), by: z.email().optional() }) })
@@ -210,7 +210,7 @@ export class FindPage {
 });
 
 describe('an inherited `execute`', { timeout: 240_000 }, () => {
-  test('gives the tool the schemas of the signature as the class has it', async () => {
+  test('gives the tool the schemas of the inherited signature', async () => {
     const inherited = `import { Tool } from 'stepwright';
 abstract class Finder<Input extends { name: string }> {
   async execute(input: Input): Promise<{ path: string }> {
@@ -232,7 +232,7 @@ export class FindPage extends Finder<{ name: string; /** At most. */ max?: numbe
     expect(registry).toContain("properties: { path: { type: 'string' } },\n        required: ['path'],");
   });
 
-  test('from a class that nothing is known of needs a schema', async () => {
+  test('from an unresolved class needs a schema', async () => {
     const untyped = `import { Tool } from 'stepwright';
 const base: any = class { execute() { return {}; } };
 @Tool({ name: 'find-page', description: 'Finds a page' })
@@ -258,7 +258,7 @@ export class FindPage {
     expect((await codegen({ 'src/tool.ts': defaulted, 'src/find.ts': workflow })).text).toBe('');
     await project.write({ 'src/tool.ts': defaulted.replace('ToolInput<', 'z.infer<') });
     const result = await again();
-    // The field is declared by zod: its place is that of the parameter.
+    // The field is declared by zod: its location is that of the parameter.
     expect(result.diagnostics).toMatchObject([
       { code: 'SW6020', params: { property: 'max' }, place: { file: 'src/tool.ts' } },
     ]);
@@ -266,7 +266,7 @@ export class FindPage {
 });
 
 describe('one run', { timeout: 240_000 }, () => {
-  test('reports the faults of what uses a class at fault', async () => {
+  test('reports the faults in uses of a faulty class', async () => {
     const second = tool
       .replace('FindPage', 'FindAgain')
       .replace('{ name: z.string() }', '{ title: z.string() }')
@@ -305,8 +305,8 @@ export class Outer {
   });
 });
 
-describe('a step or an argument at fault', { timeout: 240_000 }, () => {
-  test('hides no fault of what uses its value', async () => {
+describe('a faulty step or argument', { timeout: 240_000 }, () => {
+  test('hides no fault in uses of its value', async () => {
     const faulty = `import { Arg, call, done, read, Resource, Step, Workflow } from 'stepwright';
 import { FindPage } from './tool.js';
 @Resource({ name: 'nowhere' })
@@ -341,7 +341,7 @@ const unused = workflow.replace('{ name: this.page }', "{ name: 'Inbox' }");
 const silenced = unused.replace('  @Arg', '  // stepwright-ignore SW3011: clients of old send it\n  @Arg');
 
 describe('warnings', { timeout: 240_000 }, () => {
-  test('are written about, silenced by a comment, turned off and made errors', async () => {
+  test('are printed, silenced by a comment, turned off and made errors', async () => {
     const found = await codegen({ 'src/tool.ts': tool, 'src/find.ts': unused });
     expect([codes(found), found.written]).toEqual([['SW3011'], ['generated/registry.ts']]);
 

@@ -129,18 +129,18 @@ console.log(JSON.stringify({
     expect(stderr).toContain('hint: did you mean `path`?');
   });
 
-  test('finds what it wrote current, byte for byte', async () => {
+  test('finds its output current, byte for byte', async () => {
     expect(await codegen()).toMatchObject({ written: [registryFile], current: [], text: '' });
     const registry = await project.read(registryFile);
     expect(await codegen({ check: true })).toMatchObject({ written: [], current: [registryFile], text: '' });
     expect(await codegen()).toMatchObject({ written: [], current: [registryFile] });
     expect(await project.read(registryFile)).toBe(registry);
-    // Lines above a workflow are no part of it.
+    // Lines above a workflow do not change its output.
     await project.write({ 'src/add-task.ts': `// A comment.\n\n${workflow}` });
     expect(await codegen({ check: true })).toMatchObject({ current: [registryFile], text: '' });
   });
 
-  test('writes a registry that compiles where nothing is declared, and misses it before', async () => {
+  test('writes an empty registry that compiles, and reports it missing before', async () => {
     await project.write(nothing);
     expect((await codegen({ check: true })).text).toContain(
       'error SW9001: `generated/registry.ts` is missing',
@@ -176,7 +176,7 @@ console.log(JSON.stringify({
     expect(await project.read(registryFile)).toBe('export const mine = 1;\n');
   });
 
-  test('names the use of a tool class that was renamed, and leaves the registry alone', async () => {
+  test('reports the use of a renamed tool class, and keeps the registry', async () => {
     await codegen();
     const written = await project.read(registryFile);
     await project.write({ 'src/tools.ts': tools.replace('class FindPage', 'class LocatePage') });
@@ -186,14 +186,14 @@ console.log(JSON.stringify({
     expect(await project.read(registryFile)).toBe(written);
   });
 
-  test('names both places of two tools with one name', async () => {
+  test('names both locations of two tools with one name', async () => {
     await project.write({ 'src/tools.ts': tools.replace("name: 'add-line'", "name: 'find-page'") });
     const { text } = await codegen();
     expect(text).toMatch(/src\/tools\.ts:\d+:\d+ - error SW1004: two tools are named `find-page`/);
     expect(text).toMatch(/ = .*: src\/tools\.ts:\d+:\d+/);
   });
 
-  test('checks the other files where one has a syntax error, and says of that one nothing else', async () => {
+  test('reports only the syntax error of a file that has one, and checks the other files', async () => {
     await project.write({
       'src/tools.ts': `${tools}\nexport const half = ;\n`,
       'src/other.ts': `import { call, Step, Workflow } from 'stepwright';
@@ -212,7 +212,7 @@ export class Other {
     expect(text).toMatch(/src\/tools\.ts:23:\d+ - error SW1001: /);
   });
 
-  test('reports a module that cannot be imported once, without faults that follow from it', async () => {
+  test('reports a module that cannot be imported once, without its consequences', async () => {
     await project.write({ 'src/tools.ts': `throw new Error('not today');\n${tools}` });
     const { text, diagnostics } = await codegen();
     expect(text).toMatch(/src\/tools\.ts:11:14 - error SW6001: `src\/tools\.ts` .*: Error: not today/);

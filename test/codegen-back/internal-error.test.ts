@@ -11,7 +11,7 @@ vi.mock('../../src/check/check-graph.js', () => ({
 let project: Project;
 afterEach(() => project.remove());
 
-test('a fault of codegen names the class it fails on, and writes nothing', async () => {
+test('an internal error names the class it occurred in, and nothing is written', async () => {
   project = await createProject({
     'src/w.ts': `import { done, Step, Workflow } from 'stepwright';
 @Workflow({ name: 'w', description: 'Ends' }) export class W { @Step() end = done({ a: 1 }); }`,

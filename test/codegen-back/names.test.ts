@@ -80,7 +80,7 @@ export const refused = () => [
   server.callTool('getUser', { id: 1 }, request),
   // @ts-expect-error Assert the registry has no such tool
   server.callTool('getUsr', { id: 'a' }, request),
-  // @ts-expect-error Assert the workflow is no prompt
+  // @ts-expect-error Assert the workflow is not a prompt
   server.getPrompt('Add-Two', { 'task-name': 'a' }, request),
   // @ts-expect-error Assert the registry has no such prompt
   server.getPrompt('code-review', { 'max-depth': '3' }, request),
@@ -94,7 +94,7 @@ export const refused = () => [
 `;
 
 // It starts Node processes with a compiler in them.
-describe('a server that moved here keeps the names its clients know', { timeout: 240_000 }, () => {
+describe('a migrated server keeps the names that its clients use', { timeout: 240_000 }, () => {
   const request = { signal: new AbortController().signal, requestId: '1', progress: () => {} };
   let project: Project;
   let found: string;
@@ -107,7 +107,7 @@ describe('a server that moved here keeps the names its clients know', { timeout:
   }, 240_000);
   afterAll(() => project?.remove());
 
-  test('and is told which of them some hosts refuse', () => {
+  test('and codegen warns of names that some hosts refuse', () => {
     expect(found.match(/(?:error|warning) SW\d+: .*/g)).toEqual([
       'warning SW1050: some hosts refuse the tool name `user.get`',
       'warning SW1050: some hosts refuse the prompt name `code.review`',

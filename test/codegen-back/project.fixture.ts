@@ -5,7 +5,7 @@ import { builtPackage } from '../built-package.js';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 
-/** A project of an author, as small as it can be, in which `stepwright` is an installed package. */
+/** A minimal project of an author, in which `stepwright` is an installed package. */
 export interface Project {
   /** Absolute. */
   readonly root: string;
@@ -72,7 +72,7 @@ export function run(args: readonly string[], cwd: string): Promise<Ran> {
       ...process.env,
       NO_COLOR: '1',
       NODE_OPTIONS: '',
-      // Our own sources are compiled as the repository says, whatever folder the command runs in.
+      // The sources of this repository are compiled with its own settings, in whatever folder the command runs.
       TS_NODE_PROJECT: path.join(repository, 'tsconfig.json'),
     };
     const child = spawn(process.execPath, args, { cwd, env });

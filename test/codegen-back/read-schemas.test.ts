@@ -104,7 +104,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     },
   );
 
-  test('reads on past modules that throw, end the process, leave handles open or print', async () => {
+  test('continues after modules that throw, end the process, leave handles open or print', async () => {
     const found = await read({
       '1-throws.ts': `const load = (): never => { throw new RangeError('no graph\\nat all'); };\nload();\n${plain}`,
       '2-exits.ts': `process.exit(3);\n${plain}`,
@@ -133,7 +133,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.tools['7-fine.ts']?.inputSchema).toEqual(inputSchema);
   });
 
-  test('stops modules that meet a limit, names each with its limit, and reads all others', async () => {
+  test('stops modules that reach a limit, names each with its limit, and reads all others', async () => {
     const found = await read(
       {
         'a-before.ts': plain,
@@ -163,7 +163,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-before.ts', 'c-between.ts', 'f-between.ts', 'h-after.ts']);
   });
 
-  test('reads a module that is slow and works', async () => {
+  test('reads a slow module', async () => {
     const work = (ms: number) =>
       `{ const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
         const end = cpuMs() + ${ms}; while (cpuMs() < end) {} }`;
@@ -177,7 +177,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-slow.ts', 'b-slow.ts']);
   });
 
-  test('blames no module for what others leave it of the machine', async () => {
+  test('reports no module for the load of other processes', async () => {
     const burners = Array.from({ length: 6 }, () => spawn(process.execPath, ['-e', 'for (;;);']));
     try {
       const names = ['a.ts', 'b.ts'];
@@ -191,7 +191,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     }
   });
 
-  test('blames no module for what those before it left behind', async () => {
+  test('reports no module for handles and memory of earlier ones', async () => {
     const found = await read(
       {
         'a-hoards.ts': `export const kept = Buffer.alloc(400 * 2 ** 20, 1);\n${plain}`,
@@ -205,7 +205,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-hoards.ts', 'b-hoards.ts', 'c-leaves.ts', 'd-pauses.ts']);
   });
 
-  test('gives up after five modules that took all their time, and says which it did not read', async () => {
+  test('stops after five modules that timed out, and names the modules that it did not read', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.ts`);
     const hangs = `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`;
     const found = await read(Object.fromEntries(names.map((name) => [name, hangs])), {
@@ -220,14 +220,14 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     );
   });
 
-  test('reports a process that cannot start, and blames no module', async () => {
+  test('reports a process that cannot start, and no module', async () => {
     const found = await read({ 'a.ts': plain, 'b.ts': plain }, { limits: { memoryMb: 1 } });
     expect(found.faults).toEqual([
       { at: undefined, text: expect.stringMatching(/^SW6014 2 tool modules were not read: .* aborted/) },
     ]);
   });
 
-  test('reports schemas that cannot stand in a registry', async () => {
+  test('reports schemas that a registry cannot contain', async () => {
     const found = await read(
       {
         'a.ts': source('input: z.object({ when: z.date() })'),
@@ -257,7 +257,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     });
   });
 
-  test('takes the types of `execute` for a tool without a schema', async () => {
+  test('derives schemas from the types of `execute` for a tool without a schema', async () => {
     const type: TypeSyntax = {
       kind: 'object',
       properties: [{ name: 'a', optional: false, type: { kind: 'string' } }],
@@ -316,9 +316,9 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       'b.ts': { inputSchema, outputSchema: inputSchema, ...rest },
       'c.ts': { inputSchema, ...rest },
       'd.ts': { inputSchema: noInput, ...rest },
-      // A result in MCP's own form is no output of the tool's own.
+      // A result in MCP's own form has no output schema.
       'e.ts': { inputSchema: noInput, ...rest },
-      // With a schema of its own for the input, a tool may return what JSON has not.
+      // A tool with its own input schema may return a type without a JSON form.
       'h.ts': { inputSchema, ...rest },
       'i.ts': { inputSchema, ...rest },
       'k.ts': { inputSchema, ...rest },
@@ -338,7 +338,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('takes the input side of a transform, and names the output side that has no JSON form', async () => {
+  test('uses the input side of a transform, and reports an output side without a JSON form', async () => {
     const transform = 'z.object({ n: z.string().transform((text) => text.length) })';
     const found = await read({
       'a.ts': source(`input: ${transform}`),
@@ -350,7 +350,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('reports classes that are not what their source says', async () => {
+  test('reports classes that differ from their source', async () => {
     const found = await read(
       { 'a.ts': 'export class T {}', 'b.ts': 'export const other = 1;', 'c.ts': plain },
       { tools: [tool('a.ts'), tool('b.ts')], resources: [{ ...resource('c.ts'), exportName: 'T' }] },
@@ -373,7 +373,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('reports modules that blame each other', async () => {
+  test('reports modules that name each other as the cause', async () => {
     const found = await read(
       {
         'package.json': '{ "type": "commonjs" }',
@@ -401,7 +401,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.faults).toEqual([{ at: 'src/r.ts', text: expect.stringMatching(/^SW6004 .*`\.\/s\.md`/) }]);
   });
 
-  test('blames the module that fails, not those that import it, and no file that was reported', async () => {
+  test('reports the module that fails, not those that import it, and no file a second time', async () => {
     const found = await read(
       {
         'a.ts': `import './b.js';\n${plain}`,

@@ -9,7 +9,7 @@ import { createProject, type Project } from './project.fixture.js';
 let project: Project;
 afterEach(() => project.remove());
 
-/** What a process that was killed while it wrote has left. */
+/** A temporary file of a process that was killed while it wrote. */
 function remainOf(target: string): string {
   const { pid } = spawnSync(process.execPath, ['--version']);
   const { temporary, release } = takeTemporaryName(target);
@@ -17,7 +17,7 @@ function remainOf(target: string): string {
   return temporary.replace(`-${process.pid}-`, `-${pid}-`);
 }
 
-test('a run removes what killed runs have left beside the registry', async () => {
+test('a run removes the temporary files of killed runs beside the registry', async () => {
   const remain = remainOf('generated/registry.ts');
   project = await createProject({
     'src/w.ts': `import { done, Step, Workflow } from 'stepwright';

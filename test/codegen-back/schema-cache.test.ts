@@ -6,7 +6,7 @@ import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { runCodegen } from '../built-package.js';
 import { createProject, type Project, stepwright } from './project.fixture.js';
 
-/** A tool that leaves a line behind whenever its module is imported. */
+/** A tool that appends a line to a file whenever its module is imported. */
 const tool = (name: string, head = '', schema = 'z.object({ a: z.string() })'): string => `
 import { appendFileSync } from 'node:fs';
 import { Tool } from 'stepwright';
@@ -23,7 +23,7 @@ afterEach(() => project.remove());
 const registryFile = 'generated/registry.ts';
 const cacheFolder = 'node_modules/.cache/stepwright';
 
-/** Runs codegen, and tells which modules were imported for it. */
+/** Runs codegen, and returns the modules that it imported. */
 async function codegen(options: CodegenOptions = {}): Promise<{ imported: string[]; text: string }> {
   await project.write({ 'imported.log': '' });
   const result = await runCodegen({ root: project.root, ...options });
@@ -36,7 +36,7 @@ const registry = (): Promise<string> => project.read(registryFile);
 
 // Each test starts Node processes with a compiler in them.
 describe('the cache of schemas', { timeout: 240_000 }, () => {
-  test('starts no process for modules that have not changed, and changes nothing of what is written', async () => {
+  test('starts no process for unchanged modules, and writes the same output', async () => {
     project = await createProject({
       'src/a.ts': tool('a'),
       'src/b.ts': tool('b', "import './c.js';"),
@@ -47,7 +47,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const written = await registry();
     expect(await codegen()).toEqual({ imported: ['a', 'b'], text: '' });
     await rm(path.join(project.root, registryFile));
-    // A child that is started at all cannot end well within no time.
+    // With a limit of no time, a child that is started at all fails.
     expect(await codegen({ moduleLimits: { memoryMb: 1 } })).toEqual(warm);
     expect(await registry()).toBe(written);
     expect(await codegen({ check: true })).toEqual(warm);
@@ -111,7 +111,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     }
   });
 
-  test('keeps nothing that failed, and nothing that may be otherwise tomorrow', async () => {
+  test('does not cache failures, computed imports and modules that start processes', async () => {
     project = await createProject({
       'src/computed.ts': tool('computed', "const name = './part.js'; await import(name);"),
       'src/fine.ts': tool('fine'),
@@ -133,7 +133,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
   });
 
-  test('does without a cache that is spoilt, or that has no place', async () => {
+  test('ignores a corrupt cache, and one that cannot be written', async () => {
     project = await createProject({ 'src/a.ts': tool('a') });
     const again = { imported: ['a'], text: '' };
     expect(await codegen()).toEqual(again);
@@ -154,7 +154,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     expect(await codegen()).toEqual(again);
   });
 
-  test('is left alone by --no-cache', async () => {
+  test('is not used with --no-cache', async () => {
     project = await createProject({ 'src/a.ts': tool('a'), 'imported.log': '' });
     const imports = async (): Promise<number> => (await project.read('imported.log')).split('\n').length - 1;
     const command = async (...args: string[]) => {

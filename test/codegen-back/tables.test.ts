@@ -88,7 +88,7 @@ describe('the tables of a registry', { timeout: 240_000 }, () => {
     expect(output).toContain('\ntwo-words\n');
   });
 
-  test('hold what the decorators say', () => {
+  test('contain the options of the decorators', () => {
     const [line = ''] = output.split('\n');
     expect(JSON.parse(line)).toEqual({
       tools: {

@@ -7,7 +7,7 @@ import { FIXTURES, loadFixtures } from './fixture.js';
 
 const folder = path.dirname(FIXTURES);
 
-test('workflows mean the same under legacy and TC39 decorators', () => {
+test('legacy and TC39 decorators give the same graphs', () => {
   const fixture = loadFixtures().find(({ name }) => name === 'add-task');
   const overlay = new Map(fixture?.files.map(({ file, text }) => [file, text]));
   const outcomes = ['tsconfig.fixtures.json', 'tsconfig.tc39.json'].map((tsconfig) => {

@@ -17,7 +17,7 @@ const ROOT = path.resolve(FIXTURES, '../../..');
 const repeat = (count: number, term: (i: number) => string, between: string): string =>
   Array.from({ length: count }, (_, i) => term(i)).join(between);
 
-/** Long and deep expressions that are text, from so many parts. */
+/** Long and deep expressions of type text, by the number of their parts. */
 const forms = {
   sum: (n: number, text: string) => repeat(n, () => text, ' + '),
   conjunction: (n: number, text: string) => repeat(n, () => text, ' && '),
@@ -75,7 +75,7 @@ beforeAll(() => {
   expect(host.ignores()).toEqual([]);
 }, 120_000);
 
-/** What is reported of these files. */
+/** The diagnostics of these files. */
 function diagnose(...files: readonly string[]) {
   const extracted = extract(files.flatMap((file) => sources.get(file) ?? []));
   const linked = link(extracted.value);
@@ -87,7 +87,7 @@ function diagnose(...files: readonly string[]) {
   );
 }
 
-/** How many levels of syntax each part adds to those before. */
+/** The number of levels of syntax that each part adds. */
 const LEVELS: Readonly<Record<Form, number>> = {
   sum: 0,
   conjunction: 1,
@@ -101,7 +101,7 @@ const LEVELS: Readonly<Record<Form, number>> = {
   negations: 1,
 };
 
-/** Forms whose parts are no levels of an expression. */
+/** Forms whose parts add no levels to an expression. */
 const FLAT: readonly Form[] = ['list', 'template', 'parentheses'];
 
 describe.each(FORMS)('%s', (form) => {
@@ -115,7 +115,7 @@ describe.each(FORMS)('%s', (form) => {
   test.each(SIZES)('of %i parts in a step is compiled, or reported once', (size) => {
     const file = workflowFile(form, size);
     const found = diagnose('note.ts', file).map(({ code, place }) => `${code} ${place?.file}`);
-    // An object that is read from is two levels.
+    // An object with an access is two levels.
     const depth = form === 'objects' ? 2 * size : size;
     const isRefused = !FLAT.includes(form) && depth > MAX_EXPRESSION_DEPTH;
     const expected = isTooDeep(size) ? [`SW9015 ${file}`] : isRefused ? [`SW9016 ${file}`] : [];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import { formatPlace, type Place, type Span } from '../../src/graph/place.js';
 
-/** Where the fixtures are: one folder per case, with `input/` and what is expected of it. */
+/** The folder of the fixtures: one folder per case, with `input/` and the expected output. */
 export const FIXTURES = path.join(path.dirname(fileURLToPath(import.meta.url)), 'fixtures');
 
 /** A source file of a case, and the spans that were marked with `⟦…⟧` in it. */
@@ -19,7 +19,7 @@ export interface FixtureFile {
 
 export interface Fixture {
   readonly name: string;
-  /** Whether its graphs are checked as well, and what that finds is expected. */
+  /** Whether its graphs are checked as well; the faults found are then expected too. */
   readonly isChecked: boolean;
   readonly files: readonly FixtureFile[];
 }
@@ -85,7 +85,7 @@ export function readMarks(
   return { text, marks };
 }
 
-/** Diagnostics as text, one block each, in the order of their places. */
+/** Diagnostics as text, one block each, in the order of their locations. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return [...diagnostics].sort(byPlace).map(formatDiagnostic).join('\n');
 }
@@ -109,7 +109,7 @@ function comparePlaces(a: Place | undefined, b: Place | undefined): number {
   );
 }
 
-/** The distinct places as text, in order: what marks and diagnostics are compared by. */
+/** The distinct locations as text, in order: the form in which marks and diagnostics are compared. */
 export function formatSpans(places: readonly Place[]): readonly string[] {
   const distinct = new Map(places.map((place) => [formatSpan(place.file, place.span), place]));
   return [...distinct].sort(([, a], [, b]) => comparePlaces(a, b)).map(([text]) => text);
@@ -126,13 +126,13 @@ export function isUpdating(): boolean {
   return true;
 }
 
-/** What a case expects; nothing where the file is not there. */
+/** An expected file of a case; nothing if it does not exist. */
 export function readExpected(name: string, file: string): string | undefined {
   const location = path.join(FIXTURES, name, file);
   return existsSync(location) ? readFileSync(location, 'utf8') : undefined;
 }
 
-/** Writes what a case expects, or takes the file away. */
+/** Writes an expected file of a case, or removes it. */
 export function writeExpected(name: string, file: string, text: string | undefined): void {
   const location = path.join(FIXTURES, name, file);
   if (text === undefined) {

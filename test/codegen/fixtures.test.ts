@@ -29,7 +29,7 @@ let byFile: ReadonlyMap<string, SourceFileSyntax>;
 
 beforeAll(() => {
   const files = fixtures.flatMap((fixture) => fixture.files);
-  // One program for all cases: opening it is what takes time.
+  // One program for all cases, since opening a program is slow.
   const host = openSourceHost({
     root: FIXTURES,
     tsconfig: path.join(ROOT, 'tsconfig.json'),
@@ -65,7 +65,7 @@ function check(
   linked: readonly LinkedWorkflow[],
 ): Diagnostic[] {
   const environment = {
-    // Of a tool whose schema is not known, nothing is said of its calls.
+    // Calls of a tool without a known schema are not checked.
     tools: new Map(
       tools.map(({ name, annotations, retrySafety }) => [
         name,
@@ -79,7 +79,7 @@ function check(
 }
 
 describe.each(fixtures)('$name', (fixture) => {
-  test('reports what is expected, where it is marked', () => {
+  test('reports the expected diagnostics at the marked locations', () => {
     const outcome = run(fixture);
     const { linked, diagnostics } = outcome;
     const report = [formatDiagnostics(diagnostics), summary(outcome)].filter(Boolean).join('\n');
@@ -95,12 +95,12 @@ describe.each(fixtures)('$name', (fixture) => {
     expect(formatSpans(diagnostics.flatMap(placesOf))).toEqual(formatSpans(marks));
   });
 
-  test('makes graphs that the model admits, and that say nothing twice', () => {
+  test('makes graphs that the checker and the model accept', () => {
     const { declarations, linked } = run(fixture);
     for (const each of linked) {
       const { graph } = each;
       const errors = check(each, declarations, linked).filter(({ severity }) => severity === 'error');
-      // What the checker refuses is expected with the other faults of a case that is checked.
+      // The faults that the checker finds are expected with the other faults of a checked case.
       if (fixture.isChecked && errors.length > 0) continue;
       expect(errors).toEqual([]);
       expect(parseGraph(JSON.parse(JSON.stringify(graph)))).toMatchObject({ ok: true });
@@ -147,7 +147,7 @@ function codes(text: string): string[] {
   return [...text.matchAll(/\bSW\d{4}\b/g)].map(([code]) => code);
 }
 
-/** What is kept beside the faults. */
+/** The expected output besides the faults. */
 function summary({ declarations, linked, prompts, hints }: ReturnType<typeof run>): string {
   const { tools, resources, workflows } = declarations;
   const list = (kind: string, names: readonly string[]) =>

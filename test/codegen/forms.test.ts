@@ -29,7 +29,7 @@ export interface Booked {
 }
 `;
 
-/** What codegen finds at fault as `tsc` does. */
+/** Expressions that both codegen and `tsc` refuse. */
 const FAULTY = [
   'this.b.plain.id',
   'this.b.plain.code',
@@ -61,7 +61,7 @@ const FAULTY = [
   'this.b.trip.legs.map((leg) => leg.from)',
 ];
 
-/** What `tsc` accepts, and codegen with it. */
+/** Expressions that both `tsc` and codegen accept. */
 const SOUND = [
   'this.b.trip.kind',
   'this.b.trip.legs.length',
@@ -114,7 +114,7 @@ const SOUND = [
   'this.b.plain',
 ];
 
-/** What several steps make of it: sound as well. */
+/** Several steps that both accept. */
 const STEPS = [
   ["@Step() a = this.b.trip.kind === 'flight' ? this.b.trip : fail('no flight');", '@Step() x = this.a.id;'],
   ["@Step() a = this.b.trip.kind === 'flight' ? this.b.trip : undefined;", '@Step() x = this.a?.id;'],

@@ -4,7 +4,7 @@ import { Expressions, echoInput, type Initializer, type Known } from './generate
 /** A step of one shape, as source. */
 type Source = fc.Arbitrary<string>;
 
-/** Steps that have steps in them, over what is known so far. Nothing in them can fail but what `attempt` catches. */
+/** Steps that contain steps, over the earlier fields. Nothing in them can fail except under `attempt`. */
 export function constructs(known: readonly Known[]): Initializer {
   return fc.oneof(
     {
@@ -112,7 +112,7 @@ function textsStep(known: readonly Known[], depth: number, locals: readonly Know
   );
 }
 
-/** A second fallback around one that is a value is a fault: nothing is left to fail. */
+/** A second fallback around one that is a value is a fault, since the first cannot fail. */
 function failing(step: string): string {
   return step.startsWith('attempt(') ? `chain(${step}, (value) => value)` : step;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { constructs } from './generated-constructs.fixture.js';
 
-/** What a step of a generated workflow is known to give. */
+/** The known shape of the value of a generated step. */
 export type Shape = 'echo' | 'maybe echo' | 'text' | 'number' | 'texts';
 
 /** A field of a generated workflow: its decorator and its initializer. */
@@ -65,7 +65,7 @@ export interface Known {
 const letters = fc.stringMatching(/^[a-z ,%/é]{0,6}$/);
 const quoted = letters.map((text) => JSON.stringify(text));
 
-/** Expressions over what is known so far that have a value of their type whatever happens. */
+/** Expressions over the earlier fields that always have a value of their type. */
 export class Expressions {
   readonly #known: readonly Known[];
   /** Names bound by arrows around the expression, with their shapes. */
@@ -91,7 +91,7 @@ export class Expressions {
         .tuple(text, fc.constantFrom('trim()', 'toUpperCase()', 'toLowerCase()', 'slice(1, -1)'))
         .map(([a, m]) => `${a}.${m}`),
       fc.tuple(texts, quoted).map(([list, by]) => `${list}.join(${by})`),
-      // An index below 0 that is written out is a fault.
+      // A literal index below 0 is a fault.
       fc
         .tuple(texts, fc.constantFrom('0', '3', 'this.limit', '(this.limit + 1)'))
         .map(([list, n]) => `(${list}[${n}] ?? 'out of it')`),
@@ -156,7 +156,7 @@ export class Expressions {
     );
   }
 
-  /** Every way to a value of a shape. */
+  /** Every expression for a value of a shape. */
   #paths(shape: 'text' | 'number' | 'texts'): string[] {
     const field = { text: 'text', number: 'n', texts: 'list' }[shape];
     const standIn = { text: "''", number: '0', texts: '[]' }[shape];
@@ -261,7 +261,7 @@ function initializer(known: readonly Known[]): Initializer {
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `s${index}`);
 
-/** Steps that only use what is there: nothing in them can fail but what \`attempt\` catches. */
+/** Steps that use only earlier fields: nothing in them can fail except under \`attempt\`. */
 function steps(count: number): fc.Arbitrary<readonly GeneratedStep[]> {
   const next = (
     done: readonly GeneratedStep[],
@@ -296,7 +296,7 @@ function steps(count: number): fc.Arbitrary<readonly GeneratedStep[]> {
   return next([], []);
 }
 
-/** Whether a limit of time means something to a step: what it does first of all, or in an arm, goes outside. */
+/** Whether a timeout applies to a step: its first action, or that of an arm, takes time. */
 function takesTime(initializer: string): boolean {
   return /\b(?:call|read|shout|run|forEach|parallel|match)\(/.test(initializer);
 }
@@ -313,7 +313,7 @@ export const generatedWorkflow: fc.Arbitrary<GeneratedWorkflow> = fc
     }),
   );
 
-/** One workflow class on lines of its own: each field stands on one. */
+/** One workflow class, with one line for each field. */
 export function printWorkflow(name: string, steps: readonly GeneratedStep[]): string {
   const fields = steps.map(
     ({ name: field, decorator, initializer: value }) => `  ${decorator} ${field} = ${value};`,
@@ -328,7 +328,7 @@ ${fields.join('\n')}
 `;
 }
 
-/** A way to spoil a step, and the diagnostic that has to say so. */
+/** A way to make a step faulty, and the expected diagnostic. */
 export interface Fault {
   readonly code: string;
   readonly spoil: (step: GeneratedStep) => GeneratedStep;
@@ -341,7 +341,7 @@ const optioned =
   (options: string): Fault['spoil'] =>
   (step) => ({ ...step, decorator: `@Step(${options})` });
 
-/** Faults that any step but the last can be given. */
+/** Faults that can be put into any step but the last. */
 export const faults: readonly Fault[] = [
   { code: 'SW1003', spoil: optioned('{ title: 5 + 5 }') },
   { code: 'SW1011', spoil: optioned("{ guidence: 'a' }") },

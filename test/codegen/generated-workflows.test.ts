@@ -62,7 +62,7 @@ function read(text: string) {
   return { extracted, linked: link(extracted.value) };
 }
 
-/** The registry of a module without faults, as it is written. */
+/** The text of the registry of a module without faults. */
 function emitted(text: string): { readonly registry: string; readonly graphs: readonly Graph[] } {
   const { extracted, linked } = read(text);
   const { value: declarations, diagnostics } = extracted;
@@ -101,7 +101,7 @@ function load(registry: string): Registry {
   return exports.registry;
 }
 
-/** Compiles workflows in one program, since opening one is what takes time. */
+/** Compiles workflows in one program, since opening a program is slow. */
 function compile(workflows: readonly (readonly GeneratedStep[])[]) {
   let text = SURROUNDINGS;
   const lines = workflows.map((steps, index) => {
@@ -121,7 +121,7 @@ function compile(workflows: readonly (readonly GeneratedStep[])[]) {
   return workflows.map((steps, index) => {
     const { first = 0, last = 0 } = lines[index] ?? {};
     const own = errors.filter(({ place }) => place && place.span[0] >= first && place.span[0] <= last);
-    // Three lines of arguments stand between the class and its steps.
+    // There are three lines of arguments between the class and its steps.
     const stepAt = ({ place }: Diagnostic) => steps[(place?.span[0] ?? 0) - first - 5]?.name;
     return {
       errors: own.map((error) => ({ code: error.code, step: stepAt(error) })),
@@ -133,7 +133,7 @@ function compile(workflows: readonly (readonly GeneratedStep[])[]) {
 const UPPER = (text: string, times?: number): string => text.toUpperCase() + '!'.repeat(times ?? 1);
 const size = (out: { text: string; list: string[] }): number => out.text.length + out.list.length;
 
-/** What the variables of a template become in an address (RFC 6570), as far as generated texts go. */
+/** Expands the variables of a template in an address (RFC 6570), for the characters of generated texts. */
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('!', '%21');
 const encodedInPart = (text: string): string => encodeURI(text).replace(/%25([0-9A-Fa-f]{2})/g, '%$1');
 
@@ -147,7 +147,7 @@ const calls: CallPort = {
   },
   async evaluate({ name }, args) {
     const [first, second] = args;
-    // The compiler has seen to it that these are what the functions take.
+    // The compiler has checked that the functions accept these.
     const value = name === 'shout' ? UPPER(first as string, second as number) : size(first as never);
     return { ok: true, value };
   },
@@ -224,7 +224,7 @@ describe('generated workflows', { timeout: 120_000 }, () => {
   // Sampled once for all tests: to generate workflows takes longer than to compile them.
   const workflows = fc.sample(generatedWorkflow, { numRuns: 150, seed });
 
-  test('have no errors, and give what the same source gives as plain TypeScript', async () => {
+  test('have no errors, and the same results as their source as plain TypeScript', async () => {
     const compiled = compile(workflows.map(({ steps }) => steps));
     for (const [index, workflow] of workflows.entries()) {
       const about = { seed, index, steps: workflow.steps, input: workflow.input };
@@ -237,7 +237,7 @@ describe('generated workflows', { timeout: 120_000 }, () => {
     }
   });
 
-  test('are the same graphs when the registry that was emitted is loaded', () => {
+  test('are the same graphs in the emitted registry', () => {
     const classes = workflows.slice(0, 50).map(({ steps }, index) => printWorkflow(`w${index}`, steps));
     const { registry, graphs } = emitted(SURROUNDINGS + classes.join(''));
     const loaded = load(registry);
@@ -253,13 +253,13 @@ describe('generated workflows', { timeout: 120_000 }, () => {
       });
       expect(entry.hash).toBe(hashGraph(graph));
       expect(hashGraph(entry.graph)).toBe(hashGraph(graph));
-      // A run that is stored and taken up again starts from its JSON.
+      // A stored run is restored from its JSON.
       const json: unknown = JSON.parse(JSON.stringify(entry.graph));
       expect(parseGraph(json)).toEqual({ ok: true, graph: entry.graph });
     }
   });
 
-  test('report every fault that is put into them, at the step it is put into', () => {
+  test('report every injected fault, at its step', () => {
     const puts = fc.sample(fc.tuple(fc.constantFrom(...faults), fc.nat()), { numRuns: 120, seed });
     const spoilt = puts.map(([fault, at], which) => {
       const { steps } = workflows[which] as GeneratedWorkflow;
@@ -272,13 +272,13 @@ describe('generated workflows', { timeout: 120_000 }, () => {
       const { errors } = compiled[index] ?? { errors: [] };
       const found = errors.some(({ code, step }) => code === fault.code && step === name);
       expect({ ...about, errors, found }).toEqual({ ...about, errors, found: true });
-      // What follows from a fault is none, but for steps that count on a value of another form.
+      // Consequences of a fault are not reported, except for steps that need a value of another form.
       const others = errors.filter(({ code, step }) => step !== name && !code.startsWith('SW40'));
       expect({ ...about, others }).toEqual({ ...about, others: [] });
     }
   });
 
-  test('report all faults of one workflow, wherever they are put', () => {
+  test('report all injected faults of one workflow', () => {
     const several = fc.tuple(fc.shuffledSubarray([...faults], { minLength: 2, maxLength: 4 }), fc.nat());
     const spoilt = fc.sample(several, { numRuns: 80, seed }).map(([chosen, start], which) => {
       const { steps } = workflows[which] as GeneratedWorkflow;
@@ -308,7 +308,7 @@ describe('the names of handles', { timeout: 120_000 }, () => {
     fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/),
     fc.constantFrom('constructor', 'prototype', 'default', 'a-b_c-', 'x'.repeat(62)),
   );
-  // Names that the registry has itself, that are taken, or that are not in ASCII.
+  // Names that the registry declares itself, names of globals, and names that are not ASCII.
   const classNames = fc.oneof(
     fc.stringMatching(/^[A-Z_$][A-Za-z0-9_$]{0,8}$/),
     fc.constantFrom(
@@ -328,7 +328,7 @@ describe('the names of handles', { timeout: 120_000 }, () => {
   );
   const RESERVED = /^(?:call|done|link|prompt|Resource|Step|Tool|Workflow|Uses)$/;
 
-  test('come back from the registry, with the class that has them', () => {
+  test('are in the registry, each with its class', () => {
     for (const sampled of fc.sample(handles, { numRuns: 12, seed })) {
       const known = new Set<string>();
       const tools = sampled.filter(({ className }) => {

@@ -62,7 +62,7 @@ const OUTLINES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The nodes of a list, those with bodies followed by what stands in them. */
+/** The nodes of a list, each followed by the nodes of its bodies. */
 function outline(nodes: readonly Node[], depth = 0): string[] {
   return nodes.flatMap((node) => {
     const undone =
@@ -99,12 +99,12 @@ describe('the workflows of the travel agency', () => {
     expect(linked.value.map(({ graph }) => graph.name).sort()).toEqual(Object.keys(OUTLINES));
   });
 
-  test.each(Object.entries(OUTLINES))('%s is this graph', (name, expected) => {
+  test.each(Object.entries(OUTLINES))('%s has the expected graph', (name, expected) => {
     const graph = linked.value.find((each) => each.graph.name === name)?.graph;
     expect(outline(graph?.nodes ?? [])).toEqual(expected);
   });
 
-  test('end where they say so, before anything that comes after', async () => {
+  test('end at their `done`, before the steps after it', async () => {
     const called: string[] = [];
     const failure = { code: 'E_TOOL_ERROR', message: 'declined' };
     const calls: CallPort = {
