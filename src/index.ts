@@ -1,8 +1,13 @@
 import 'reflect-metadata';
 
-export type { JsonTypeName, ValueRules } from './decorators/arg.js';
-export { Arg, type ArgMark, type ArgOptions } from './decorators/arg.js';
-export { type Ask, ask } from './decorators/ask.js';
+export {
+  Arg,
+  type ArgMark,
+  type ArgOptions,
+  type ArgsOf,
+  type JsonTypeName,
+  type ValueRules,
+} from './decorators/arg.js';
 export type {
   AuthInfo,
   CompletionContext,
@@ -12,26 +17,8 @@ export type {
   ResourceContext,
   ToolContext,
 } from './decorators/context.js';
-export type {
-  Duration,
-  FailedBranch,
-  ItemFailure,
-  Moment,
-  PartialFailure,
-  Span,
-} from './decorators/control-flow.js';
 export * from './decorators/control-flow.js';
-export { WorkflowNotRunnableError } from './decorators/faults.js';
-export {
-  Prompt,
-  type PromptClass,
-  type PromptOptions,
-  type SimplePrompt,
-  type SimplePromptArgument,
-  type SimplePromptArguments,
-  type SimplePromptHandler,
-  simplePrompt,
-} from './decorators/prompt.js';
+export { WorkflowNotRunnableError } from './decorators/errors.js';
 export {
   type AudioContent,
   assistant,
@@ -40,37 +27,44 @@ export {
   type Handle,
   type ImageContent,
   image,
+  Prompt,
+  type PromptClass,
   type PromptContent,
   type PromptMessage,
   type PromptMessages,
+  type PromptOptions,
   type PromptPart,
   type PromptRole,
   PromptText,
   prompt,
   type ResourceLink,
+  type SimplePrompt,
+  type SimplePromptArgument,
+  type SimplePromptArguments,
+  type SimplePromptHandler,
+  simplePrompt,
   system,
   type TextContent,
   user,
-} from './decorators/prompt-content.js';
-export type {
-  ResourceClass,
-  ResourceContent,
-  ResourceTemplateClass,
-  VariablesOf,
+} from './decorators/prompt.js';
+export {
+  Resource,
+  type ResourceClass,
+  type ResourceContent,
+  type ResourceOptions,
+  type ResourceTemplateClass,
+  type VariablesOf,
 } from './decorators/resource.js';
-export { Resource, type ResourceOptions } from './decorators/resource.js';
 export { get, State, type StateClass, type StateOptions, set } from './decorators/state.js';
-export type { RetryOptions } from './decorators/step.js';
-export { Step, type StepOptions } from './decorators/step.js';
 export {
   type Icon,
   Tool,
   type ToolAnnotations,
   type ToolClass,
   type ToolHints,
+  type ToolInput,
   type ToolOptions,
 } from './decorators/tool.js';
-export type { NestedOptions, ToolInput } from './decorators/verbs.js';
 export {
   attempt,
   type CallOptions,
@@ -80,14 +74,19 @@ export {
   type FailOptions,
   fail,
   link,
+  type NestedOptions,
+  type ResultOf,
+  type Returned,
   read,
   run,
   type StepError,
 } from './decorators/verbs.js';
 export {
   type ErrorStrategyOption,
+  type RetryOptions,
+  Step,
+  type StepOptions,
   Workflow,
   type WorkflowClass,
   type WorkflowOptions,
 } from './decorators/workflow.js';
-export type { ArgsOf, ResultOf, Returned } from './decorators/workflow-types.js';

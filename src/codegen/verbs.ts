@@ -1,15 +1,13 @@
-import type { Ask } from '../decorators/ask.js';
 import type * as controlFlow from '../decorators/control-flow.js';
+import type { Ask } from '../decorators/control-flow.js';
 import type * as states from '../decorators/state.js';
-import type * as runs from '../decorators/verbs.js';
 import type * as verbs from '../decorators/verbs.js';
 import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js';
 
 /** The names of all verbs, by the modules that authors import them from. */
 type VerbName =
-  | keyof typeof controlFlow
+  | Exclude<keyof typeof controlFlow, 'ask'>
   | keyof typeof verbs
-  | keyof typeof runs
   | Exclude<keyof typeof states, 'State'>
   | AskVerb;
 

@@ -1,7 +1,14 @@
 import type { Json } from '../graph/json.js';
 import type { CompletionContext } from './context.js';
-import { decorateField, optionsOf } from './record.js';
-import type { FieldKey, FieldTarget, FieldType, Frozen } from './signatures.js';
+import {
+  decorateField,
+  type FieldKey,
+  type FieldTarget,
+  type FieldType,
+  type Flat,
+  type Frozen,
+  optionsOf,
+} from './decorate.js';
 
 declare const ARG: unique symbol;
 
@@ -233,3 +240,19 @@ type PresentFault<V, Names, Values> =
  * @typeParam Values their values, as far as their types matter.
  */
 type RuleFault<V, Names, Values> = unknown extends V ? never : PresentFault<NonNullable<V>, Names, Values>;
+
+type NamesSuppliedBy<W, S> = {
+  [K in keyof W]-?: [SupplyOf<W[K]>] extends [never] ? never : SupplyOf<W[K]> extends S ? K : never;
+}[keyof W];
+
+// Both are homomorphic over `W`, without an `as` clause, so that rename and go-to-definition reach the field.
+type FromCaller<W, N extends keyof W> = { [K in N]: Unmark<W[K]> };
+type WithDefault<W, N extends keyof W> = { [K in N]?: Unmark<W[K]> };
+
+/**
+ * What a caller of workflow `W` supplies: its `Arg<T>` fields as `T`, optional where the field is optional or has a
+ * default.
+ */
+export type ArgsOf<W> = Flat<
+  FromCaller<W, NamesSuppliedBy<W, 'caller'>> & WithDefault<W, NamesSuppliedBy<W, 'default'>>
+>;

@@ -13,9 +13,8 @@ import { readMetadata } from './metadata.js';
 import { Prompt } from './prompt.js';
 import { Resource } from './resource.js';
 import { State } from './state.js';
-import { Step } from './step.js';
 import { Tool, type ToolOptions } from './tool.js';
-import { Workflow } from './workflow.js';
+import { Step, Workflow } from './workflow.js';
 
 @Resource({ name: 'intro', file: './intro.md' })
 class Intro {

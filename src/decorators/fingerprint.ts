@@ -1,7 +1,9 @@
 import { canonicalJson, sha256Hex } from '../graph/canonical.js';
 import type { Value } from '../graph/json.js';
 import type { ArgOptions } from './arg.js';
-import type { ClassMetadata, FieldMetadata, ResourceAddress } from './metadata.js';
+import type { FieldMetadata } from './decorate.js';
+import type { ClassMetadata } from './metadata.js';
+import type { ResourceAddress } from './resource.js';
 import type { ToolOptions } from './tool.js';
 
 /**

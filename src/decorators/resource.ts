@@ -1,5 +1,6 @@
 import type { CompletionContext, ResourceContext } from './context.js';
-import { decorateClass, optionsOf } from './record.js';
+import { decorateClass, optionsOf } from './decorate.js';
+import { decorationErrors } from './errors.js';
 
 /** Options of {@link Resource}. */
 export interface ResourceOptions {
@@ -50,6 +51,28 @@ export function Resource(...given: readonly unknown[]): DecoratesResource {
   // The address is not stored: under TC39 decorators a static field has no value yet when its class is decorated.
   return (target, context) =>
     decorateClass<AddressedClass>('Resource', target, context, () => ({ kind: 'resource', options }));
+}
+
+/** The `static readonly uri` or `static readonly uriTemplate` of a resource class: exactly one of them. */
+export type ResourceAddress =
+  | { readonly uri: string; readonly uriTemplate?: never }
+  | { readonly uriTemplate: string; readonly uri?: never };
+
+/**
+ * Reads the address of a resource class.
+ *
+ * @throws TypeError unless exactly one of `uri` and `uriTemplate` is there, as a string.
+ */
+export function addressOf(cls: abstract new (...deps: never[]) => object): ResourceAddress {
+  const uri: unknown = Reflect.get(cls, 'uri');
+  const uriTemplate: unknown = Reflect.get(cls, 'uriTemplate');
+  if (typeof uri === 'string' && uriTemplate === undefined) return { uri };
+  if (typeof uriTemplate === 'string' && uri === undefined) return { uriTemplate };
+  throw new TypeError(
+    uri === undefined && uriTemplate === undefined
+      ? decorationErrors.noUri(cls.name)
+      : decorationErrors.unclearUri(cls.name),
+  );
 }
 
 /** What `read()` of a resource gives. Bytes travel as base64; a `blob` that is text is base64 already. */

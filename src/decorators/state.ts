@@ -1,7 +1,6 @@
 import type { Json } from '../graph/json.js';
-import { WorkflowNotRunnableError } from './faults.js';
-import { decorateClass, optionsOf } from './record.js';
-import type { DecoratesClass, Frozen, Given } from './signatures.js';
+import { type DecoratesClass, decorateClass, type Frozen, type Given, optionsOf } from './decorate.js';
+import { WorkflowNotRunnableError } from './errors.js';
 
 /** Options of {@link State}. */
 export interface StateOptions {

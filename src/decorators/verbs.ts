@@ -1,12 +1,10 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Arg, SupplyOf, Unmark } from './arg.js';
-import { WorkflowNotRunnableError } from './faults.js';
-import type { ResourceLink } from './prompt-content.js';
+import type { ArgsOf, Unmark } from './arg.js';
+import type { Given } from './decorate.js';
+import { WorkflowNotRunnableError } from './errors.js';
+import type { PromptText, ResourceLink } from './prompt.js';
 import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource.js';
-import type { Given } from './signatures.js';
-import type { RetryOptions } from './step.js';
-import type { NoInput, ToolClass } from './tool.js';
-import type { ArgsOf, ResultOf, Returned } from './workflow-types.js';
+import type { NoInput, Supplied, ToolClass } from './tool.js';
+import type { RetryOptions } from './workflow.js';
 
 /** Options of a {@link call}; for a call that is a step of its own, those of a nested step may stand in `@Step(...)`. */
 export interface CallOptions<Output = unknown, Result = unknown> extends NestedOptions {
@@ -225,58 +223,36 @@ export interface NestedOptions {
   readonly retry?: RetryOptions;
 }
 
-/** The keys of an input that are declared as `Arg<T, 'default'>`. */
-type DefaultedKeys<Input> = {
-  [K in keyof Input]-?: [SupplyOf<Input[K]>] extends [never]
-    ? never
-    : SupplyOf<Input[K]> extends 'default'
-      ? K
-      : never;
-}[keyof Input];
+declare const RETURNS: unique symbol;
 
-type Flat<T> = { [K in keyof T]: T[K] };
+/** What `done(value)` gives: the mark that `ResultOf` looks for. */
+export interface Returned<T> {
+  readonly [RETURNS]: T;
+}
 
-// Both are homomorphic over `Input`, so that rename and go-to-definition reach the declaration.
-type FromCaller<Input, K extends keyof Input> = { [P in K]: Input[P] };
-type WithDefault<Input, K extends keyof Input> = { [P in K]?: Unmark<Input[P]> };
+type IsReturned<V> = [V] extends [never]
+  ? false
+  : [unknown] extends [V]
+    ? false
+    : V extends Returned<unknown>
+      ? true
+      : false;
 
-/** What a caller gives a tool with this input: keys declared as `Arg<T, 'default'>` may be left out. */
-type Supplied<Input> = unknown extends Input
-  ? Input
-  : Input extends object
-    ? [DefaultedKeys<Input>] extends [never]
-      ? Input
-      : Flat<
-          FromCaller<Input, Exclude<keyof Input, DefaultedKeys<Input>>> &
-            WithDefault<Input, DefaultedKeys<Input>>
-        >
-    : Input;
+type ReturnedBy<V> = V extends Returned<infer R> ? Plain<R> : never;
 
-type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
+/** `T` without marks, however deep; what `prompt` makes is text in a result. */
+type Plain<T> = PlainInside<Unmark<T>>;
+type PlainInside<T> = T extends PromptText ? string : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
-/** The keys that a schema lets a caller leave out and gives in any case. */
-type KeysWithDefault<In, Out> = Exclude<OptionalKeys<In> & keyof Out, OptionalKeys<Out>>;
+/** The fields that end the run whatever happened before: `done(...)` without a condition. */
+type CertainEnds<W> = { [K in keyof W]-?: IsReturned<W[K]> extends true ? K : never }[keyof W];
 
-type MarkedIn<In, Out> = {
-  [K in keyof Out]: K extends KeysWithDefault<In, Out> ? Arg<Out[K], 'default'> : Out[K];
-};
+type Results<W> = {
+  [K in keyof W]-?: [unknown] extends [W[K]] ? never : ReturnedBy<W[K]>;
+}[keyof W];
 
 /**
- * What `execute` receives of input that fits a schema: keys with a default are always there, and callers may leave them
- * out. The default is written once, in the schema.
- *
- * @example
- * ```ts
- * const input = z.object({ text: z.string(), limit: z.number().default(10) });
- *
- * @Tool({ name: 'search-pages', description: 'Finds pages', input })
- * export class SearchPages {
- *   execute({ text, limit }: ToolInput<typeof input>): { hits: string[] } { … }
- * }
- * // in a workflow: call(SearchPages, { text: this.text })
- * ```
+ * What workflow `W` hands back: the union over its `done(...)` fields, and `undefined` where none of them is certain
+ * to be reached.
  */
-export type ToolInput<Schema extends StandardSchemaV1> = MarkedIn<
-  StandardSchemaV1.InferInput<Schema>,
-  StandardSchemaV1.InferOutput<Schema>
->;
+export type ResultOf<W> = Results<W> | ([CertainEnds<W>] extends [never] ? undefined : never);

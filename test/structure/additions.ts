@@ -228,7 +228,7 @@ const stepOption: Addition = {
   atMost: 3,
   parts: [
     {
-      file: 'src/decorators/step.ts',
+      file: 'src/decorators/workflow.ts',
       edit: [
         {
           before: '  /** A name for people. */',

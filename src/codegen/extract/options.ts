@@ -3,10 +3,9 @@ import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorat
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { StateOptions } from '../../decorators/state.js';
-import type { StepOptions } from '../../decorators/step.js';
 import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
-import type { WorkflowOptions } from '../../decorators/workflow.js';
+import type { StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 

@@ -1,4 +1,4 @@
-import type { RetryOptions } from '../../decorators/step.js';
+import type { RetryOptions } from '../../decorators/workflow.js';
 import { retryOfWritten } from '../../graph/defaults.js';
 import { childrenOf } from '../../graph/expression/children.js';
 import { readKey } from '../../graph/expression/paths.js';

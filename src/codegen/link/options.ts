@@ -1,4 +1,4 @@
-import type { StepOptions } from '../../decorators/step.js';
+import type { StepOptions } from '../../decorators/workflow.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';

@@ -1,4 +1,4 @@
-export type { RetryOptions } from '../../decorators/step.js';
+export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
 export type { Compiled, CompileResult } from './compile.js';
 export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';

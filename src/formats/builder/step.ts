@@ -1,5 +1,5 @@
-import type { RetryOptions } from '../../decorators/step.js';
 import type { NoInput, ToolClass } from '../../decorators/tool.js';
+import type { RetryOptions } from '../../decorators/workflow.js';
 import type { ToolHandle, ToolLike } from './handles.js';
 import type { Naming } from './names.js';
 import type { DataSource } from './sources.js';

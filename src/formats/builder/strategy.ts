@@ -1,4 +1,4 @@
-import type { RetryOptions } from '../../decorators/step.js';
+import type { RetryOptions } from '../../decorators/workflow.js';
 import { retryOfWritten } from '../../graph/defaults.js';
 import type { ErrorStrategy, Retry } from '../../graph/model.js';
 import { reasons } from './errors.js';

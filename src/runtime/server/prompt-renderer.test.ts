@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assistant, prompt, user } from '../../decorators/prompt-content.js';
+import { assistant, prompt, user } from '../../decorators/prompt.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';
 import type { Registry } from '../tools/registry.js';

@@ -1,6 +1,6 @@
 import type { RequestContext as PromptContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
-import { type PromptMessages, PromptText } from '../../decorators/prompt-content.js';
+import { type PromptMessages, PromptText } from '../../decorators/prompt.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/suggest.js';
 import { isContentBlock } from '../tools/call-result.js';

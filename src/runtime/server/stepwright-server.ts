@@ -1,4 +1,5 @@
-import type { ArgsOf, ResultOf } from '../../decorators/workflow-types.js';
+import type { ArgsOf } from '../../decorators/arg.js';
+import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry } from '../tools/registry.js';
 import type { PromptTrace } from '../trace/messages.js';

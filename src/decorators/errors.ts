@@ -30,7 +30,7 @@ const optionExamples = {
 export type DecoratorName = keyof typeof optionExamples;
 
 /** Faults in the use of a decorator that types do not catch, or that were let through. Thrown as `TypeError`. */
-export const decorationFaults = {
+export const decorationErrors = {
   options: (decorator: DecoratorName) =>
     `@${decorator} takes one object of options and is always called: ${optionExamples[decorator]}`,
   notAClass: (decorator: DecoratorName) => `@${decorator} decorates a class`,
