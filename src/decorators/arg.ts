@@ -12,54 +12,58 @@ import {
 
 declare const ARG: unique symbol;
 
-/** Who gives the value: the caller, or a default where the caller leaves it out. */
+/** `'caller'`: the caller supplies the value; `'default'`: it may be left out, and the option `default` applies. */
 type Supply = 'caller' | 'default';
 
-/** The mark of an {@link Arg}. Nothing carries it at run time; it is exported so that declaration files can name it. */
+/**
+ * The compile-time mark of an {@link Arg}; no value has it at run time. Exported so that declaration files can name it.
+ */
 export interface ArgMark<S extends Supply = Supply> {
   readonly [ARG]?: S;
 }
 
 /**
- * A value supplied by the caller of a workflow, usable as a `T`; the mark is what `ArgsOf` looks for.
+ * The type of an argument of a workflow or prompt: a `T` that the caller supplies, with a mark that `ArgsOf` reads.
  *
- * `Arg<T, 'default'>` goes with the option `default`: never absent inside the workflow, optional for callers.
- * An argument that may be absent inside as well is an optional field: `date?: Arg<string>`.
+ * `Arg<T, 'default'>` requires the option `default`: the argument is optional for callers and never absent in the
+ * workflow. An argument that may be absent in the workflow too is an optional field: `date?: Arg<string>`.
  */
 export type Arg<T, S extends Supply = 'caller'> = (T & ArgMark<S>) | Extract<T, null | undefined>;
 
-/** `T` without the mark. */
+/** `T` without the mark of {@link Arg}. */
 export type Unmark<T> = T extends infer U & ArgMark<'caller'>
   ? U
   : T extends infer U & ArgMark<'default'>
     ? U
     : T;
 
-/** Who supplies the value of a field of type `V`: `never` where it is no argument. `any`, `unknown` and `never` are none. */
+/**
+ * The `Supply` of a field of type `V`; `never` if the field is not an argument, as with `any`, `unknown` and `never`.
+ */
 export type SupplyOf<V> = [unknown] extends [V]
   ? never
   : typeof ARG extends keyof NonNullable<V>
     ? Exclude<NonNullable<V>[typeof ARG & keyof NonNullable<V>], undefined>
     : never;
 
-/** Options of {@link Arg}: what the value means, and the rules that go with the type of the field. */
+/** Options of {@link Arg}. The rules must apply to the type of the field. */
 export interface ArgOptions extends ValueRules {
-  /** What the value means, for whoever supplies it. */
+  /** What the value means, for the caller. */
   readonly description: string;
   /**
-   * The name callers know it by, where that is no identifier: `@Arg({ name: 'task-name', … }) taskName!: Arg<string>`.
-   * Inside the class it is the field. Default: the field's name.
+   * The name for callers, if it differs from the field's: `@Arg({ name: 'task-name', … }) taskName!: Arg<string>`. An
+   * identifier, which may also have `.` and `-` inside. TypeScript code uses the field. Default: the field's name.
    */
   readonly name?: string;
-  /** A name for people. Default: the name callers know it by. */
+  /** A name for people. Default: the name for callers. */
   readonly title?: string;
-  /** What stands in where the caller leaves the argument out; the field is then an `Arg<T, 'default'>`. */
+  /** The value if the caller leaves the argument out. The field is then declared as `Arg<T, 'default'>`. */
   readonly default?: Json;
-  /** Masked in traces, logs and spans. Default: `false`. */
+  /** Whether the value is masked in traces, logs and spans. Default: `false`. */
   readonly secret?: boolean;
   /**
-   * Values that go on from the text typed so far, the likeliest first. A client that helps to fill in the argument
-   * asks for them; more than 100 are cut.
+   * Suggests values for the text typed so far, the most likely first. Called when a client asks for completions; values
+   * after the first 100 are dropped. Default: the values of a union, an `enum` or a boolean.
    */
   readonly complete?: (
     value: string,
@@ -67,7 +71,7 @@ export interface ArgOptions extends ValueRules {
   ) => readonly string[] | Promise<readonly string[]>;
 }
 
-/** The options whose values decide whether they fit a field. */
+/** The options whose types are compared with the type of the field. */
 interface TypedOptions<Default, Values, Item, Keys, Properties> {
   readonly default: Default;
   readonly enum: Values;
@@ -76,11 +80,11 @@ interface TypedOptions<Default, Values, Item, Keys, Properties> {
   readonly properties: Properties;
 }
 
-/** Why a field of type `V` cannot stand under `@Arg` with these options, or `never`. The texts reach authors. */
+/** Why `@Arg` with these options does not apply to a field of type `V`, or `never`. Authors see the texts. */
 type ArgFault<V, Names, Options> = [SupplyOf<V>] extends [never]
   ? ['declare this field as Arg<T>']
   : [keyof ArgOptions] extends [Names]
-    ? never // What the options are could not be inferred, for a fault of their own.
+    ? never // TypeScript could not infer which options are given: it reports their own error.
     : DefaultFault<V, Options> | RuleFault<Unmark<V>, Names, Options>;
 
 type DefaultFault<V, Options> = Options extends { readonly default: infer Default }
@@ -105,8 +109,8 @@ type DecoratesArg<Names, Options> = <T extends FieldTarget, const K extends Fiel
 ) => void;
 
 /**
- * Makes a field of a workflow or a prompt an argument: what a caller supplies. The field is declared as `Arg<T>`; rules
- * are checked before a run.
+ * Makes a field of a workflow or a prompt an argument, which the caller supplies. The field is declared as `Arg<T>`.
+ * Values that break a rule are refused before the run starts.
  *
  * @example
  * ```ts
@@ -115,7 +119,7 @@ type DecoratesArg<Names, Options> = <T extends FieldTarget, const K extends Fiel
  * @Arg({ description: 'At most', type: 'integer', min: 1, default: 10 }) limit!: Arg<number, 'default'>;
  * @Arg({ description: 'Page', complete: (typed, { signal }) => pageNames(typed, signal) }) page!: Arg<string>;
  * ```
- * @throws TypeError when it is given no options, or decorates anything but a public field of the instance.
+ * @throws TypeError without options, on anything but a public instance field, and on a field with `@Arg` or `@Step`.
  */
 // biome-ignore lint/suspicious/noRedeclare: one name for the decorator and the type that goes with it
 export function Arg<
@@ -126,7 +130,7 @@ export function Arg<
   const Keys extends readonly string[] | undefined = undefined,
   const Properties extends Readonly<Record<string, ValueRules>> | undefined = undefined,
 >(
-  // `Names` infers which options are there; nothing else of it matters.
+  // `Names` only infers which options are given.
   options: ArgOptions &
     Partial<TypedOptions<Default, Values, Item, Keys, Properties>> & { readonly [Name in Names]: unknown },
 ): DecoratesArg<Names, TypedOptions<Default, Values, Item, Keys, Properties>>;
@@ -135,7 +139,7 @@ export function Arg(...given: readonly unknown[]): DecoratesArg<never, unknown> 
   return (...decorated: readonly unknown[]) => decorateField('Arg', decorated, options);
 }
 
-/** The types of JSON, and integers, as TypeScript has them. */
+/** The TypeScript types of the JSON types and of integers. */
 interface JsonTypes {
   readonly string: string;
   readonly number: number;
@@ -147,31 +151,34 @@ interface JsonTypes {
 
 export type JsonTypeName = keyof JsonTypes;
 
-/** What a value must be beyond its TypeScript type. Each rule goes with one kind of value. */
+/** Rules for a value beyond its TypeScript type. Each rule applies to one kind of value. */
 export interface ValueRules {
-  /** Numbers: without a fraction. What else a value is follows from its TypeScript type. */
+  /** Numbers: no fraction. All other types follow from the TypeScript type. */
   readonly type?: 'integer';
-  /** Text: a regular expression, as of ECMAScript with the flag `u`, that is found in it. */
+  /**
+   * Text: an ECMAScript regular expression with the flag `u`, without lookaround and back-references. It matches
+   * anywhere in the text unless it has anchors.
+   */
   readonly pattern?: string;
-  /** Text: the fewest characters. */
+  /** Text: the least number of characters. */
   readonly minLength?: number;
-  /** Text: the most characters. */
+  /** Text: the greatest number of characters. */
   readonly maxLength?: number;
-  /** Text and numbers: all values there are. */
+  /** Text and numbers: all permitted values. */
   readonly enum?: readonly (string | number)[];
-  /** Numbers: the least. */
+  /** Numbers: the least value, inclusive. */
   readonly min?: number;
-  /** Numbers: the greatest. */
+  /** Numbers: the greatest value, inclusive. */
   readonly max?: number;
-  /** Lists: the fewest items. */
+  /** Lists: the least number of items. */
   readonly minItems?: number;
-  /** Lists: the most items. */
+  /** Lists: the greatest number of items. */
   readonly maxItems?: number;
-  /** Lists: what the items are, where the TypeScript type says less. */
+  /** Lists: the type of the items, if the TypeScript type is less specific. */
   readonly itemType?: JsonTypeName;
-  /** Objects: properties that must be there, besides those that the TypeScript type demands. */
+  /** Objects: required properties, in addition to those that the TypeScript type requires. */
   readonly requiredKeys?: readonly string[];
-  /** Objects: rules for the values of properties. */
+  /** Objects: rules for the values of properties, by property. */
   readonly properties?: Readonly<Record<string, ValueRules>>;
 }
 
@@ -180,14 +187,14 @@ type NumberRule = 'type' | 'min' | 'max';
 type ListRule = 'minItems' | 'maxItems' | 'itemType';
 type ObjectRule = 'requiredKeys' | 'properties';
 
-/** Why the rules of these names cannot stand for a `V`, a value that is not of this `Kind`. */
+/** `[Names, Text]` if rules with these names do not apply to a `V`, since it is not of this `Kind`; else `never`. */
 type Misplaced<V, Names, Kind, Text extends string> = [Names] extends [never]
   ? never
   : [V] extends [Kind]
     ? never
     : [Names, Text];
 
-/** A list is an object to TypeScript, not to JSON. */
+/** `V`, with arrays replaced by a type that is not an object: TypeScript's objects include arrays, JSON's do not. */
 type AsObject<V> = V extends readonly unknown[] ? 'a list' : V;
 
 type EnumFault<V, Values> = Values extends { readonly enum: readonly (infer Value)[] }
@@ -233,11 +240,11 @@ type PresentFault<V, Names, Values> =
       : Misplaced<AsObject<V>, Extract<Names, ObjectRule>, object, 'goes with an object'>);
 
 /**
- * Why rules cannot stand for a value of type `V`, or `never`. Rules hold for what is there: `null` and `undefined` do
- * not count. The texts reach authors.
+ * Why rules do not apply to a value of type `V`, or `never`. `null` and `undefined` in `V` are ignored. Authors see the
+ * texts.
  *
- * @typeParam Names the rules that are given.
- * @typeParam Values their values, as far as their types matter.
+ * @typeParam Names the names of the rules that are given.
+ * @typeParam Values the types of those rules whose values are compared with `V`.
  */
 type RuleFault<V, Names, Values> = unknown extends V ? never : PresentFault<NonNullable<V>, Names, Values>;
 
@@ -250,8 +257,8 @@ type FromCaller<W, N extends keyof W> = { [K in N]: Unmark<W[K]> };
 type WithDefault<W, N extends keyof W> = { [K in N]?: Unmark<W[K]> };
 
 /**
- * What a caller of workflow `W` supplies: its `Arg<T>` fields as `T`, optional where the field is optional or has a
- * default.
+ * The arguments that a caller of workflow or prompt `W` supplies: its `Arg<T>` fields as `T`, by field name. Optional
+ * fields and those with a default are optional.
  */
 export type ArgsOf<W> = Flat<
   FromCaller<W, NamesSuppliedBy<W, 'caller'>> & WithDefault<W, NamesSuppliedBy<W, 'default'>>

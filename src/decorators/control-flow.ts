@@ -2,8 +2,8 @@ import type { Unmark } from './arg.js';
 import { WorkflowNotRunnableError } from './errors.js';
 
 /**
- * Takes the arm that stands under a value: one of a few texts or numbers, with an arm for each. The value is that of
- * the arm. What goes by a condition is a plain `? :`.
+ * Runs the arm for a value that is one of a few texts or numbers. There is exactly one arm for each possible value;
+ * `undefined` is an arm that does nothing. The value is that of the arm. For a condition use `? :`.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ import { WorkflowNotRunnableError } from './errors.js';
  *   chore: undefined,
  * });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function match<V extends string | number, Arms extends Readonly<Record<CaseOf<V>, unknown>>>(
   _value: V & MatchFault<V>,
@@ -27,19 +27,19 @@ export interface ParallelOptions<Policy extends PartialFailure = PartialFailure>
   /** How many branches run at once. Default: all. */
   readonly concurrency?: number;
   /**
-   * What a branch that fails means for the others. Default: `'abort'`.
+   * What a failed branch means for the other branches. Default: `'abort'`.
    *
-   * - `'abort'`: they are given up at once, and the step fails;
-   * - `'continue'`: they go on. Where one succeeds the step does, and branches that failed stand as
+   * - `'abort'`: they are aborted at once, and the step fails;
+   * - `'continue'`: they go on. The step succeeds if at least one branch does, and the value of a failed branch is
    *   `{ error: { code, message } }`;
-   * - `'rollback'`: they go on, then every call of the branches that succeeded and has `compensate` is undone, the
+   * - `'rollback'`: they go on. Then all calls of the branches that succeeded and have `compensate` are undone, the
    *   last one first, and the step fails.
    */
   readonly onPartialFailure?: Policy;
 }
 
 /**
- * Carries out steps side by side. The value is an object of theirs.
+ * Runs steps side by side. The value is an object of their values, by the names of the branches.
  *
  * @example
  * ```ts
@@ -51,7 +51,7 @@ export interface ParallelOptions<Policy extends PartialFailure = PartialFailure>
  *   { onPartialFailure: 'rollback' },
  * );
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function parallel<Branches extends object, const Policy extends PartialFailure = 'abort'>(
   _branches: Branches & BranchesFault<Branches>,
@@ -62,33 +62,33 @@ export function parallel<Branches extends object, const Policy extends PartialFa
 
 /** Options of {@link forEach}. */
 export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> {
-  /** How many items are worked on at once, 1 to 100. Default: 1, one after the other. */
+  /** How many items are processed at once, 1 to 100. Default: 1. */
   readonly concurrency?: number;
   /**
-   * More items than this are refused before the first one begins. Default: 1 000. At most 100 000: no run starts more
-   * steps.
+   * The greatest number of items. A longer list fails the step before the first item starts. Default: 1 000. At most
+   * 100 000, since no run starts more steps.
    */
   readonly max?: number;
   /**
-   * What an item that fails means. Default: `'fail'`.
+   * What a failed item means. Default: `'fail'`.
    *
-   * - `'fail'`: no further item begins, and the step fails;
-   * - `'continue'`: `null` stands in its place.
+   * - `'fail'`: no further item starts, items in progress settle, and the step fails;
+   * - `'continue'`: the value of the item is `null`.
    */
   readonly onItemError?: Policy;
 }
 
 /**
- * Carries out a step for each item of a list. The value is the list of theirs, in the order of the items; an absent
- * one is `null`.
+ * Runs a step for each item of a list. The value is the list of their values in the order of the items; an absent value
+ * is `null`.
  *
  * @example
  * ```ts
  * @Step() lines = forEach(this.body.lines, (line) => run(AddLine, { line }), { concurrency: 4, max: 100 });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
-// What is no list is a fault by itself: its items are `never`, at which nothing else is one.
+// `Item = never`: for a first argument that is not a list, TypeScript reports that and nothing inside the body.
 export function forEach<Item = never, Value = unknown, const Policy extends ItemFailure = 'fail'>(
   _items: readonly Item[],
   _body: (item: Item, index: number) => Value,
@@ -99,44 +99,44 @@ export function forEach<Item = never, Value = unknown, const Policy extends Item
 
 /** Options of {@link goto}. */
 export interface GotoOptions {
-  /** How often it goes back at most, 1 to 100. */
+  /** The greatest number of times it goes back, 1 to 100. */
   readonly max: number;
-  /** Past that the step fails, or the run goes on behind it. Default: `'fail'`. */
+  /** After `max` times: `'fail'` fails the step, `'continue'` goes on with the next step. Default: `'fail'`. */
   readonly onLimit?: 'fail' | 'continue';
 }
 
 /**
- * Goes back to an earlier step of the workflow: everything from there on is done again, without the outputs it had.
- * State stays. It has no value.
+ * Goes back to an earlier step of the same workflow. Every step from there on runs again, without the values it had;
+ * state is kept. It has no value.
  *
  * @example
  * ```ts
  * @Step() again = this.draft.score > 0.5 ? undefined : goto(this.draft, { max: 3 });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function goto(_step: unknown, _options: GotoOptions): undefined {
   throw new WorkflowNotRunnableError('goto(...)');
 }
 
 /**
- * Waits for a while, or until a moment; one that is over passes at once. At most 366 days. It has no value.
+ * Waits for a span of at most 366 days, or until a moment; a moment in the past passes at once. It has no value.
  *
  * @example
  * ```ts
  * @Step() pause = wait({ seconds: 2 });
  * @Step() due = wait({ until: this.task.startsAt });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function wait(_span: Span): undefined {
   throw new WorkflowNotRunnableError('wait(...)');
 }
 
-/** The values that a `match` of a `V` has arms for. */
+/** The values of a `V` that `match` has arms for. */
 type CaseOf<V> = Extract<Unmark<V>, string | number>;
 
-/** Why nothing can be matched with a value of type `V`, or `unknown`. The text reaches authors. */
+/** Why `match` does not take a value of type `V`, or `unknown`. Authors see the text. */
 type MatchFault<V> =
   string extends CaseOf<V>
     ? ['match has an arm for each value there is, and any text is too many: use conditions']
@@ -145,46 +145,49 @@ type MatchFault<V> =
       : unknown;
 
 /**
- * Arms as they are, but for those under a value that never comes, which are faults. The text reaches authors. Not an
- * intersection: of one with a fault in the place of `undefined` nothing would be left, and all arms would be faults.
+ * `Arms`, with an error in place of each arm whose key is not a value of `V`. Authors see the text. An intersection of
+ * `Arms` and the errors would not do: if an arm is `undefined` it reduces to `never`, an error for every arm.
  */
 type KnownArms<V, Arms> = {
   readonly [K in keyof Arms]: K extends CaseOf<V> | `${CaseOf<V>}` ? Arms[K] : ['the value is never', K];
 };
 
-/** What a branch of `parallel` that failed leaves behind under `onPartialFailure: 'continue'`. */
+/** The value of a failed branch of `parallel` with `onPartialFailure: 'continue'`. */
 export interface FailedBranch {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** Beside a {@link FailedBranch}: `error` tells them apart, wherever a branch gives an object without one. */
+/**
+ * `T` with an absent `error` if it is an object without one, so that `error` distinguishes it from {@link
+ * FailedBranch}.
+ */
 type Unfailed<T> = T extends object ? ('error' extends keyof T ? T : T & { readonly error?: undefined }) : T;
 
-/** What a `parallel` does when some branches fail, and others do not. */
+/** What a failed branch of `parallel` means for the others: see {@link ParallelOptions.onPartialFailure}. */
 export type PartialFailure = 'abort' | 'continue' | 'rollback';
 
-/** What a branch of `parallel` gives. */
+/** The value of a branch of `parallel`. */
 type BranchValue<Value, Policy> = Policy extends 'continue'
   ? Unfailed<Unmark<Value>> | FailedBranch
   : Unmark<Value>;
 
-/** Why these cannot be branches, or `unknown`. The text reaches authors. */
+/** Why `parallel` does not take these branches, or `unknown`. Authors see the text. */
 type BranchesFault<Branches> = Branches extends readonly unknown[]
   ? ['branches have names: parallel({ first: …, second: … })']
   : unknown;
 
-/** What a `forEach` does when the body fails for an item. */
+/** What a failed item of `forEach` means: see {@link ForEachOptions.onItemError}. */
 export type ItemFailure = 'fail' | 'continue';
 
-/** What a list holds for an item: JSON has no absent values in lists. */
+/** `T`, with `null` for an absent value: JSON has no absent values in lists. */
 type Listed<T> = unknown extends T ? T : T extends void ? null : T;
 
-/** What the body of `forEach` gives for an item. */
+/** The value of an item of `forEach`. */
 type ItemValue<Value, Policy> = Policy extends 'continue'
   ? Listed<Unmark<Value>> | null
   : Listed<Unmark<Value>>;
 
-/** Units of time for `wait`. */
+/** Units of time for `wait`. They add up. */
 export interface Duration {
   readonly seconds: number;
   readonly minutes: number;
@@ -197,25 +200,28 @@ type SomeOf<T> = { [K in keyof T]: Pick<T, K> & Partial<Omit<T, K>> }[keyof T];
 
 type NoneOf<T> = { readonly [K in keyof T]?: undefined };
 
-/** Until when to wait. */
+/** A moment for `wait`. */
 export interface Moment {
-  /** Milliseconds since the epoch, or a time such as `2026-01-31T12:00:00Z` (RFC 3339). */
+  /** Milliseconds since the Unix epoch, or an RFC 3339 time such as `2026-01-31T12:00:00Z`. */
   readonly until: number | string;
 }
 
-/** How long to wait, where the units given add up, or until when. */
+/** How long to wait, in one or more units that add up, or until when. */
 export type Span = (SomeOf<Duration> & NoneOf<Moment>) | (Moment & NoneOf<Duration>);
 
-/** Questions to the person behind the client. A step that asks waits for the answer; what does not need it goes on. */
+/**
+ * Questions to the person behind the client. The step waits for the answer; steps that do not depend on it go on. There
+ * is no time limit unless the step has `timeoutMs`.
+ */
 export interface Ask {
   /**
-   * Tells something, and waits until it was seen. It has no value.
+   * Shows a message, and waits until the person has seen it. It has no value.
    *
    * @example
    * ```ts
    * @Step() told = ask.info(prompt`Use ${NormalizeProject} as ${LogseqIntro} says`);
    * ```
-   * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   info(message: string): undefined;
 
@@ -227,44 +233,44 @@ export interface Ask {
    * @Step() sure = ask.confirm(`Remove ${this.page.name}?`);
    * @Step() stop = this.sure ? undefined : fail('cancelled');
    * ```
-   * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   confirm(message: string): boolean;
 
   /**
-   * Asks for text. The value is what was written.
+   * Asks for text. The value is the text.
    *
    * @example
    * ```ts
    * @Step() note = ask.text('Note?');
    * ```
-   * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   text(message: string): string;
 
   /**
-   * Asks for one of some texts. The value is the one that was chosen; written out, they are its type.
+   * Asks for one of several texts. The value is the chosen one. If the options are literals, their union is its type.
    *
-   * @param options at least one, none twice.
+   * @param options one or more distinct texts.
    * @example
    * ```ts
    * @Step() where = ask.choice('Where?', ['top', 'bottom']); // 'top' | 'bottom'
    * @Step() page = ask.choice('Which page?', this.pages.names); // string
    * ```
-   * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   choice<const Option extends string>(message: string, options: readonly Option[]): Unmark<Option>;
 
   /**
-   * Asks for one of some items, shown by their labels. The value is the item that was chosen, as a whole.
+   * Asks for one of several items, which are shown by their labels. The value is the chosen item.
    *
-   * @param items at least one.
-   * @param label what stands for an item; the labels differ.
+   * @param items one or more items.
+   * @param label returns the label of an item. Labels are distinct.
    * @example
    * ```ts
    * @Step() flight = ask.pick('Which flight?', this.found.flights, (flight) => `${flight.from} ${flight.departs}`);
    * ```
-   * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   pick<Item = never>(message: string, items: readonly Item[], label: (item: Item) => string): Unmark<Item>;
 }

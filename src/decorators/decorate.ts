@@ -83,7 +83,9 @@ export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K
 /** An intersection of object types as one object type. */
 export type Flat<T> = { [K in keyof T]: T[K] };
 
-/** The metadata key of the record of a class, on the class, and of its fields, on the prototype or TC39 metadata object. */
+/**
+ * The metadata key of the record of a class, on the class, and of its fields, on the prototype or TC39 metadata object.
+ */
 const KEY = Symbol.for('stepwright.metadata');
 
 // TypeScript passes a metadata object to TC39 decorators only if this symbol exists when the class is evaluated.
@@ -121,7 +123,9 @@ interface FieldRecord extends FieldMetadata {
   readonly decorator: FieldDecorator;
 }
 
-/** Returns the record of a class, or `undefined` for a class without a decorator. Records of base classes do not count. */
+/**
+ * Returns the record of a class, or `undefined` for a class without a decorator. Records of base classes do not count.
+ */
 export function recordOf(cls: AnyClass): ClassRecord | undefined {
   return Reflect.getOwnMetadata(KEY, cls);
 }
@@ -244,7 +248,9 @@ function legacyField(decorator: FieldDecorator, [target, name, descriptor]: read
   };
 }
 
-/** Reads the records from a TC39 metadata object. It inherits from that of the base class, whose records do not count. */
+/**
+ * Reads the records from a TC39 metadata object. It inherits from that of the base class, whose records do not count.
+ */
 function recordsIn(metadata: object | undefined): readonly FieldRecord[] | undefined {
   return metadata && Object.getOwnPropertyDescriptor(metadata, KEY)?.value;
 }

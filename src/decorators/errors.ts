@@ -1,13 +1,11 @@
-/** Everything the authors' entry says when it is used in a way it cannot be: the sentences, in one place. */
-
 /**
- * Thrown when a workflow class is instantiated or one of its verbs is called. Neither has a meaning at run time:
- * codegen reads the class, and a server runs the graph that came of it.
+ * Thrown if a workflow class is instantiated or a verb is called. Codegen reads workflow classes and makes graphs of
+ * them; a server runs the graphs.
  */
 export class WorkflowNotRunnableError extends Error {
   override readonly name = 'WorkflowNotRunnableError';
 
-  /** @param attempted what was done, as it is written: `new AddTask()`, `call(...)`. */
+  /** @param attempted the expression that threw, as source text: `new AddTask()`, `call(...)`. */
   constructor(attempted: string) {
     super(
       `${attempted}: workflow classes are read by the compiler, never instantiated: ` +
@@ -29,7 +27,7 @@ const optionExamples = {
 /** The decorators of this package, by name. */
 export type DecoratorName = keyof typeof optionExamples;
 
-/** Faults in the use of a decorator that types do not catch, or that were let through. Thrown as `TypeError`. */
+/** Messages of the `TypeError`s for uses of decorators and prompts that the types cannot or did not prevent. */
 export const decorationErrors = {
   options: (decorator: DecoratorName) =>
     `@${decorator} takes one object of options and is always called: ${optionExamples[decorator]}`,

@@ -143,7 +143,7 @@ describe('a fingerprint', () => {
     ).toBe(plain);
   });
 
-  test('ignores what a declaration holds besides', () => {
+  test('ignores further properties of a declaration', () => {
     const workflow = declared.Sample as Extract<FingerprintInput, { kind: 'workflow' }>;
     const more = {
       ...workflow,
@@ -176,7 +176,7 @@ describe('a fingerprint', () => {
     expect(at('resource://a')).not.toBe(at('resource://b'));
   });
 
-  test('tells an address from a template', () => {
+  test('differs between an address and a template', () => {
     const resource = { kind: 'resource', options: { name: 'r' } } as const;
     const address = fingerprint({ ...resource, uri: 'a://{b}' });
     expect(fingerprint({ ...resource, uriTemplate: 'a://{b}' })).not.toBe(address);
@@ -208,7 +208,7 @@ describe('a fingerprint', () => {
 });
 
 describe('metadata as plain data', () => {
-  test('has classes by name and stays plain whatever an option holds', () => {
+  test('has classes by name and only plain data', () => {
     const options = {
       name: 't',
       description: 't',
@@ -243,7 +243,7 @@ const tables: RegistryTables = {
 };
 
 describe('the checksum of a registry', () => {
-  test('leaves out what is code', () => {
+  test('ignores classes and functions', () => {
     expect(registryChecksum(tables)).toMatch(/^[0-9a-f]{64}$/);
     expect(
       registryChecksum({
@@ -265,7 +265,7 @@ describe('the checksum of a registry', () => {
     expect(registryChecksum({ ...tables, ...change })).not.toBe(registryChecksum(tables));
   });
 
-  test('takes a table that is left out for an empty one', () => {
+  test('is the same for an absent and an empty table', () => {
     const { tools, resources, workflows } = tables;
     expect(registryChecksum({ tools, resources, workflows })).toBe(
       registryChecksum({ tools, resources, workflows, prompts: {}, functions: {} }),

@@ -7,15 +7,15 @@ import type { ResourceAddress } from './resource.js';
 import type { ToolOptions } from './tool.js';
 
 /**
- * Decorator options as plain data, in the shape both sides can make: codegen from the source, the runtime from the
- * metadata. Keys with `undefined` count as left out. A class, wherever one stands, is `{ $class: 'Name' }`, and so is a
- * function that gives one, among the hints of a tool; any other function is `{ $function: true }`.
+ * Decorator options as plain data, in a form that both codegen, from the source, and the runtime, from the metadata,
+ * can make. Keys with `undefined` count as absent. A class is `{ $class: 'Name' }`, and so is a function among the
+ * hints of a tool that returns a class; any other function is `{ $function: true }`.
  */
 type PlainOptions = Readonly<Record<string, unknown>>;
 
-/** What a fingerprint covers. Further properties are ignored, so that codegen's declarations fit as they are. */
+/** The input of a fingerprint. Other properties are ignored, so that codegen can pass its declarations unchanged. */
 export type FingerprintInput =
-  /** The schemas among the options are left out: only a call can compare them. */
+  /** The options `input` and `output` are ignored: schemas have no plain form. */
   | { readonly kind: 'tool'; readonly options: PlainOptions }
   | ({ readonly kind: 'resource'; readonly options: PlainOptions } & ResourceAddress)
   | { readonly kind: 'state'; readonly options: PlainOptions }
@@ -30,19 +30,19 @@ export type FingerprintInput =
       readonly options: PlainOptions;
       /** In declaration order. */
       readonly args: readonly PlainField[];
-      /** Fields under `@Step` alone, in declaration order. */
+      /** Fields with `@Step`, in declaration order. */
       readonly steps: readonly PlainField[];
     };
 
-/** A decorated field, as plain data. */
+/** A decorated field as plain data. */
 interface PlainField {
   readonly name: string;
   readonly options: PlainOptions;
 }
 
 /**
- * Identity of what a class's decorators say: sha256, 64 hexadecimal digits. A registry stores it, and a server
- * compares it with the classes it has loaded.
+ * Returns the SHA-256, as 64 hexadecimal digits, of the options of a class's decorators. A registry stores it, and a
+ * server compares it with that of the loaded class.
  *
  * @throws TypeError for options that are not plain data.
  */
@@ -50,7 +50,7 @@ export function fingerprint(input: FingerprintInput): string {
   return sha256Hex(canonicalJson(covered(input) as Value));
 }
 
-/** The fingerprint's input, from what decorators recorded. */
+/** Makes the input of a fingerprint from the metadata of a class. */
 export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
   switch (metadata.kind) {
     case 'tool':
@@ -100,7 +100,7 @@ function withoutSchemas<Options extends object>(options: Options): Omit<Options,
   return rest;
 }
 
-/** What a fingerprint covers of a field; declarations hold more. */
+/** A field without the further properties that codegen's declarations have. */
 function coveredField({ name, options }: PlainField): PlainField {
   return { name, options };
 }
@@ -109,7 +109,7 @@ function addressIn(resource: ResourceAddress): ResourceAddress {
   return resource.uri === undefined ? { uriTemplate: resource.uriTemplate } : { uri: resource.uri };
 }
 
-/** The tools that hints name by functions, so that classes may name each other, as the handles they are. */
+/** The options with the tool classes of `hints` in place of the functions that return them. */
 function withHandles(options: ToolOptions): object {
   const { hints, ...rest } = options;
   if (hints === undefined) return rest;
@@ -118,7 +118,7 @@ function withHandles(options: ToolOptions): object {
   return { ...rest, hints: { ...others, ...handles } };
 }
 
-/** What completes an argument is code: its presence counts, as `{ $function: true }`. */
+/** `complete` is code: only its presence counts, as `{ $function: true }`. */
 function plainArgs(args: readonly FieldMetadata<ArgOptions>[]): readonly PlainField[] {
   return args.map(({ name, options: { complete, ...rest } }) => ({
     name,
@@ -127,8 +127,8 @@ function plainArgs(args: readonly FieldMetadata<ArgOptions>[]): readonly PlainFi
 }
 
 /**
- * Classes by name. What no literal can be stands by its type: codegen refuses it, so that such options match no
- * registry.
+ * Replaces classes by `{ $class: name }`, and values that no JSON literal has by `{ $other: type }`. Codegen refuses
+ * the latter, so options with them match no registry.
  */
 function plain(value: unknown): unknown {
   switch (typeof value) {
@@ -157,10 +157,10 @@ function isPlain(object: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** The format of `generated/registry.ts`: codegen writes it, the runtime refuses a registry of another one. */
+/** The version of the format of `generated/registry.ts`. The runtime refuses registries of other versions. */
 export const REGISTRY_VERSION = 1;
 
-/** The tables of a registry, by name; codegen's have no classes and no functions yet. */
+/** The tables of a registry: entries by name. Those of codegen have no classes and no functions yet. */
 export interface RegistryTables {
   readonly tools: Readonly<Record<string, object>>;
   readonly resources: Readonly<Record<string, object>>;
@@ -170,8 +170,8 @@ export interface RegistryTables {
 }
 
 /**
- * sha256 (64 hexadecimal digits) of the canonical JSON of the tables, `class` and `function` of each entry left out.
- * A table that is left out counts as an empty one.
+ * Returns the SHA-256, as 64 hexadecimal digits, of the canonical JSON of the tables without `class` and `function` of
+ * their entries. An absent table equals an empty one.
  */
 export function registryChecksum(tables: RegistryTables): string {
   const { tools, resources, workflows, prompts = {}, functions = {} } = tables;
@@ -179,7 +179,7 @@ export function registryChecksum(tables: RegistryTables): string {
     tools: withoutCode(tools),
     resources: withoutCode(resources),
     workflows: withoutCode(workflows),
-    // A registry without them has the checksum it had before there were any.
+    // Empty tables are left out: registries from before these tables existed keep their checksums.
     ...(Object.keys(prompts).length === 0 ? {} : { prompts: withoutCode(prompts) }),
     ...(Object.keys(functions).length === 0 ? {} : { functions: withoutCode(functions) }),
   };

@@ -49,8 +49,8 @@ export interface StateMetadata {
  * Reads the metadata that legacy or TC39 decorators stored on a class. Metadata of base classes does not count.
  *
  * @returns `undefined` for a class without a decorator of this package.
- * @throws TypeError for a resource class without exactly one of `static readonly uri` and `static readonly uriTemplate`,
- *   as a string.
+ * @throws TypeError for a resource class without exactly one of `static readonly uri` and `static readonly
+ *   uriTemplate`, as a string.
  */
 export function readMetadata(cls: abstract new (...deps: never[]) => object): ClassMetadata | undefined {
   const record = recordOf(cls);

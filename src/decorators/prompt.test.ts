@@ -46,7 +46,7 @@ describe('simplePrompt', () => {
     expect(plain.arguments).toEqual([]);
   });
 
-  test('leaves the prompt it was made from as it is', () => {
+  test('leaves the prompt it is called on unchanged', () => {
     const plain = simplePrompt('plain', handler);
     const described = plain.withDescription('a');
     plain.withArgument('x', 'x');
@@ -63,7 +63,7 @@ describe('simplePrompt', () => {
     );
   });
 
-  test('takes the names that MCP does, so that servers keep theirs', () => {
+  test('accepts every name that MCP accepts', () => {
     const { name, arguments: declared } = simplePrompt('user.getReview', handler).withArgument(
       'task-name',
       'x',
@@ -104,12 +104,12 @@ describe('a message', () => {
     expect(make(text).content).toBe(text);
   });
 
-  test('holds several as a list', () => {
+  test('has several parts as a list', () => {
     const picture = image(Uint8Array.of(1, 2), 'image/png');
     expect(user('see', picture, Ping)).toEqual({ role: 'user', content: ['see', picture, Ping] });
   });
 
-  test('takes a list for what it is', () => {
+  test('accepts a list as one part', () => {
     expect(user(['a', 'b']).content).toEqual(['a', 'b']);
   });
 });
@@ -121,7 +121,7 @@ test.each([
   expect(made).toEqual(expected);
 });
 
-test('bytes stay bytes', () => {
+test('bytes are not encoded', () => {
   const bytes = Uint8Array.of(0, 255);
   expect(image(bytes, 'image/png').data).toBe(bytes);
 });
@@ -162,13 +162,13 @@ function promptOf(...values: readonly unknown[]): PromptText {
 }
 
 describe('prompt', () => {
-  test('keeps handles apart from text', () => {
+  test('has handles as parts of their own', () => {
     const text: PromptText = prompt`Use ${Ping} as ${Intro} says, ${2} times: ${true}, then ${AddTask}`;
     expect(text).toBeInstanceOf(PromptText);
     expect(text.parts).toEqual(['Use ', Ping, ' as ', Intro, ' says, 2 times: true, then ', AddTask]);
   });
 
-  test('reads as text with names and addresses', () => {
+  test('as a string has names and addresses in place of handles', () => {
     const text = prompt`Use ${Ping} as ${Intro} says, then ${AddTask}`;
     const read = 'Use ping as resource://intro says, then add-task';
     expect(`${text}`).toBe(read);
@@ -187,7 +187,7 @@ describe('prompt', () => {
     expect((prompt`Do it ${inner}!` as PromptText).parts).toEqual(['Do it with ', Ping, '!']);
   });
 
-  test('keeps a value as it is, whatever it holds', () => {
+  test('inserts values unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (values) => {
         const text = promptOf(...values);
@@ -197,7 +197,7 @@ describe('prompt', () => {
     );
   });
 
-  test('keeps an escape that means nothing as it was written', () => {
+  test('keeps an invalid escape as written', () => {
     expect(String(prompt`C:\users\me${1}`)).toBe('C:\\users\\me1');
   });
 

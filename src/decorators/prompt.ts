@@ -9,15 +9,18 @@ import type { WorkflowClass } from './workflow.js';
 
 /** Options of {@link Prompt}. */
 export interface PromptOptions {
-  /** Unique among the prompts and workflows of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse dots, and more than 64 characters. */
+  /**
+   * Unique among the prompts and workflows of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse names with dots
+   * or with more than 64 characters.
+   */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;
-  /** What the prompt is for, for whoever chooses it. */
+  /** The purpose of the prompt, for the person or model that chooses one. */
   readonly description: string;
 }
 
-/** A class with a `render`. Its `@Arg` fields are what a caller supplies. */
+/** A class with a method `render`. Its `@Arg` fields are the arguments. */
 export type PromptClass = new (
   ...deps: never[]
 ) => {
@@ -26,7 +29,7 @@ export type PromptClass = new (
 
 type RenderedFrom<I> = I extends { render: (args: infer Args, ...rest: never[]) => unknown } ? Args : never;
 
-/** Why the `render` of a class does not go with its fields, or `unknown`. The text reaches authors. */
+/** Why the parameter of `render` does not fit the arguments of the class, or `unknown`. Authors see the text. */
 type RenderFault<T> = T extends new (
   ...deps: never[]
 ) => infer I
@@ -35,15 +38,15 @@ type RenderFault<T> = T extends new (
     : ['render takes the arguments of its class: write ArgsOf of it']
   : never;
 
-/** Decorates a class with `render`. */
+/** The type of a decorator of classes with `render`. */
 export type DecoratesPrompt = <T extends PromptClass>(
   target: T & RenderFault<T>,
   context?: ClassDecoratorContext<T>,
 ) => void;
 
 /**
- * Makes a class with `render(args, context)` a prompt: its `@Arg` fields are what a caller supplies, `render` makes
- * the messages of it. Nothing is run before a model reads them; what is to be run is a `@Workflow`.
+ * Makes a class with `render(args, context)` a prompt. Its `@Arg` fields are the arguments; `render` returns the
+ * messages for the model. To run steps before a model reads the messages, use `@Workflow`.
  *
  * @example
  * ```ts
@@ -55,8 +58,8 @@ export type DecoratesPrompt = <T extends PromptClass>(
  *   }
  * }
  * ```
- * @throws TypeError when it is given no options, decorates something that has another decorator already, or a class
- *   with steps, or one that extends a class with arguments.
+ * @throws TypeError without options, on anything but a class, on a class that has a decorator of this package or fields
+ *   with `@Step`, and on a class that extends one with arguments or steps.
  */
 export function Prompt(options: PromptOptions): DecoratesPrompt;
 export function Prompt(...given: readonly unknown[]): DecoratesPrompt {
@@ -65,23 +68,23 @@ export function Prompt(...given: readonly unknown[]): DecoratesPrompt {
     decorateClass<PromptClass>('Prompt', target, context, ({ args }) => ({ kind: 'prompt', options, args }));
 }
 
-/** What a caller filled in, by argument. An argument that is not required may be missing. */
+/** The values of a prompt's arguments, by name. Arguments that are not required may be absent. */
 export type SimplePromptArguments = Readonly<Record<string, string | undefined>>;
 
-/** Makes the messages of a prompt. What it throws is the reason the caller is given. */
+/** Returns the messages of a prompt. The message of an error it throws goes to the caller. */
 export type SimplePromptHandler = (
   args: SimplePromptArguments,
   context: RequestContext,
 ) => PromptMessages | Promise<PromptMessages>;
 
-/** One argument of a {@link SimplePrompt}. Its value is text. */
+/** An argument of a {@link SimplePrompt}. Its value is text. */
 export interface SimplePromptArgument {
   readonly name: string;
   readonly description: string;
   readonly required: boolean;
 }
 
-/** A prompt without a class, as data. Each method gives a new one and leaves this one as it is. */
+/** A prompt without a class, as data. Each method returns a new prompt and leaves this one unchanged. */
 export interface SimplePrompt {
   readonly kind: 'simplePrompt';
   readonly name: string;
@@ -90,19 +93,20 @@ export interface SimplePrompt {
   readonly arguments: readonly SimplePromptArgument[];
   readonly handler: SimplePromptHandler;
 
-  /** Says what the prompt is for. */
+  /** Sets the description. */
   withDescription(description: string): SimplePrompt;
   /**
    * Adds an argument.
    *
+   * @param name an identifier, which may also have `.` and `-` inside.
    * @param required whether a caller must supply it. Default: `false`.
-   * @throws TypeError for a name that is no identifier, or is there already.
+   * @throws TypeError for an invalid name, and for the name of an argument that the prompt has.
    */
   withArgument(name: string, description: string, required?: boolean): SimplePrompt;
 }
 
 /**
- * A prompt for programs: a name and a function that makes the messages.
+ * Makes a prompt without a class, from a name and a function that returns its messages.
  *
  * @example
  * ```ts
@@ -110,7 +114,7 @@ export interface SimplePrompt {
  *   .withDescription('Reviews code')
  *   .withArgument('code', 'The code to review', true);
  * ```
- * @throws TypeError for a name that breaks the rule `^[A-Za-z0-9_.-]{1,128}$`.
+ * @throws TypeError for a name that does not match `^[A-Za-z0-9_.-]{1,128}$`.
  */
 export function simplePrompt(name: string, handler: SimplePromptHandler): SimplePrompt {
   if (!isValidName('prompt', name)) {
@@ -136,12 +140,10 @@ function made(fields: SimplePromptFields): SimplePrompt {
   };
 }
 
-/**
- * What messages of a prompt are made of: plain data. The shapes with `type` are those of MCP, so that messages
- * written for another server fit as they are; handles are expanded when a message is sent.
- */
+// The content of messages is plain data. Objects with `type` have the shapes of MCP, so messages written for another
+// server can be used unchanged. Handles are expanded when a message is sent.
 
-/** A class that stands for a tool, a resource or a workflow. */
+/** The class of a tool, a resource or a workflow, as a reference to it in a message. */
 export type Handle = ToolClass | ResourceClass | WorkflowClass;
 
 export interface TextContent {
@@ -163,7 +165,7 @@ export interface AudioContent {
   readonly mimeType: string;
 }
 
-/** Names a resource; whoever reads it asks the server for the content. */
+/** A link to a resource. Clients request the content from the server. */
 export interface ResourceLink {
   readonly type: 'resource_link';
   readonly uri: string;
@@ -182,8 +184,8 @@ export interface EmbeddedResource {
 }
 
 /**
- * The content of a message. A tool becomes its name, description and schema, a resource a link to it; a list becomes
- * one message for each part.
+ * The content of a message. A tool becomes text with its name, description and schema, a resource becomes a link to it,
+ * and a list becomes one message for each part.
  */
 export type PromptContent =
   | string
@@ -196,7 +198,7 @@ export type PromptContent =
   | Handle
   | readonly PromptContent[];
 
-/** Who speaks. MCP has no `system`: such a message is sent as the user's, and the server says so once. */
+/** The role of a message. MCP has no `system`: such a message is sent as the user's, and the server logs that once. */
 export type PromptRole = 'user' | 'assistant' | 'system';
 
 export interface PromptMessage {
@@ -204,7 +206,7 @@ export interface PromptMessage {
   readonly content: PromptContent;
 }
 
-/** What a prompt gives: its messages, in order, and what they are about. */
+/** The result of a prompt: its messages in order, optionally with a description. */
 export type PromptMessages =
   | readonly PromptMessage[]
   | { readonly description?: string; readonly messages: readonly PromptMessage[] };
@@ -212,7 +214,7 @@ export type PromptMessages =
 type Parts = readonly [PromptContent, ...PromptContent[]];
 
 /**
- * A message of the user.
+ * A message of the user. Several parts are sent as one message each.
  *
  * @example
  * ```ts
@@ -223,22 +225,34 @@ export function user(...parts: Parts): PromptMessage {
   return messageOf('user', parts);
 }
 
-/** A message of the model. */
+/** A message of the assistant. Parts are as of {@link user}. */
 export function assistant(...parts: Parts): PromptMessage {
   return messageOf('assistant', parts);
 }
 
-/** A message that sets the scene. It is sent as the user's, since MCP has no such role. */
+/**
+ * A message with instructions. It is sent as the user's, since MCP has no system role. Parts are as of {@link user}.
+ */
 export function system(...parts: Parts): PromptMessage {
   return messageOf('system', parts);
 }
 
-/** A picture: bytes or base64, and its media type such as `image/png`. */
+/**
+ * An image as content of a message.
+ *
+ * @param data bytes, or base64.
+ * @param mimeType such as `image/png`.
+ */
 export function image(data: string | Uint8Array, mimeType: string): ImageContent {
   return { type: 'image', data, mimeType };
 }
 
-/** A sound: bytes or base64, and its media type such as `audio/wav`. */
+/**
+ * Audio as content of a message.
+ *
+ * @param data bytes, or base64.
+ * @param mimeType such as `audio/wav`.
+ */
 export function audio(data: string | Uint8Array, mimeType: string): AudioContent {
   return { type: 'audio', data, mimeType };
 }
@@ -248,20 +262,20 @@ function messageOf(role: PromptRole, parts: Parts): PromptMessage {
   return { role, content: more.length === 0 ? first : parts };
 }
 
-/** What may stand between the braces of {@link prompt}: text, numbers, booleans, other prompt text and handles. */
+/** A value in a template of {@link prompt}: text, a number, a boolean, other prompt text or a handle. */
 export type PromptPart = string | number | boolean | PromptText | Handle;
 
 /**
- * Text with handles in it, as {@link prompt} makes it. Read as text, a tool or workflow stands as its name, a resource
- * as its address.
+ * Text with handles in it, made by {@link prompt}. As a string, a tool or workflow is its name, and a resource its URI
+ * or URI template.
  *
- * It is a `String`, so that it has every method of the text it is typed as.
+ * It extends `String`: {@link prompt} types it as a string, whose methods it must have.
  */
 export class PromptText extends String {
-  /** Text and handles in turn; no text is empty, and no two stand side by side. */
+  /** Texts and handles in order. No text is empty, and no two texts are adjacent. */
   readonly parts: readonly (string | Handle)[];
 
-  /** @throws TypeError for a class without a decorator of this package. */
+  /** @throws TypeError for a class that is not a tool, a resource or a workflow. */
   constructor(parts: readonly (string | Handle)[]) {
     super(parts.map((part) => (typeof part === 'string' ? part : handleText(part))).join(''));
     this.parts = parts;
@@ -269,14 +283,15 @@ export class PromptText extends String {
 }
 
 /**
- * Text that may name tools, workflows and resources by their classes. The one tag that runs: elsewhere than in a
- * workflow it gives a {@link PromptText}.
+ * Text that may name tools, workflows and resources by their classes. In a workflow codegen reads it; elsewhere it runs
+ * and returns a {@link PromptText}.
  *
  * @example
  * ```ts
  * user(prompt`Review this ${language} code with ${AnalyzeCode}, as ${StyleGuide} says`)
  * ```
- * @throws TypeError for a value that is no text, number or boolean, and no class with a decorator of this package.
+ * @throws TypeError for a value that is not a text, a number, a boolean, prompt text, or the class of a tool, a
+ *   resource or a workflow.
  */
 export function prompt(texts: TemplateStringsArray, ...values: readonly PromptPart[]): PromptText & string {
   const parts: (string | Handle)[] = [];
@@ -287,7 +302,7 @@ export function prompt(texts: TemplateStringsArray, ...values: readonly PromptPa
     else if (part !== '') parts.push(part);
   };
   for (const [index, raw] of texts.raw.entries()) {
-    // An escape that means nothing, as in a path on Windows, leaves no text but the one that was written.
+    // With an invalid escape, as in a path on Windows, there is only the raw text.
     add((texts as readonly (string | undefined)[])[index] ?? raw);
     if (index < values.length) for (const part of partsOf(values[index])) add(part);
   }

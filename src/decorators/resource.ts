@@ -9,27 +9,28 @@ export interface ResourceOptions {
   /** A name for people. Default: `name`. */
   readonly title?: string;
   readonly description?: string;
-  /** Default: by the extension of `file`, else `text/plain`, or `application/octet-stream` for bytes. */
+  /** Default: from the extension of `file`, else `text/plain`, or `application/octet-stream` for bytes. */
   readonly mimeType?: string;
-  /** The file that holds the content, relative to the file of the class. Without it the class has a method `read`. */
+  /** The file with the content, relative to the file of the class. Without it the class has a method `read`. */
   readonly file?: string;
   /**
-   * Variables of the template whose values may begin with a slash or hold segments `.` and `..`. Addresses with such
-   * values are refused otherwise: a `read` that joins them to a path would leave its folder.
+   * Variables of the template whose values may begin with a slash or contain the segments `.` and `..`. Addresses with
+   * such values are refused for all other variables: a `read` that joins them to a path would leave its folder.
+   * Default: none.
    */
   readonly dotSegments?: readonly string[];
 }
 
-/** Decorates a class with `static readonly uri` or `static readonly uriTemplate`. */
+/** The type of a decorator of classes with `static readonly uri` or `static readonly uriTemplate`. */
 export type DecoratesResource = <T extends AddressedClass>(
   target: T & ResourceFault<T>,
   context?: ClassDecoratorContext<T>,
 ) => void;
 
 /**
- * Makes a class a resource. Its address is `static readonly uri`, or, for a family of resources,
- * `static readonly uriTemplate` (RFC 6570: `{name}`, `{+path}`, `{#part}`). Its content is a `file`, or what `read`
- * returns: text or bytes.
+ * Makes a class a resource. Its address is `static readonly uri`, or `static readonly uriTemplate` for a family of
+ * resources (RFC 6570, level 2: `{name}`, `{+path}`, `{#part}`). Its content is that of `file`, or the text or bytes
+ * that `read` returns.
  *
  * @example
  * ```ts
@@ -43,12 +44,13 @@ export type DecoratesResource = <T extends AddressedClass>(
  *   read({ name }: { name: string }): Promise<string> { return this.graph.text(name); }
  * }
  * ```
- * @throws TypeError when it is given no options, or decorates something that has another decorator already.
+ * @throws TypeError without options, on anything but a class, on a class that has a decorator of this package, and on a
+ *   class with `@Arg` or `@Step` fields.
  */
 export function Resource(options: ResourceOptions): DecoratesResource;
 export function Resource(...given: readonly unknown[]): DecoratesResource {
   const options = optionsOf<ResourceOptions>('Resource', given);
-  // The address is not stored: under TC39 decorators a static field has no value yet when its class is decorated.
+  // The address is not recorded: under TC39 decorators static fields have no values yet when the class is decorated.
   return (target, context) =>
     decorateClass<AddressedClass>('Resource', target, context, () => ({ kind: 'resource', options }));
 }
@@ -75,24 +77,24 @@ export function addressOf(cls: abstract new (...deps: never[]) => object): Resou
   );
 }
 
-/** What `read()` of a resource gives. Bytes travel as base64; a `blob` that is text is base64 already. */
+/** The result of `read` of a resource. Bytes are sent as base64; a `blob` that is a string is base64 already. */
 export type ResourceContent =
   | string
   | Uint8Array
   | { readonly text: string; readonly mimeType?: string }
   | { readonly blob: string | Uint8Array; readonly mimeType?: string };
 
-/** The content of a resource that is made when it is read. */
+/** The method `read` of a resource without a `file`. */
 interface ReadsContent<Variables = Readonly<Record<never, never>>> {
   /**
-   * Returns the content. What it throws is the reason the reader is given.
+   * Returns the content. The message of an error it throws goes to the reader.
    *
-   * A property, not a method, so that the variables it wants are compared strictly with those of the template.
+   * A property, not a method, so that TypeScript compares its parameters strictly with the variables of the template.
    */
   read?: (variables: Variables, context: ResourceContext) => ResourceContent | Promise<ResourceContent>;
 }
 
-/** A class that names a resource: its address is `static readonly uri`. */
+/** The class of a resource with one address, `static readonly uri`. */
 export interface ResourceClass {
   new (...deps: never[]): object & ReadsContent;
   /** An absolute URI, such as `resource://logseq/intro`. */
@@ -100,11 +102,11 @@ export interface ResourceClass {
   readonly uriTemplate?: undefined;
 }
 
-/** Helps to fill in the address of a resource. */
+/** The method `complete` of a resource template. */
 interface CompletesAddress<Variables> {
   /**
-   * Values of a variable of the template that go on from the text typed so far, the likeliest first. A client that
-   * helps to fill in an address asks for them; more than 100 are cut.
+   * Suggests values of a variable for the text typed so far, the most likely first. Called when a client asks for
+   * completions; values after the first 100 are dropped.
    */
   complete?: (
     variable: keyof Variables & string,
@@ -113,7 +115,7 @@ interface CompletesAddress<Variables> {
   ) => readonly string[] | Promise<readonly string[]>;
 }
 
-/** A class that names a family of resources: their addresses follow from `static readonly uriTemplate`. */
+/** The class of a family of resources, whose addresses match `static readonly uriTemplate`. */
 export interface ResourceTemplateClass<Template extends string = string> {
   new (
     ...deps: never[]
@@ -123,12 +125,12 @@ export interface ResourceTemplateClass<Template extends string = string> {
   readonly uri?: undefined;
 }
 
-/** A class under `@Resource`, as far as its address goes. */
+/** A class with a `uri` or a `uriTemplate`, whatever its methods are. */
 export type AddressedClass =
   | { new (...deps: never[]): object; readonly uri: string; readonly uriTemplate?: undefined }
   | { new (...deps: never[]): object; readonly uriTemplate: string; readonly uri?: undefined };
 
-/** The template of a resource class; `never` for one with an address of its own. */
+/** The template of a resource class; `never` for a class with `uri`. */
 type TemplateOf<R> = R extends { readonly uriTemplate: infer Template extends string } ? Template : never;
 
 type ReadResult<R> = R extends abstract new (
@@ -142,8 +144,8 @@ type ReadResult<R> = R extends abstract new (
 type IsText<Content> = Content extends string | { readonly text: string } ? true : false;
 
 /**
- * What reading a resource gives a workflow: its text. `undefined` besides where it may hold bytes; `never` where it
- * never holds anything else. A resource with a file counts as text: which it is, codegen knows.
+ * The value of `read(…)` in a workflow: `string` for text, `string | undefined` if the content may be bytes, `never` if
+ * it always is. A resource with a `file` counts as text here; codegen checks the file.
  */
 export type TextOf<R> =
   unknown extends ReadResult<R>
@@ -156,14 +158,14 @@ export type TextOf<R> =
               : never
             : never);
 
-/** What follows the class where a resource is named: the variables of its template, if it has one. */
+/** The arguments of `read(…)` and `link(…)` after the class: the variables of its template, if it has one. */
 export type VariablesArguments<R> = [TemplateOf<R>] extends [never]
   ? []
   : string extends TemplateOf<R>
-    ? [variables?: VariableValues<string>] // The class is no resource: that is the fault to be told.
+    ? [variables?: VariableValues<string>] // The class is not a resource, and only that is reported.
     : [variables: VariableValues<TemplateOf<R>>];
 
-/** Why a class cannot stand under `@Resource`, or `unknown`. The texts reach authors. */
+/** Why `@Resource` does not apply to a class, or `unknown`. Authors see the texts. */
 type ResourceFault<R> = [TemplateOf<R>] extends [never]
   ? R extends ResourceClass
     ? unknown
@@ -179,17 +181,15 @@ type ResourceFault<R> = [TemplateOf<R>] extends [never]
         ]
     : TemplateFault<TemplateOf<R>>;
 
-/** Why the text of a resource cannot be read, or `unknown`. The text reaches authors. */
+/** Why `read(…)` does not take a resource, or `unknown`. Authors see the text. */
 export type ReadFault<R> = [TextOf<R>] extends [never]
   ? ['this resource holds bytes, which a workflow does not read: hand its address on with link(…)']
   : unknown;
 
 /**
- * The variables of a URI template, from its literal type. Templates are those of RFC 6570 up to level 2:
- * `{name}`, `{+path}` and `{#part}`, one variable each.
+ * The texts between the braces of a URI template, from its literal type. Templates are those of RFC 6570 up to level 2:
+ * `{name}`, `{+path}` and `{#part}`, with one variable each.
  */
-
-/** What is written between the braces of a template. */
 type ExpressionsOf<Template extends string> = Template extends `${string}{${infer Inside}}${infer Rest}`
   ? Inside | ExpressionsOf<Rest>
   : never;
@@ -199,25 +199,25 @@ type NameIn<Inside extends string> = Inside extends `${'+' | '#'}${infer Name}` 
 /** The names of a template's variables. */
 export type VariableNames<Template extends string> = NameIn<ExpressionsOf<Template>>;
 
-/** A template's variables as a reader is given them: text, decoded. */
+/** The variables of a template as `read` gets them: decoded text, by name. */
 export type VariablesOf<Template extends string> = { readonly [Name in VariableNames<Template>]: string };
 
-/** A template's variables as a caller gives them; they are percent-encoded on the way into the address. */
+/** The variables of a template as `read(…)` and `link(…)` take them. They are percent-encoded in the address. */
 type VariableValues<Template extends string> = {
   readonly [Name in VariableNames<Template>]: string | number;
 };
 
-/** A character that no variable's name has: those of operators and modifiers that levels 3 and 4 bring. */
+/** Characters that are not part of a variable's name: operators and modifiers of levels 3 and 4, and others. */
 type Foreign = ',' | '*' | ':' | '.' | '/' | ';' | '?' | '&' | '=' | '!' | '@' | '|' | ' ' | '{';
 
-/** The expressions of a template that are beyond level 2, or name nothing. */
+/** The expressions of a template that are beyond level 2, or without a name. */
 type BeyondLevel2<Inside extends string> = Inside extends unknown
   ? NameIn<Inside> extends '' | `${string}${Foreign}${string}`
     ? Inside
     : never
   : never;
 
-/** Why a text cannot be a template, or `never`. The texts reach authors. */
+/** Why a text is not a template, or `never`. Authors see the texts. */
 type TemplateFault<Template extends string> = string extends Template
   ? ["write the template as a literal: static readonly uriTemplate = '…'"]
   : [ExpressionsOf<Template>] extends [never]

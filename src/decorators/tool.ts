@@ -6,52 +6,55 @@ import type { ToolContext } from './context.js';
 import { decorateClass, type Flat, optionsOf, type Received } from './decorate.js';
 import type { StateClass } from './state.js';
 
-/** What a tool says about its effects, as MCP defines it. Hints, never guarantees. */
+/** The annotations of a tool, as MCP defines them: hints about its effects, without guarantees. */
 export interface ToolAnnotations {
   /** A name for people. */
   readonly title?: string;
-  /** It changes nothing. Default: `false`. */
+  /** The tool changes nothing. Default: `false`. */
   readonly readOnlyHint?: boolean;
-  /** It may destroy something; means nothing beside `readOnlyHint: true`. Default: `true`. */
+  /** The tool may delete or overwrite something. No meaning with `readOnlyHint: true`. Default: `true`. */
   readonly destructiveHint?: boolean;
   /** A repeated call with the same input has no further effect. Default: `false`. */
   readonly idempotentHint?: boolean;
-  /** It reaches out to things beyond this server. Default: `true`. */
+  /** The tool interacts with systems beyond this server. Default: `true`. */
   readonly openWorldHint?: boolean;
 }
 
-/** A picture that stands for a tool, as MCP defines it. */
+/** An icon of a tool, as MCP defines it. */
 export interface Icon {
-  /** A URL (`https:`), or the picture itself (`data:`). */
+  /** A URL: `https:`, or `data:` with the image itself. */
   readonly src: string;
   readonly mimeType?: string;
-  /** Sizes in pixels, such as `48x48`; `any` for what scales. */
+  /** Sizes in pixels, such as `48x48`; `any` for a scalable image. */
   readonly sizes?: readonly string[];
-  /** The background it is made for. */
+  /** The colour theme it is made for. */
   readonly theme?: 'light' | 'dark';
 }
 
-/** How a tool goes with others, for a model that plans: read by clients, never by the engine. */
+/** Relations of a tool to others, for a model that plans. Clients read them; the engine does not. */
 export interface ToolHints {
-  /** What kind of work it does: `search`, `validation`, … */
+  /** The kind of work it does, such as `search` or `validation`. */
   readonly category?: string;
-  /** What is usually called after it. Functions, since the classes may name each other. */
+  /** Tools that are usually called after it: functions that return classes, since two classes may name each other. */
   readonly next?: readonly (() => ToolClass)[];
-  /** What has to be called before it. */
+  /** Tools that have to be called before it. */
   readonly requires?: readonly (() => ToolClass)[];
-  /** Questions it answers or inputs it takes. */
+  /** Questions that it answers, or inputs that it takes. */
   readonly examples?: readonly Json[];
 }
 
-/** The names of an input's properties, those of every member of a union. */
+/** The names of the properties of an input; of a union, those of all members. */
 type PropertyNames<Input> = Input extends unknown ? keyof Input & string : never;
 
-/** What may stand under `secret` while only the schema is known: without a schema the class decides. */
+/** The names that `secret` may have by the schema. Without a schema any name, which is checked against the class. */
 type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input>;
 
-/** Options of {@link Tool}. `Input` and `Output` are what the schemas let through. */
+/** Options of {@link Tool}. `Input` and `Output` are the output types of the schemas. */
 export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string> {
-  /** Unique among the tools of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse dots, and more than 64 characters. */
+  /**
+   * Unique among the tools of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse names with dots or with more
+   * than 64 characters.
+   */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;
@@ -59,40 +62,44 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly description: string;
   /**
    * Schema of the input, checked before every call. Default: derived from the type of `execute`'s parameter.
-   * What it lets through must fit that parameter, in which a field with a default is optional, or an
-   * `Arg<T, 'default'>`: always there for `execute`, and optional for callers. `ToolInput` declares it so.
+   *
+   * Its output must fit that parameter. A property with a default in the schema is optional there, or an `Arg<T,
+   * 'default'>`: always present in `execute`, optional for callers. `ToolInput` is the type of the whole parameter.
    */
   readonly input?: StandardSchemaV1<unknown, Input>;
-  /** Schema of the output. What `execute` returns must fit it. Default: none is announced. */
+  /**
+   * Schema of the output, checked after every call. The result type of `execute` must fit it. Default: derived from
+   * that type if it is an object, else none.
+   */
   readonly output?: StandardSchemaV1<unknown, Output>;
   readonly annotations?: ToolAnnotations;
   /**
-   * What another call with the same input does, for retries and recovery. Default: `'idempotent'` with
-   * `idempotentHint: true`, else `'none'`; a tool with `readOnlyHint: true` needs none.
+   * The effect of another call with the same input, for retries and recovery. Default: `'idempotent'` with
+   * `idempotentHint: true`, else `'none'`. A tool with `readOnlyHint: true` needs no value.
    *
-   * - `'idempotent'`: it has no further effect;
-   * - `'key'`: it has none where `context.idempotencyKey` is that of an earlier call, by which the tool deduplicates;
+   * - `'idempotent'`: no further effect;
+   * - `'key'`: no further effect if `context.idempotencyKey` is the same, since the tool deduplicates by it;
    * - `'none'`: it may repeat the effect.
    */
   readonly retrySafety?: RetrySafety;
   readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
-  /** Fields of state that a workflow has set before it calls this tool. */
+  /** Fields of state that a workflow sets before it calls this tool. */
   readonly needsState?: readonly StateClass[];
-  /** Properties of the input that are masked in traces, logs and spans. */
+  /** Names of input properties whose values are masked in traces, logs and spans. */
   readonly secret?: readonly Secret[];
 }
 
 declare const NO_INPUT: unique symbol;
 
-/** The input of a tool whose `execute` takes none: an object without properties. */
+/** The input of a tool whose `execute` has no parameter: an object without properties. */
 export interface NoInput {
   readonly [NO_INPUT]?: never;
 }
 
 /**
- * A class with an `execute`. `execute` is a property here, not a method, so that its parameter is compared strictly:
- * an `execute` that wants more than its schema gives is an error.
+ * A class with a method `execute`. It is declared as a property, so that TypeScript compares its parameter strictly: an
+ * `execute` that requires more than the output of its schema is an error.
  */
 export type ToolClass<Input = never, Output = unknown> = new (
   ...deps: never[]
@@ -104,12 +111,12 @@ type InputOf<T> = T extends new (
   ? Input
   : never;
 
-/** Why these secrets cannot be those of the class, or `unknown`. The text reaches authors. */
+/** Why the option `secret` does not fit the class, or `unknown`. Authors see the text. */
 type SecretFault<T, Secret extends string> = [Secret] extends [PropertyNames<InputOf<T>>]
   ? unknown
   : ['a secret is a property of the input, unlike', Exclude<Secret, PropertyNames<InputOf<T>>>];
 
-/** Decorates a class with `execute`. */
+/** The type of a decorator of classes with `execute`. */
 export type DecoratesTool<Input, Output, Secret extends string> = <
   T extends ToolClass<Received<Input>, Output>,
 >(
@@ -120,7 +127,7 @@ export type DecoratesTool<Input, Output, Secret extends string> = <
 /**
  * Makes a class with `execute(input, context)` a tool.
  *
- * Callers in workflows see the type of `execute`'s parameter and of what it returns, promise taken off.
+ * Workflows see the type of `execute`'s parameter and the awaited type of its result.
  *
  * @example
  * ```ts
@@ -129,7 +136,8 @@ export type DecoratesTool<Input, Output, Secret extends string> = <
  *   async execute({ project }: { project: string }): Promise<{ path: string }> { … }
  * }
  * ```
- * @throws TypeError when it is given no options, or decorates something that has another decorator already.
+ * @throws TypeError without options, on anything but a class, on a class that has a decorator of this package, and on a
+ *   class with `@Arg` or `@Step` fields.
  */
 export function Tool<
   Input = never,
@@ -155,7 +163,7 @@ type DefaultedKeys<Input> = {
 type FromCaller<Input, K extends keyof Input> = { [P in K]: Input[P] };
 type WithDefault<Input, K extends keyof Input> = { [P in K]?: Unmark<Input[P]> };
 
-/** What a caller gives a tool with this input: keys declared as `Arg<T, 'default'>` may be left out. */
+/** The input that a caller passes: properties declared as `Arg<T, 'default'>` are optional. */
 export type Supplied<Input> = unknown extends Input
   ? Input
   : Input extends object
@@ -169,7 +177,7 @@ export type Supplied<Input> = unknown extends Input
 
 type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
 
-/** The keys that a schema lets a caller leave out and gives in any case. */
+/** The keys with a default in a schema: optional in its input type, required in its output type. */
 type KeysWithDefault<In, Out> = Exclude<OptionalKeys<In> & keyof Out, OptionalKeys<Out>>;
 
 type MarkedIn<In, Out> = {
@@ -177,8 +185,8 @@ type MarkedIn<In, Out> = {
 };
 
 /**
- * What `execute` receives of input that fits a schema: keys with a default are always there, and callers may leave them
- * out. The default is written once, in the schema.
+ * The type of `execute`'s parameter for a schema of the input. Properties with a default are always present in
+ * `execute` and optional for callers, so that the default is written once, in the schema.
  *
  * @example
  * ```ts

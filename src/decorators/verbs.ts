@@ -6,32 +6,34 @@ import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './re
 import type { NoInput, Supplied, ToolClass } from './tool.js';
 import type { RetryOptions } from './workflow.js';
 
-/** Options of a {@link call}; for a call that is a step of its own, those of a nested step may stand in `@Step(...)`. */
+/**
+ * Options of {@link call}. If the call is a whole step, the options of a nested step may be in `@Step(...)` instead.
+ */
 export interface CallOptions<Output = unknown, Result = unknown> extends NestedOptions {
   /**
-   * How the call is undone, of its output: by another call. It is made when a `parallel` around it rolls back, or the
-   * run is cancelled and is to be undone.
+   * Returns the call that undoes this one, given its output. It is made if a `parallel` around the call rolls back, or
+   * if the run is cancelled with `compensate`.
    */
   readonly compensate?: (output: Output) => unknown;
   /**
-   * Makes another value of the output: an arrow with an expression, or the name of an exported function that does no
-   * more than compute.
+   * Returns the value of the step, given the output: an arrow function with an expression, or an exported function that
+   * only computes.
    */
   readonly transform?: (output: Output) => Result;
 }
 
-/** The arguments of {@link call} after the tool: the input may be left out where an empty object fits. */
+/** The arguments of {@link call} after the tool. The input is optional if `{}` fits it. */
 export type CallArguments<Input, Output = unknown, Result = unknown> =
-  // biome-ignore lint/complexity/noBannedTypes: it asks about the empty object literal itself
+  // biome-ignore lint/complexity/noBannedTypes: the type of the empty object literal is meant
   {} extends Supplied<Input>
     ? [input?: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>]
     : [input: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>];
 
-/** `Result`, never guessed from where the value is wanted: a string is no reason for a call to give one. */
+/** `Result`, without inference from the type that the context of the call expects. */
 type Made<Result> = [Result] extends [infer Value] ? Value : never;
 
 /**
- * Calls a tool. The value is the tool's output, or what `transform` makes of it.
+ * Calls a tool. The value is the tool's output, or what `transform` returns for it.
  *
  * @example
  * ```ts
@@ -40,7 +42,7 @@ type Made<Result> = [Result] extends [infer Value] ? Value : never;
  * @Step() first = call(ListPages, {}, { transform: (out) => out.names[0] ?? 'inbox' });
  * @Step() added = call(AddContent, { content: this.task }, { compensate: (out) => call(RemoveContent, { id: out.id }) });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function call<Input = NoInput, Output = unknown, Result = Output>(
   _tool: ToolClass<Input, Output>,
@@ -57,7 +59,7 @@ export function call<Input = NoInput, Output = unknown, Result = Output>(
  * @Step() intro = read(LogseqIntro);
  * @Step() page = read(Page, { name: this.project });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function read<R extends AddressedClass>(
   _resource: R & ReadFault<R>,
@@ -67,9 +69,10 @@ export function read<R extends AddressedClass>(
 }
 
 /**
- * Names a resource without reading it. The value is a resource link, as MCP defines it.
+ * Names a resource without reading it. The value is a resource link, as MCP defines it. It is an expression, so it may
+ * be a part of any value.
  *
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function link<R extends AddressedClass>(
   _resource: R,
@@ -79,13 +82,14 @@ export function link<R extends AddressedClass>(
 }
 
 /**
- * Carries out one step after the other, each given the value of the one before. The value is the last one's.
+ * Runs up to six steps in a row. Each one after the first gets the value of the step before it. The value is that of
+ * the last step.
  *
  * @example
  * ```ts
  * @Step() moved = chain(call(AddContent, { content: this.task }), (added) => call(RemoveContent, { id: added.id }));
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function chain<A, B>(step: A, second: (value: A) => B): B;
 export function chain<A, B, C>(step: A, second: (value: A) => B, third: (value: B) => C): C;
@@ -114,27 +118,28 @@ export function chain(..._steps: readonly unknown[]): unknown {
   throw new WorkflowNotRunnableError('chain(...)');
 }
 
-/** Why a step failed for good. */
+/** The failure of a step after its last attempt. */
 export interface StepError {
-  /** `E_TIMEOUT`, `E_TOOL_ERROR`, …, or the code the tool's own error carries. */
+  /** `E_TIMEOUT`, `E_TOOL_ERROR`, …, or the `code` of the error that the tool threw. */
   readonly code: string;
-  /** What the tool said, on one line. */
+  /** The message of the failure, on one line. */
   readonly message: string;
-  /** How many tries were made. */
+  /** The number of attempts, the first included. */
   readonly attempts: number;
   /** Id of the step's node. */
   readonly node: string;
 }
 
 /**
- * Puts a value, or another step, in the place of a step that has failed for good; the run goes on.
+ * Handles a failure after the last attempt: the fallback, a value or another step, replaces the failed step, and the
+ * run goes on. The value is that of the step or of the fallback.
  *
  * @example
  * ```ts
  * @Step() added = attempt(call(AddContent, { content: this.task }), (error) => ({ id: error.code }));
  * @Step() found = attempt(run(FindPage, { text: this.task }), () => call(CreatePage, { name: this.task }));
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F): T | F {
   throw new WorkflowNotRunnableError('attempt(...)');
@@ -143,30 +148,30 @@ export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F): T |
 /** Options of {@link fail}. */
 export interface FailOptions {
   /**
-   * The failure's code, for programs: letters, digits and `_`, a letter first, 64 characters at most. `E_` and `W_` begin
-   * the product's own codes. Default: `E_FAIL`.
+   * The code of the failure, for programs: a letter, then letters, digits and `_`, at most 64 characters. Codes with
+   * `E_` and `W_` are reserved. Default: `E_FAIL`.
    */
   readonly code?: string;
 }
 
 /**
- * Ends the run as failed, with this message: `this.sure ? undefined : fail('cancelled')`. Later steps may rely on the
- * condition: `this.found.alias ?? fail('no alias')` is never absent.
+ * Ends the run as failed, with this message: `this.sure ? undefined : fail('cancelled')`. In later steps the value of
+ * `this.found.alias ?? fail('no alias')` is never absent.
  *
  * @example
  * ```ts
  * @Step() inStock = this.found.count > 0 ? undefined : fail(`${this.article} is sold out`, { code: 'OUT_OF_STOCK' });
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function fail(_message: string, _options?: FailOptions): never {
   throw new WorkflowNotRunnableError('fail(...)');
 }
 
 /**
- * Ends the run with a value: its result.
+ * Ends the run with its result. A field with `done(...)` needs no `@Step`.
  *
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function done<T>(_value: T): Returned<T> {
   throw new WorkflowNotRunnableError('done(...)');
@@ -178,7 +183,7 @@ type InstanceOf<C> = C extends new (...deps: never[]) => infer Instance ? Instan
 
 type Method = (...args: never[]) => unknown;
 
-/** Why a class is no workflow, or `unknown`. The texts reach authors. */
+/** Why `run` does not take a class, or `unknown`. Authors see the texts. */
 export type RunFault<C> = C extends { readonly uri: string } | { readonly uriTemplate: string }
   ? ['this class is a resource: use read(...)']
   : InstanceOf<C> extends { execute: Method }
@@ -187,24 +192,24 @@ export type RunFault<C> = C extends { readonly uri: string } | { readonly uriTem
       ? ['this class is a prompt, which nothing runs: its messages are for a model']
       : unknown;
 
-/** The arguments of {@link run} after the workflow: its own may be left out where it wants none. */
+/** The arguments of {@link run} after the workflow. `args` is optional if the workflow requires none. */
 export type RunArguments<W> =
   Record<never, never> extends ArgsOf<W>
     ? [args?: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions]
     : [args: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions];
 
 /**
- * Runs another workflow, with arguments and steps of its own; state is shared. The value is its result.
+ * Runs another workflow as a step. It has its own arguments and steps; state is shared. The value is its result.
  *
- * A workflow that runs itself says what it gives: the field has a type annotation. Five workflows may be inside each
- * other.
+ * At most five workflows run inside each other, the first included. If a workflow runs itself, the field has a type
+ * annotation.
  *
  * @example
  * ```ts
  * @Step() sub = run(AddLine, { line: this.task });
  * @Step() rest: number = this.left > 0 ? run(CountDown, { left: this.left - 1 }) : 0;
  * ```
- * @throws WorkflowNotRunnableError when called: codegen reads it, nothing runs it.
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
 export function run<C extends AnyClass>(
   _workflow: C & RunFault<C>,
@@ -213,19 +218,19 @@ export function run<C extends AnyClass>(
   throw new WorkflowNotRunnableError('run(...)');
 }
 
-/** Settings of a step that stands inside another one: what `@Step(...)` says of a step that is a field of its own. */
+/** Options of a call or a workflow inside another step. A step that is a field has them in `@Step(...)`. */
 export interface NestedOptions {
-  /** Id of the step's node. Default: derived from the step it stands in, such as `routed.bug`. */
+  /** Id of the step's node. Default: derived from the step that contains it, such as `routed.bug`. */
   readonly id?: string;
-  /** Limit of one attempt, in milliseconds. Default: 60 000 for a call, none for a workflow. */
+  /** Time limit of one attempt, in milliseconds. Default: 60 000 for a call, none for a workflow. */
   readonly timeoutMs?: number;
-  /** Default: by the error strategy of the workflow. */
+  /** Default: the `retry` of the workflow's error strategy, else no retry. */
   readonly retry?: RetryOptions;
 }
 
 declare const RETURNS: unique symbol;
 
-/** What `done(value)` gives: the mark that `ResultOf` looks for. */
+/** The type of a field with `done(value)`, with a mark that {@link ResultOf} reads. */
 export interface Returned<T> {
   readonly [RETURNS]: T;
 }
@@ -240,11 +245,11 @@ type IsReturned<V> = [V] extends [never]
 
 type ReturnedBy<V> = V extends Returned<infer R> ? Plain<R> : never;
 
-/** `T` without marks, however deep; what `prompt` makes is text in a result. */
+/** `T` without marks, at any depth. A `PromptText` is a string in a result. */
 type Plain<T> = PlainInside<Unmark<T>>;
 type PlainInside<T> = T extends PromptText ? string : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
 
-/** The fields that end the run whatever happened before: `done(...)` without a condition. */
+/** The names of fields with `done(...)` without a condition. */
 type CertainEnds<W> = { [K in keyof W]-?: IsReturned<W[K]> extends true ? K : never }[keyof W];
 
 type Results<W> = {
@@ -252,7 +257,7 @@ type Results<W> = {
 }[keyof W];
 
 /**
- * What workflow `W` hands back: the union over its `done(...)` fields, and `undefined` where none of them is certain
- * to be reached.
+ * The result of workflow `W`: the union of the values of its `done(...)` fields, with `undefined` if each of them has a
+ * condition.
  */
 export type ResultOf<W> = Results<W> | ([CertainEnds<W>] extends [never] ? undefined : never);

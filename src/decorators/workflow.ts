@@ -16,45 +16,48 @@ import type { StateClass } from './state.js';
 
 /** Options of {@link Workflow}. */
 export interface WorkflowOptions {
-  /** Unique among the workflows of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
+  /** Unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */
   readonly title?: string;
-  /** What the workflow achieves, for whoever chooses it. */
+  /** The purpose of the workflow, for the person or model that chooses one. It completes "I want to …". */
   readonly description: string;
   readonly version?: string;
-  /** What the workflow is about, to group workflows by. */
+  /** The topic of the workflow, by which clients can group workflows. */
   readonly domain?: string;
-  /** Resources a reader should know before the first step, in this order. */
+  /** Resources that a reader should know before the first step, in this order. Default: none. */
   readonly instructions?: readonly ResourceClass[];
-  /** Fields of state that were set before it starts: by the workflow that runs it. */
+  /** Fields of state that a calling workflow sets before it runs this one. Default: none. */
   readonly needsState?: readonly StateClass[];
-  /** How callers reach it: as a prompt, or as a tool that runs it. Default: `['prompt']`. */
+  /** Whether callers reach it as a prompt, as a tool that runs it, or both. Default: `['prompt']`. */
   readonly expose?: readonly ('prompt' | 'tool')[];
-  /** Whether the first failure stops the run. Default: `true`, and `false` under the error strategy `collect`. */
+  /** Whether the first failure keeps further steps from starting. Default: `true`, and `false` under `'collect'`. */
   readonly failFast?: boolean;
-  /** How many calls, reads and functions run at once. Default: 10. */
+  /**
+   * How many calls, reads and functions of a run are in flight at once. The value of the workflow that the run was
+   * started on applies. Default: 10.
+   */
   readonly maxConcurrency?: number;
-  /** What a step that fails means for the others. Default: `'failFast'`. */
+  /** What a failed step means for the run. Default: `'failFast'`. */
   readonly errorStrategy?: ErrorStrategyOption;
 }
 
 /**
- * What a step that fails means for the run, unless `attempt` deals with it:
+ * What a failed step means for the run, unless `attempt` handles the failure:
  *
- * - `'failFast'`: no further step is started;
- * - `'collect'`: every step that needs no failed one still runs, and all failures are told at the end;
- * - `{ retry }`: each step without a `retry` of its own is tried again, then as `failFast`.
+ * - `'failFast'`: no further step starts;
+ * - `'collect'`: every step that uses no failed one still runs, and all failures are listed at the end;
+ * - `{ retry }`: each step without a `retry` is retried, then as `'failFast'`.
  */
 export type ErrorStrategyOption = 'failFast' | 'collect' | { readonly retry: RetryOptions };
 
-/** A class under `@Workflow`: it takes nothing, since it is never instantiated. */
+/** A workflow class. Its constructor has no parameters: the class is never instantiated. */
 export type WorkflowClass = new () => object;
 
 /**
- * Makes a class a workflow: its `@Arg` fields are what a caller supplies, its `@Step` fields what happens, in order,
- * and a field with `done(...)` is the result. Codegen reads the class; instantiating it, or a class that extends it,
- * throws {@link WorkflowNotRunnableError}.
+ * Makes a class a workflow: its `@Arg` fields are the arguments, its `@Step` fields the steps in order, and a field
+ * with `done(...)` is the result. Codegen reads the class. To instantiate it, or a class that extends it, throws {@link
+ * WorkflowNotRunnableError}.
  *
  * @example
  * ```ts
@@ -65,8 +68,8 @@ export type WorkflowClass = new () => object;
  *   output = done({ id: this.added.id });
  * }
  * ```
- * @throws TypeError when it is given no options, or decorates something that has another decorator
- *   already, or a class that extends one with arguments or steps.
+ * @throws TypeError without options, on anything but a class, on a class that has a decorator of this package, and on a
+ *   class that extends one with arguments or steps.
  */
 export function Workflow(options: WorkflowOptions): DecoratesClass<WorkflowClass>;
 export function Workflow(...given: readonly unknown[]): DecoratesClass<WorkflowClass> {
@@ -78,58 +81,66 @@ export function Workflow(...given: readonly unknown[]): DecoratesClass<WorkflowC
   };
 }
 
-/** Stands for a workflow class: everything but construction reaches the class itself. */
+/** Returns a proxy of a workflow class that throws when it is instantiated, and is the class in all other respects. */
 function unconstructable<T extends WorkflowClass>(workflow: T): T {
-  const standIn = new Proxy(workflow, {
+  const proxy = new Proxy(workflow, {
     construct() {
       throw new WorkflowNotRunnableError(`new ${workflow.name}()`);
     },
   });
-  // Otherwise the way round by the prototype would lead to the class itself.
+  // `prototype.constructor` would otherwise still be the class, which can be instantiated.
   Object.defineProperty(workflow.prototype, 'constructor', {
-    value: standIn,
+    value: proxy,
     writable: true,
     enumerable: false,
     configurable: true,
   });
-  return standIn;
+  return proxy;
 }
 
-/** Options of {@link Step}. They are literals; whatever names a binding stands in the field's initializer. */
+/** Options of {@link Step}: literals. References to other steps go into the initializer of the field. */
 export interface StepOptions {
   /** Id of the step's node. Default: the field's name. */
   readonly id?: string;
-  /** Steps this one waits for, in place of the one before it; `[]` starts it at once. Data it uses orders in any case. */
+  /**
+   * Ids of the steps that this one waits for; `[]` starts it at once. It also waits for the steps whose values it uses.
+   * Default: the step before it.
+   */
   readonly after?: readonly string[];
   /**
-   * How those it waits for decide whether it is carried out: `'all_success'`, `'none_failed'`,
-   * `'none_failed_min_one_success'`, `'one_success'` or `'all_done'`. Default: `'none_failed'`, so that a step that
-   * was skipped skips no other, or `'all_done'` under the error strategy `collect`.
+   * When the step runs, by the outcomes of the steps that it waits for: `'all_success'`, `'none_failed'`,
+   * `'none_failed_min_one_success'`, `'one_success'` or `'all_done'`. Default: `'none_failed'`, so that a skipped step
+   * skips no other, or `'all_done'` under the error strategy `'collect'`.
    */
   readonly join?: JoinRule;
   /** A name for people. */
   readonly title?: string;
-  /** What a model should know about this step; `{name}` stands for an argument or an earlier binding. */
+  /** What a model should know about this step. `{name}` is replaced by an argument or an earlier binding. */
   readonly guidance?: string;
-  /** Limit of one attempt, in milliseconds. Default: 60 000 for calls, reads and functions, none for all others. */
+  /**
+   * Time limit of one attempt, in milliseconds. Default: 60 000 for calls, reads and functions, none for all others.
+   */
   readonly timeoutMs?: number;
-  /** Default: by the error strategy of the workflow. */
+  /** Default: the `retry` of the workflow's error strategy, else no retry. */
   readonly retry?: RetryOptions;
-  /** Whether the trace shows the content of a resource that is read, or its address alone. Default: `true`. */
+  /** Whether the trace shows the content of a resource that is read, or only its address. Default: `true`. */
   readonly embed?: boolean;
   /**
-   * What the trace shows in place of the whole result; `{name}` stands for an argument, an earlier binding, or this
-   * step's own. The binding stays whole.
+   * What the trace shows instead of the whole result. `{name}` is replaced by an argument, an earlier binding, or the
+   * binding of this step. Later steps still get the whole result.
    */
   readonly summary?: string;
 }
 
-/** Why a field of type `V` cannot stand under `@Step`: whatever is an `Arg<T>` counts as an argument of the workflow. */
+/**
+ * Why `@Step` does not apply to a field of type `V`, or `unknown`: an `Arg<T>` would be an argument. Authors see the
+ * text.
+ */
 type StepFault<V> = [SupplyOf<V>] extends [never]
   ? unknown
   : ['declare the type of this field without Arg, or callers would have to supply it'];
 
-/** Decorates a public field of the instance that is no argument. */
+/** The type of a decorator of public instance fields that are not arguments. */
 export type DecoratesStep = <T extends FieldTarget, const K extends FieldKey>(
   target: T,
   field: K & StepFault<FieldType<T, K>>,
@@ -137,13 +148,15 @@ export type DecoratesStep = <T extends FieldTarget, const K extends FieldKey>(
 ) => void;
 
 /**
- * Makes a field of a workflow a step: its initializer says what happens, its name binds the result.
+ * Makes a field of a workflow a step. Its initializer is a verb or an expression; the name of the field binds the
+ * result.
  *
  * @example
  * ```ts
  * @Step({ guidance: 'Pick the page that fits {task}' }) page = call(FindPage, { text: this.task });
  * ```
- * @throws TypeError when the options are no object, or it decorates anything but a public field of the instance.
+ * @throws TypeError for options that are not an object, on anything but a public instance field, and on a field with
+ *   `@Arg` or `@Step`.
  */
 export function Step(options?: StepOptions): DecoratesStep;
 export function Step(...given: readonly unknown[]): DecoratesStep {
@@ -151,19 +164,22 @@ export function Step(...given: readonly unknown[]): DecoratesStep {
   return (...decorated: readonly unknown[]) => decorateField('Step', decorated, options);
 }
 
-/** How often and when a step that failed is tried again. Refused input, faulty expressions and cancellation never are. */
+/**
+ * How often and when a failed step is retried. Failures of tools and resources and timeouts are retried. Refused input,
+ * expressions without a value and cancellation never are. A failure with `retryAfterMs` sets the delay.
+ */
 export interface RetryOptions {
-  /** How many tries in all, the first one included. */
+  /** The number of attempts, the first included. */
   readonly attempts: number;
-  /** Wait before the second try, in milliseconds. Default: 0. */
+  /** Delay before the second attempt, in milliseconds. Default: 0. */
   readonly delayMs?: number;
   /**
-   * How the wait before try `k + 1` follows from `delayMs`: the same each time, `delayMs * k`, or `delayMs * 2 ** (k - 1)`.
-   * Default: `'constant'`.
+   * The delay before attempt `k + 1`: `delayMs` (`'constant'`), `delayMs * k` (`'linear'`), or `delayMs * 2 ** (k - 1)`
+   * (`'exponential'`). Default: `'constant'`.
    */
   readonly backoff?: 'constant' | 'linear' | 'exponential';
-  /** The longest wait, in milliseconds. Default: 60 000. */
+  /** The longest delay, in milliseconds. Default: 60 000. */
   readonly capMs?: number;
-  /** Part of each wait that is left to chance, 0 to 1. Default: 0. */
+  /** Random share of each delay, 0 to 1; it only shortens the delay. Default: 0. */
   readonly jitter?: number;
 }
