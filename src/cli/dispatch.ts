@@ -1,23 +1,9 @@
 import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/suggest.js';
-import { texts } from './texts.js';
+import { type Command, type Output, texts } from './command-line.js';
 
-/** Where a command writes: results to `out`, what it has to say about the input to `err`. */
-export interface Output {
-  out(text: string): void;
-  err(text: string): void;
-  /** Whether `err` shows ANSI colours. */
-  readonly color: boolean;
-}
-
-/**
- * A command: its arguments in, its exit code out. 0 is success, 1 faults in the input, 2 a wrong command line, 3 a fault
- * of our own.
- */
-type Command = (args: readonly string[], output: Output) => Promise<number>;
-
-/** Loaded when they are called: `--help` waits for no compiler. */
+/** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
@@ -42,7 +28,12 @@ function missingCompilers(): readonly string[] {
   });
 }
 
-/** Runs a command line, without the names of the interpreter and the script. */
+/**
+ * Runs a command line.
+ *
+ * @param args the arguments, without the names of the interpreter and the script.
+ * @returns the exit code.
+ */
 export async function dispatch(args: readonly string[], output: Output): Promise<number> {
   const [first, ...rest] = args;
   if (first === undefined) {
@@ -81,7 +72,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
 
 const OPTIONS = ['--help', '--version'];
 
-/** Names that other tools have for our commands. */
+/** Names of similar commands in other tools, and the command to suggest for each. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   build: 'codegen',
   compile: 'codegen',
@@ -102,14 +93,14 @@ function unknownCommand(name: string): string {
   return texts.unknownCommand(name, synonym ?? nearestName(name, known), known);
 }
 
-/** `--codegen` is the command most likely. */
+/** For `--codegen` the suggestion is the command `codegen`. */
 function unknownOption(option: string): string {
   const bare = option.replace(/^-+/, '');
   const suggestion = Object.hasOwn(commands, bare) ? bare : nearestName(option, OPTIONS);
   return texts.unknownOption('stepwright', option, suggestion, OPTIONS);
 }
 
-/** Reports an error that is no author's fault: in one line, with its stack where `STEPWRIGHT_DEBUG` is set. */
+/** Writes the message of an internal error with a request to report it, and its stack if `STEPWRIGHT_DEBUG` is set. */
 export function reportInternal(error: unknown, { err }: Output): void {
   const reason = error instanceof Error ? error.message : String(error);
   err(`${texts.internalError(reason.split('\n', 1)[0] ?? '')}\n`);
@@ -121,3 +112,10 @@ async function packageVersion(): Promise<string> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
+
+/** The output of this process. Colours depend on the terminal, `NO_COLOR` and `FORCE_COLOR`. */
+export const processOutput: Output = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  color: process.stderr.isTTY && process.stderr.hasColors(),
+};

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { dispatch, reportInternal } from './dispatch.js';
-import { processOutput } from './process-output.js';
+import { dispatch, processOutput, reportInternal } from './dispatch.js';
 
 process.on('uncaughtException', (error) => {
   reportInternal(error, processOutput);

@@ -5,9 +5,7 @@ import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { formatGithub } from '../../graph/diagnostics/format-github.js';
 import { formatJson } from '../../graph/diagnostics/format-json.js';
-import type { Output } from '../dispatch.js';
-import { parseOptions } from '../options.js';
-import { texts } from '../texts.js';
+import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -27,7 +25,7 @@ export async function codegenCommand(args: readonly string[], output: Output): P
   return run({ ...options, check, helpText: texts.codegenHelp }, output);
 }
 
-/** `stepwright check`: the same, and nothing is written. */
+/** `stepwright check`: the same, but writes nothing. */
 export async function checkCommand(args: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright check', args, OPTIONS);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
@@ -55,7 +53,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   const result = await runCodegen({ root, check, cache: !noCache, ...configured });
   printDiagnostics(result, format, output);
   printStacks(result, output);
-  // A program that reads the one does not want the other.
+  // With JSON on the standard output, notes go to the standard error.
   const note = format === 'json' ? output.err : output.out;
   for (const file of result.written) note(`${texts.written(file)}\n`);
   for (const file of result.current) note(`${texts.current(file)}\n`);
@@ -79,12 +77,7 @@ function printDiagnostics({ diagnostics, readSource }: CodegenResult, format: Fo
   }
 }
 
-/** The stacks of faults of our own, where they are asked for. */
+/** Prints the stacks of internal errors if `STEPWRIGHT_DEBUG` is set. */
 function printStacks({ internalErrors }: CodegenResult, { err }: Output): void {
   if (process.env.STEPWRIGHT_DEBUG) for (const error of internalErrors) err(`${inspect(error)}\n`);
-}
-
-function misused(text: string, { err }: Output): number {
-  err(`${text}\n`);
-  return 2;
 }

@@ -4,9 +4,7 @@ import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
-import type { Output } from '../dispatch.js';
-import { parseOptions } from '../options.js';
-import { texts } from '../texts.js';
+import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -17,7 +15,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** `stepwright graph WORKFLOW`: prints a workflow, as it is in its sources. */
+/** `stepwright graph WORKFLOW`: prints a workflow, as it is in the sources. */
 export async function graphCommand(given: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright graph', given, OPTIONS, 1);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
@@ -31,7 +29,7 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const configured = config === undefined ? {} : { configFile: config };
   const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });
-  // What is shown is in the sources; whether the registries are current is another question.
+  // SW9001 and SW9004 are about the registry files, which are not shown.
   const faults = result.diagnostics.filter(
     ({ severity, code }) => severity === 'error' && code !== 'SW9001' && code !== 'SW9004',
   );
@@ -69,16 +67,11 @@ function find(
   return { fault: texts.severalWorkflows(name, registries) };
 }
 
-/** `generated/greeting.registry.ts` is `greeting` for short. */
+/** Whether a registry has this path or short name: that of `generated/greeting.registry.ts` is `greeting`. */
 function isNamed(file: string, name: string): boolean {
   return file === posix.normalize(name) || shortName(file) === name;
 }
 
 function shortName(file: string): string {
   return posix.basename(file).replace(/\..*$/, '');
-}
-
-function misused(text: string, { err }: Output): number {
-  err(`${text}\n`);
-  return 2;
 }

@@ -1,4 +1,104 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean, nearestName } from '../graph/suggest.js';
+
+/** The output of a command: results go to `out`, reports about the input to `err`. */
+export interface Output {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether text for `err` has ANSI colours. */
+  readonly color: boolean;
+}
+
+/**
+ * Runs a command with the arguments after its name, and returns the exit code: 0 for success, 1 for errors in the input,
+ * 2 for an invalid command line. The exit code of an internal error, for which it throws, is 3.
+ */
+export type Command = (args: readonly string[], output: Output) => Promise<number>;
+
+/** Reports an invalid command line, and returns the exit code. */
+export function misused(text: string, { err }: Output): number {
+  err(`${text}\n`);
+  return 2;
+}
+
+/** The kind of an option. One with a value may list its permitted values in `oneOf`. */
+type OptionRule =
+  | { readonly type: 'boolean' }
+  | { readonly type: 'string'; readonly oneOf?: readonly string[] };
+
+/** The options of a command, by their long names. */
+export type OptionTable = Readonly<Record<string, OptionRule>>;
+
+type ValueOf<R extends OptionRule> = R extends { readonly oneOf: readonly (infer V)[] }
+  ? V
+  : R extends { readonly type: 'string' }
+    ? string
+    : boolean;
+
+type Values<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
+
+export type ParsedOptions<T extends OptionTable> =
+  | { readonly kind: 'options'; readonly values: Values<T>; readonly args: readonly string[] }
+  /** `text` is one line. */
+  | { readonly kind: 'fault'; readonly text: string };
+
+/**
+ * Reads the options and the other arguments of a command. Returns the first fault; never throws.
+ *
+ * @param command the command as in messages: `stepwright codegen`.
+ * @param most the greatest number of arguments that are not options.
+ */
+export function parseOptions<T extends OptionTable>(
+  command: string,
+  args: readonly string[],
+  table: T,
+  most = 0,
+): ParsedOptions<T> {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: table as ParseArgsConfig['options'] & object,
+    // The faults are found below, with messages of their own.
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: Record<string, string | boolean> = {};
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') continue;
+    if (token.kind === 'positional') {
+      if (positionals.length === most) return fault(texts.needlessArgument(command, token.value, most));
+      positionals.push(token.value);
+      continue;
+    }
+    const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (option === undefined) {
+      const suggestion = nearestName(token.name, Object.keys(table));
+      const known = Object.keys(table).map((name) => `--${name}`);
+      const nearest = suggestion === undefined ? undefined : `--${suggestion}`;
+      return fault(texts.unknownOption(command, token.rawName, nearest, known));
+    }
+    if (option.type === 'boolean') {
+      if (token.value !== undefined) return fault(texts.needlessValue(command, token.rawName));
+      values[token.name] = true;
+    } else {
+      // Without `=` the parser took the next word, even if it is an option.
+      const isOption = token.inlineValue === false && token.value.startsWith('-');
+      if (token.value === undefined || token.value === '' || isOption) {
+        return fault(texts.missingValue(command, token.rawName));
+      }
+      if (option.oneOf !== undefined && !option.oneOf.includes(token.value)) {
+        return fault(texts.unknownValue(command, token.rawName, token.value, option.oneOf));
+      }
+      values[token.name] = token.value;
+    }
+  }
+  return { kind: 'options', values: values as Values<T>, args: positionals };
+}
+
+function fault<T extends OptionTable>(text: string): ParsedOptions<T> {
+  return { kind: 'fault', text };
+}
 
 const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
@@ -7,7 +107,7 @@ const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the wo
   --help           show this
 `;
 
-/** Every text of the command line, in one place. */
+/** All texts of the command line. */
 export const texts = {
   help: `Usage: stepwright <command> [options]
 
@@ -91,10 +191,10 @@ Options:
   current: (file: string) => `${file} is current`,
 } as const;
 
-/** How many names a message lists. */
+/** How many known names a message lists at most. */
 const MAX_NAMES = 12;
 
-/** The name that was meant, or else all there are. */
+/** The suggestion, if there is one, else the known names. */
 function orKnown(suggestion: string | undefined, known: readonly string[] = []): string {
   if (suggestion !== undefined) return ` (${didYouMean(suggestion)})`;
   if (known.length === 0) return '';
