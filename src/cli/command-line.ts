@@ -10,8 +10,8 @@ export interface Output {
 }
 
 /**
- * Runs a command with the arguments after its name, and returns the exit code: 0 for success, 1 for errors in the input,
- * 2 for an invalid command line. The exit code of an internal error, for which it throws, is 3.
+ * Runs a command with the arguments after its name, and returns the exit code: 0 for success, 1 for errors in the
+ * input, 2 for an invalid command line. The exit code of an internal error, for which it throws, is 3.
  */
 export type Command = (args: readonly string[], output: Output) => Promise<number>;
 

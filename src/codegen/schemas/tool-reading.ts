@@ -1,4 +1,4 @@
-import { patternFaults } from '../../formats/json-schema/pattern-faults.js';
+import { patternFaults } from '../../formats/json-schema/pattern.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Place } from '../../graph/place.js';

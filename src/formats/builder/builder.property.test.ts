@@ -4,6 +4,7 @@ import type { CheckEnvironment } from '../../check/check-graph.js';
 import { parsePath } from '../../graph/guidance.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { runInProcess } from '../../runtime/host/in-process/run-in-process.js';
+import type { SequentialBuilder } from './builders.js';
 import {
   constant,
   type DataSource,
@@ -20,7 +21,6 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './index.js';
-import type { SequentialBuilder } from './sequential.js';
 
 /** A source of a generated step; `step` counts back from the step it stands in. */
 type Source =

@@ -22,7 +22,7 @@ import {
   stepName,
   toolHandle,
 } from './index.js';
-import { AddTask, Guide, Intro, ListPages, registered } from './world.fixture.js';
+import { AddTask, environment, Guide, Intro, ListPages } from './tools.fixture.js';
 
 const minimal = sequential('w', 'do it').argument('task', 'What', true);
 const list = step(ListPages);
@@ -50,7 +50,7 @@ describe('a built workflow', () => {
     );
 
   test('is a graph that loads as it is', () => {
-    const { graph } = workflow.build(registered);
+    const { graph } = workflow.build(environment);
     expect(parseGraph(JSON.parse(JSON.stringify(graph)))).toEqual({ ok: true, graph });
   });
 
@@ -74,17 +74,17 @@ describe('a built workflow', () => {
       'intro',
       'resource://logseq/guide',
     ]);
-    const checked = built.checkAgainst(registered);
+    const checked = built.checkAgainst(environment);
     if (!checked.ok) throw new Error('it has no faults');
-    expect(checked.graph).toEqual(workflow.build(registered).graph);
+    expect(checked.graph).toEqual(workflow.build(environment).graph);
     expect(hashGraph(checked.graph)).not.toBe(hashGraph(built.graph));
   });
 
   test('leaves its builder as it was', () => {
-    const before = workflow.build(registered);
+    const before = workflow.build(environment);
     workflow.step(list.bind('more'));
     list.bind('other');
-    expect(workflow.build(registered).graph).toEqual(before.graph);
+    expect(workflow.build(environment).graph).toEqual(before.graph);
   });
 
   test('keeps constants as they were given', () => {
@@ -120,7 +120,7 @@ describe('ids of steps', () => {
 });
 
 describe('a result', () => {
-  const nodesOf = (workflow: typeof minimal) => workflow.build(registered).graph.nodes;
+  const nodesOf = (workflow: typeof minimal) => workflow.build(environment).graph.nodes;
 
   test('is the last node, whenever it was said', () => {
     const workflow = minimal
@@ -327,12 +327,12 @@ describe('without a registry', () => {
 
 describe('what is registered', () => {
   const tables = {
-    tools: Object.fromEntries(registered.tools),
-    resources: Object.fromEntries(registered.resources),
+    tools: Object.fromEntries(environment.tools),
+    resources: Object.fromEntries(environment.resources),
   };
 
   test('may be a generated registry', () => {
-    expect(registeredIn(tables)).toEqual({ ...registered, functions: new Map() });
+    expect(registeredIn(tables)).toEqual({ ...environment, functions: new Map() });
   });
 });
 

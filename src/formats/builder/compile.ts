@@ -4,30 +4,30 @@ import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
 import type { Graph, Node } from '../../graph/model.js';
 import { parseGraph } from '../../graph/schema.js';
-import { signatureOf, UNKNOWN } from './class-signature.js';
-import type { WorkflowDefinition } from './definition.js';
+import { shapeErrors, type WorkflowDefinition } from './definition.js';
+import { findingsOf } from './diagnostic-errors.js';
+import type { FunctionEntry, Registered } from './environment.js';
 import { type WorkflowError, within } from './errors.js';
 import { type Lowered, lower } from './lower.js';
-import { toProblems } from './problems.js';
-import type { FunctionEntry, Registered } from './registered.js';
-import { resolveTool } from './resolve.js';
-import { shapeProblems } from './shape.js';
+import { resolveTool, signatureOf, UNKNOWN } from './tools-and-resources.js';
 
-/** A workflow without faults. */
+/** The graph of a workflow without errors. */
 export interface Compiled {
   readonly graph: Graph;
+  /** The functions that the graph refers to, by name. */
   readonly functions: ReadonlyMap<string, FunctionEntry>;
   readonly warnings: readonly WorkflowError[];
 }
 
-/** A workflow as a graph, or everything that is wrong with it in the order of writing. */
+/** The graph of a workflow, or all its errors in the order of the calls of the builder. */
 export type CompileResult =
   | ({ readonly ok: true } & Compiled)
   | { readonly ok: false; readonly problems: readonly WorkflowError[] };
 
 /**
- * Makes the graph of a workflow and has it checked.
- * @param registered without it every tool and resource is taken to be there.
+ * Makes the graph of a workflow, and checks it.
+ *
+ * @param registered what the workflow may use. Without it every tool and resource is assumed to exist.
  */
 export function compile(definition: WorkflowDefinition, registered?: Registered): CompileResult {
   const result = compiled(definition, registered);
@@ -36,18 +36,18 @@ export function compile(definition: WorkflowDefinition, registered?: Registered)
 }
 
 function compiled(definition: WorkflowDefinition, registered?: Registered): CompileResult {
-  const misshapen = shapeProblems(definition);
+  const misshapen = shapeErrors(definition);
   if (misshapen.length > 0) return { ok: false, problems: misshapen };
   const lowered = lower(definition, registered);
   const environment = withUnresolved(registered ?? assumed(definition, lowered.graph), lowered);
   const parsed = parseGraph(lowered.hasForeignParts ? lowered.graph : withoutExpressions(lowered.graph));
-  const { problems, warnings } = toProblems(lowered, environment, [
+  const { errors, warnings } = findingsOf(lowered, environment, [
     ...(parsed.ok ? [] : parsed.diagnostics),
     ...checkGraph(lowered.graph, environment),
     ...checkTransforms(lowered, environment),
   ]);
-  if (problems.length > 0) return { ok: false, problems };
-  // What stands for the places of a text is of no use to anyone but the checker.
+  if (errors.length > 0) return { ok: false, problems: errors };
+  // The places serve only to translate diagnostics.
   const graph = withoutPlaces(lowered.graph);
   return { ok: true, graph, functions: lowered.functions, warnings };
 }
@@ -56,7 +56,9 @@ const NO_VALUE: Expr = { kind: 'literal' };
 const NO_INPUT: DictExpr = { kind: 'dict', entries: [] };
 const NO_ITEMS: ListExpr = { kind: 'list', items: [] };
 
-/** What a program has said itself: the expressions in a graph of the builder are well-formed, and they are most of it. */
+/**
+ * The graph with trivial expressions. Those of the builder are well-formed, and to parse them takes most of the time.
+ */
 function withoutExpressions(graph: Graph): Graph {
   const bare = (node: Node): Node => {
     const { guidance: _guidance, summary: _summary, ...rest } = node;
@@ -76,7 +78,7 @@ function withoutExpressions(graph: Graph): Graph {
   return { ...graph, nodes: graph.nodes.map(bare) };
 }
 
-/** Every tool and resource is taken to be there. Of a tool as much is known as its class says. */
+/** An environment in which every tool and resource exists, with the signatures that the classes of tools have. */
 function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: Graph): CheckEnvironment {
   const tools = nodes.flatMap((node) => (node.kind === 'call' ? [[node.tool, UNKNOWN] as const] : []));
   const known = steps.map(({ tool }) => [resolveTool(tool, name).name, signatureOf(tool)] as const);
@@ -86,27 +88,27 @@ function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: G
       : [],
   );
   return {
-    // A handle beside the class of the same tool adds nothing to what is known.
+    // A handle of a tool does not hide the signature of its class.
     tools: new Map([...tools, ...known.filter(([, signature]) => signature !== UNKNOWN)]),
     resources: new Map([...instructions, ...reads].map(({ resource, uri }) => [resource, { uri }])),
   };
 }
 
-/** What has been reported once is not reported again. */
+/** Adds the tools whose errors have been reported, so that the checker does not report them again. */
 function withUnresolved(environment: CheckEnvironment, { unresolvedTools }: Lowered): CheckEnvironment {
   if (unresolvedTools.length === 0) return environment;
   const unresolved = unresolvedTools.map((name) => [name, UNKNOWN] as const);
   return { ...environment, tools: new Map([...unresolved, ...environment.tools]) };
 }
 
-/** A transform is checked where a step reads the binding; as the result of the workflow, where none does as well. */
+/** Checks the transforms as if they were the result, since otherwise only those that a step reads are checked. */
 function checkTransforms(
-  { graph, transforms, provenance }: Lowered,
+  { graph, transforms, origins }: Lowered,
   environment: CheckEnvironment,
 ): readonly Diagnostic[] {
   if (transforms.length === 0) return [];
   const returns: Expr = { kind: 'list', items: transforms.map((value) => ({ value })) };
   return checkGraph({ ...graph, returns }, environment).filter(
-    ({ place }) => provenance.at(place).kind === 'transform',
+    ({ place }) => origins.at(place).kind === 'transform',
   );
 }

@@ -1,11 +1,13 @@
-import type { WorkflowOptions } from '../../decorators/workflow.js';
+import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js';
+import { retryOfWritten } from '../../graph/defaults.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { ResourceLike } from './handles.js';
+import type { ErrorStrategy, Retry } from '../../graph/model.js';
+import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
+import type { Transform } from './expressions.js';
 import type { DataSource } from './sources.js';
-import type { StepDefinition } from './step.js';
-import type { StrategyOptions } from './strategy.js';
+import type { ResourceLike, ToolLike } from './tools-and-resources.js';
 
-/** What a workflow was told, in the order it was told. */
+/** The data that the methods of a workflow builder collect, in the order of the calls. */
 export interface WorkflowDefinition {
   readonly name: string;
   readonly description: string;
@@ -17,17 +19,17 @@ export interface WorkflowDefinition {
   readonly result?: ResultDefinition;
 }
 
-/** What a workflow may say of itself besides its name and description: the options of `@Workflow` of these names. */
+/** Further options of a workflow, with the meanings and defaults that they have in `@Workflow`. */
 export type WorkflowDetails = Pick<WorkflowOptions, 'title' | 'domain' | 'version' | 'expose' | 'failFast'>;
 
-/** What a workflow hands back. */
+/** The result of a workflow. */
 export interface ResultDefinition {
   readonly value: ResultValue;
-  /** Of its node. Default: `output`, with a number where that is taken. */
+  /** Id of the node. Default: `output`, with a number if that is taken. */
   readonly id?: string;
 }
 
-/** A value, or an object of values. */
+/** The result of a workflow: one source, or an object of sources. */
 export type ResultValue = DataSource | Readonly<Record<string, DataSource>>;
 
 export type ArgumentDefinition = {
@@ -35,16 +37,236 @@ export type ArgumentDefinition = {
   readonly description: string;
 } & ArgumentOptions;
 
-/** What may be said of an argument besides its name and description. */
+/** Options of an argument. `required` or `default` is given. */
 export type ArgumentOptions = {
-  /** Schema of the value inside the workflow, after coercion from text. Default: text. */
+  /** JSON Schema of the value in the workflow, after coercion from text. Default: `{ type: 'string' }`. */
   readonly schema?: JsonSchema;
   /** A name for people. Default: the argument's name. */
   readonly title?: string;
-  /** Masked in traces, logs and spans. Default: `false`. */
+  /** Whether the value is masked in traces, logs and spans. Default: `false`. */
   readonly secret?: boolean;
 } & (
   | { readonly required: boolean; readonly default?: undefined }
-  /** What stands in where the caller leaves the argument out. */
+  /** The value if the caller leaves the argument out. */
   | { readonly required?: false; readonly default: Json }
 );
+
+/** The data that the methods of a step builder collect, in the order of the calls. */
+export interface StepDefinition {
+  readonly tool: ToolLike;
+  readonly args: readonly { readonly name: string; readonly source: DataSource }[];
+  readonly binding?: string;
+  /** More than one is an error of the workflow. */
+  readonly transforms: readonly Transform[];
+  readonly title?: string;
+  readonly guidance?: string;
+  readonly summary?: string;
+  readonly timeoutMs?: number;
+  readonly retry?: RetryOptions;
+}
+
+/** What a failed step means for the workflow. Made by `failFast`, `collect` and `retry`. */
+export type StrategyOptions =
+  | { readonly kind: 'failFast' }
+  | { readonly kind: 'collect' }
+  | { readonly kind: 'retry'; readonly retry: RetryOptions };
+
+/** The default error strategy: after the first failure no further step starts. */
+export function failFast(): StrategyOptions {
+  return { kind: 'failFast' };
+}
+
+/** Runs every step that uses no failed one. The workflow fails at the end, with all failures. */
+export function collect(): StrategyOptions {
+  return { kind: 'collect' };
+}
+
+/** Retries each step without a `retry`. After the first failure of a last attempt no further step starts. */
+export function retry(options: RetryOptions): StrategyOptions {
+  return { kind: 'retry', retry: { ...options } };
+}
+
+/**
+ * Makes the error strategy of the graph.
+ *
+ * @param report receives the reason if an option is invalid.
+ * @returns `undefined` if an option is invalid.
+ */
+export function strategyOf(
+  strategy: StrategyOptions,
+  report: (reason: string) => void,
+): ErrorStrategy | undefined {
+  if (strategy.kind !== 'retry') return { kind: strategy.kind };
+  const lowered = retryOf(strategy.retry, report);
+  return lowered === undefined ? undefined : { kind: 'retry', retry: lowered };
+}
+
+/**
+ * Makes the retry options of the graph, with defaults filled in. The checker reports numbers out of range.
+ *
+ * @param report receives the reason if `backoff` is invalid.
+ * @returns `undefined` if `backoff` is invalid.
+ */
+export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
+  const retry = retryOfWritten(options);
+  if (BACKOFFS.has(retry.backoff)) return retry;
+  report(reasons.option('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
+  return undefined;
+}
+
+const BACKOFFS: ReadonlySet<string> = new Set([
+  'constant',
+  'linear',
+  'exponential',
+] satisfies Retry['backoff'][]);
+
+/**
+ * Finds values of wrong types, which programs without type checks can pass. A definition without these errors has the
+ * types it declares, in all parts that the builder reads.
+ */
+export function shapeErrors({
+  name,
+  description,
+  args,
+  steps,
+  strategy,
+  result,
+}: WorkflowDefinition): WorkflowError[] {
+  const strategyKind = memberOf(strategy, 'kind');
+  return [
+    ...optionErrors('the workflow', [
+      ['name', name, isText, 'text'],
+      ['description', description, isText, 'text'],
+    ]),
+    ...args.flatMap((arg) =>
+      optionErrors(`argument '${String(arg.name)}'`, [
+        ['name', arg.name, isText, 'text'],
+        ['description', arg.description, isText, 'text'],
+        ['required', arg.required, optionally(isBoolean), 'true or false'],
+        ['title', arg.title, optionally(isText), 'text'],
+        ['secret', arg.secret, optionally(isBoolean), 'true or false'],
+      ]),
+    ),
+    ...steps.flatMap(stepErrors),
+    ...optionErrors('the error strategy', [
+      [
+        'kind',
+        strategyKind,
+        (kind) => strategy === undefined || STRATEGIES.has(kind),
+        [...STRATEGIES].join(' or '),
+      ],
+      [
+        'retry',
+        memberOf(strategy, 'retry'),
+        (retry) => strategyKind !== 'retry' || isObject(retry),
+        'an object of options',
+      ],
+    ]),
+    ...(result === undefined ? [] : resultErrors(result)),
+  ];
+}
+
+const STRATEGIES: ReadonlySet<unknown> = new Set(['failFast', 'collect', 'retry']);
+
+type Check = readonly [option: string, given: unknown, fits: (given: unknown) => boolean, range: string];
+
+function optionErrors(owner: string, checks: readonly Check[]): WorkflowError[] {
+  return checks.flatMap(([option, given, fits, range]) => {
+    if (fits(given)) return [];
+    return [new InvalidOptionError({ owner, reason: reasons.option(option, shown(given), range) })];
+  });
+}
+
+function stepErrors(given: StepDefinition | undefined, index: number): WorkflowError[] {
+  const number = `step ${index + 1}`;
+  const isStep = Array.isArray(memberOf(given, 'args')) && Array.isArray(memberOf(given, 'transforms'));
+  if (!isStep || given === undefined) {
+    return [new InvalidOptionError({ owner: 'the workflow', reason: reasons.noStep(index + 1) })];
+  }
+  const { args, binding, title, guidance, summary } = given;
+  const step = typeof binding === 'string' ? binding : String(index + 1);
+  return [
+    ...optionErrors(typeof binding === 'string' ? `step '${binding}'` : number, [
+      ['binding', binding, optionally(isText), 'text'],
+      ['title', title, optionally(isText), 'text'],
+      ['guidance', guidance, optionally(isText), 'text'],
+      ['summary', summary, optionally(isText), 'text'],
+    ]),
+    ...args.flatMap(({ name, source }) => {
+      if (isText(name) && isSource(source)) return [];
+      return [
+        new InvalidMappingError({ step, reason: reasons.noSource(String(name), shown(source)) }, 'SW4011'),
+      ];
+    }),
+  ];
+}
+
+function resultErrors({ value, id }: NonNullable<WorkflowDefinition['result']>): WorkflowError[] {
+  const owner = 'the result';
+  const misfits =
+    isObject(value) && !isSource(value) ? Object.entries(value).filter(([, part]) => !isSource(part)) : [];
+  return [
+    ...optionErrors(owner, [
+      ['id', id, optionally(isText), 'text'],
+      ['value', value, isObject, 'a source, or an object of sources'],
+    ]),
+    ...misfits.map(
+      ([name, part]) => new InvalidOptionError({ owner, reason: reasons.noSource(name, shown(part)) }),
+    ),
+  ];
+}
+
+function isSource(value: unknown): boolean {
+  switch (memberOf(value, 'kind')) {
+    case 'argument':
+      return isText(memberOf(value, 'name'));
+    case 'step':
+      return isText(memberOf(value, 'binding')) && isPath(memberOf(value, 'path'));
+    case 'constant':
+      return isObject(memberOf(value, 'value')) || isText(memberOf(value, 'fault'));
+    case 'resource':
+    case 'link': {
+      const variables = memberOf(value, 'variables');
+      return variables === undefined || (isObject(variables) && Object.values(variables).every(isSource));
+    }
+    case 'computed': {
+      const sources = memberOf(value, 'sources');
+      return (
+        typeof memberOf(value, 'function') === 'function' && Array.isArray(sources) && sources.every(isSource)
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether this may be a path. Its keys are checked when the source is lowered. */
+function isPath(value: unknown): boolean {
+  return value === undefined || isText(value) || Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function optionally(fits: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => value === undefined || fits(value);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'string') return `'${value}'`;
+  return isObject(value) ? 'an object' : String(value);
+}

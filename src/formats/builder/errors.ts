@@ -1,11 +1,11 @@
 import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
 import { didYouMeanSentence, nearestName } from '../../graph/suggest.js';
 
-/** A fault in a workflow, as a program can tell it apart: one class for each cause. */
+/** An error or a warning of a built workflow. There is one class for each cause. */
 export abstract class WorkflowError extends Error {
-  /** The code of the diagnostic that stands for this fault; `stepwright explain` tells more. */
+  /** The code of the diagnostic, such as `SW3001`. `stepwright explain CODE` explains it. */
   readonly code: DiagnosticCode;
-  /** The workflow it is in; missing for a name that was checked by itself. */
+  /** The name of the workflow; absent for a name that was checked outside a workflow. */
   declare readonly workflow?: string;
 
   constructor(code: DiagnosticCode, message: string, options?: ErrorOptions) {
@@ -14,12 +14,12 @@ export abstract class WorkflowError extends Error {
   }
 }
 
-/** Says of a fault what workflow it is in, where it does not say so itself. */
+/** Sets the workflow of an error that has none. */
 export function within<E extends WorkflowError>(workflow: string, error: E): E {
   return error.workflow === undefined ? Object.assign(error, { workflow }) : error;
 }
 
-/** A step reads a binding that no earlier step has. */
+/** A step, or its guidance, reads a binding that no earlier step has. */
 export class UnknownBindingError extends WorkflowError {
   override readonly name = 'UnknownBindingError';
   readonly step: string;
@@ -27,7 +27,7 @@ export class UnknownBindingError extends WorkflowError {
   /** The bindings the step may read, in order. */
   readonly available: readonly string[];
 
-  /** @param because what the binding was mistaken for, as a sentence. */
+  /** @param because the reason or a suggestion, as a sentence. */
   constructor(
     { step, binding, available }: Pick<UnknownBindingError, 'step' | 'binding' | 'available'>,
     code: DiagnosticCode = 'SW3001',
@@ -41,13 +41,13 @@ export class UnknownBindingError extends WorkflowError {
   }
 }
 
-/** A tool that is not registered, or a class that is none. */
+/** A tool that is not registered, or a class without `@Tool`. */
 export class MissingToolError extends WorkflowError {
   override readonly name = 'MissingToolError';
   override readonly workflow: string;
   readonly tool: string;
 
-  /** @param registered the names of the tools there are. */
+  /** @param registered the names of the registered tools, for a suggestion. */
   constructor(
     { workflow, tool }: Pick<MissingToolError, 'workflow' | 'tool'>,
     registered: Iterable<string>,
@@ -60,14 +60,14 @@ export class MissingToolError extends WorkflowError {
   }
 }
 
-/** A resource that is not registered, or a class that is none. */
+/** A resource that is not registered, or a class without `@Resource`. */
 export class MissingResourceError extends WorkflowError {
   override readonly name = 'MissingResourceError';
   override readonly workflow: string;
-  /** Its URI; where that is not known either, the name of the class. */
+  /** The URI; if that is unknown, the name of the class. */
   readonly resource: string;
 
-  /** @param registered the URIs of the resources there are. */
+  /** @param registered the URIs of the registered resources, for a suggestion. */
   constructor(
     { workflow, resource }: Pick<MissingResourceError, 'workflow' | 'resource'>,
     registered: Iterable<string>,
@@ -84,7 +84,7 @@ export class MissingResourceError extends WorkflowError {
 export class CircularDependencyError extends WorkflowError {
   override readonly name = 'CircularDependencyError';
   override readonly workflow: string;
-  /** The steps in the order of waiting, the first one again at the end: `a → b → a`. */
+  /** Ids of the steps, each of which waits for the next, with the first again at the end: `a → b → a`. */
   readonly cycle: string;
 
   constructor({ workflow, cycle }: Pick<CircularDependencyError, 'workflow' | 'cycle'>) {
@@ -94,7 +94,7 @@ export class CircularDependencyError extends WorkflowError {
   }
 }
 
-/** What a step gives its tool, or makes of its output, cannot be so. */
+/** An argument or a transform of a step is invalid. */
 export class InvalidMappingError extends WorkflowError {
   override readonly name = 'InvalidMappingError';
   readonly step: string;
@@ -107,11 +107,11 @@ export class InvalidMappingError extends WorkflowError {
   }
 }
 
-/** Text that is no absolute URI. */
+/** Text that is not an absolute URI. */
 export class InvalidUriError extends WorkflowError {
   override readonly name = 'InvalidUriError';
   readonly uri: string;
-  /** The end of a sentence: `it has no scheme`. */
+  /** The reason, as the end of a sentence: `it has no scheme`. */
   readonly why: string;
 
   constructor({ uri, why }: Pick<InvalidUriError, 'uri' | 'why'>) {
@@ -124,7 +124,7 @@ export class InvalidUriError extends WorkflowError {
   }
 }
 
-/** A name, a description or the steps are missing. */
+/** The name, the description or the steps of a workflow are missing. */
 export class MissingFieldError extends WorkflowError {
   override readonly name = 'MissingFieldError';
   override readonly workflow: string;
@@ -140,15 +140,15 @@ export class MissingFieldError extends WorkflowError {
   }
 }
 
-/** A path that no output of a step can have. */
+/** A path to a field that the output of a step does not have. */
 export class OutputFieldNotFoundError extends WorkflowError {
   override readonly name = 'OutputFieldNotFoundError';
-  /** The step whose output it is. */
+  /** The step that has the output. */
   readonly step: string;
-  /** As far as the field that is missing: `pages[0].titel`. */
+  /** The path up to the missing field: `pages[0].titel`. */
   readonly field: string;
 
-  /** @param suggestion the field that was most likely meant. */
+  /** @param suggestion the name of a similar field. */
   constructor(
     { step, field }: Pick<OutputFieldNotFoundError, 'step' | 'field'>,
     suggestion: string | undefined,
@@ -162,14 +162,14 @@ export class OutputFieldNotFoundError extends WorkflowError {
   }
 }
 
-/** A name that breaks its rule. */
+/** A name that does not match its pattern. */
 export class InvalidNameError extends WorkflowError {
   override readonly name = 'InvalidNameError';
-  /** What has the name: `workflow`, `step`, `argument`, … */
+  /** The kind of the name: `workflow`, `step`, `argument`, … */
   readonly kind: string;
   readonly invalid: string;
 
-  /** @param fields.rule a regular expression. */
+  /** @param fields.rule the pattern, as the source of a regular expression. */
   constructor({ kind, name, rule }: { readonly kind: string; readonly name: string; readonly rule: string }) {
     super('SW1002', `'${name}' is not a valid ${kind} name. Use a name that matches ${rule}`);
     this.kind = kind;
@@ -177,10 +177,10 @@ export class InvalidNameError extends WorkflowError {
   }
 }
 
-/** A number or a choice that is out of its range. */
+/** An option with an invalid value. */
 export class InvalidOptionError extends WorkflowError {
   override readonly name = 'InvalidOptionError';
-  /** What the option belongs to: `step 'add'`, `the error strategy`. */
+  /** The owner of the option, as text: `step 'add'`, `the error strategy`. */
   readonly owner: string;
 
   constructor({ owner, reason }: { readonly owner: string; readonly reason: string }) {
@@ -189,13 +189,13 @@ export class InvalidOptionError extends WorkflowError {
   }
 }
 
-/** A name that is given twice. */
+/** A name that is used twice in a workflow. */
 export class DuplicateNameError extends WorkflowError {
   override readonly name = 'DuplicateNameError';
   override readonly workflow: string;
   readonly duplicate: string;
 
-  /** @param fields.kinds what has the name: `two steps`, `an argument and a step`. */
+  /** @param fields.kinds the owners of the name, as text: `two steps`, `an argument and a step`. */
   constructor(
     { workflow, name, kinds }: { readonly workflow: string; readonly name: string; readonly kinds: string },
     code: DiagnosticCode,
@@ -206,7 +206,7 @@ export class DuplicateNameError extends WorkflowError {
   }
 }
 
-/** Everything else; what it comes from is its `cause`. */
+/** Any other diagnostic, or a class that cannot be read. `cause` is the diagnostic or the error. */
 export class OtherWorkflowError extends WorkflowError {
   override readonly name = 'OtherWorkflowError';
 
@@ -215,7 +215,7 @@ export class OtherWorkflowError extends WorkflowError {
   }
 }
 
-/** Thrown by `build()`: a workflow that has faults, with all of them in the order of writing. */
+/** Thrown by `build()` for a workflow with errors. `problems` lists all of them in the order of the calls. */
 export class WorkflowBuildError extends Error {
   override readonly name = 'WorkflowBuildError';
   readonly workflow: string;
@@ -230,7 +230,7 @@ export class WorkflowBuildError extends Error {
   }
 }
 
-/** Why arguments are refused, and other reasons the builder finds by itself. */
+/** Texts of the reasons in errors that the builder finds itself. */
 export const reasons = {
   undeclaredArgument: (name: string, declared: readonly string[]) =>
     sentences(
@@ -250,7 +250,7 @@ export const reasons = {
     `The source of the function '${name}' cannot be read. Pass an exported top-level function`,
   schema: (pointer: string, problem: string) =>
     `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
-  standing: (problem: string) => `'default' does not fit the schema: ${problem}`,
+  default: (problem: string) => `'default' does not fit the schema: ${problem}`,
   noStep: (number: number) => `Step ${number} is no step. Make it with step(…)`,
   noSource: (name: string, given: string) =>
     `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), fromResource(…), linkTo(…) or computed(…)`,
@@ -272,7 +272,7 @@ export const reasons = {
     `Class '${className}' is not decorated with @${decorator}`,
 } as const;
 
-/** `Did you mean 'x'?`, or nothing where no known name is near. */
+/** Returns `Did you mean 'x'?`, or `undefined` if no known name is similar. */
 export function didYouMean(name: string, known: Iterable<string>): string | undefined {
   return meant(nearestName(name, known));
 }
@@ -285,7 +285,7 @@ function listed(what: string, names: readonly string[]): string {
   return names.length === 0 ? `There are no ${what} to read` : `Available ${what}: ${names.join(', ')}`;
 }
 
-/** The first part is a clause on its own where nothing follows, so that texts keep their form. */
+/** Joins sentences. The last one has no full stop. */
 function sentences(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join('. ');
 }

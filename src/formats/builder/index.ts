@@ -1,8 +1,11 @@
 export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
+export type { Workflow } from './builders.js';
+export { type BuildResult, type SequentialBuilder, type StepBuilder, sequential, step } from './builders.js';
 export type { Compiled, CompileResult } from './compile.js';
 export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';
-
+export { collect, failFast, retry, type StrategyOptions } from './definition.js';
+export { type FunctionEntry, type Registered, registeredIn } from './environment.js';
 export {
   CircularDependencyError,
   DuplicateNameError,
@@ -19,15 +22,7 @@ export {
   WorkflowBuildError,
   WorkflowError,
 } from './errors.js';
-export {
-  type ResourceHandle,
-  type ResourceLike,
-  resourceHandle,
-  type TemplateLike,
-  type ToolHandle,
-  type ToolLike,
-  toolHandle,
-} from './handles.js';
+export { type NamedFunction, output, type Transform } from './expressions.js';
 export {
   type ArgName,
   arg,
@@ -44,11 +39,14 @@ export {
   type Uri,
   uri,
 } from './names.js';
-export { type FunctionEntry, type Registered, registeredIn } from './registered.js';
-export { type BuildResult, type SequentialBuilder, sequential } from './sequential.js';
 export * as dsl from './sources.js';
 export { computed, constant, type DataSource, fromResource, fromStep, linkTo, promptArg } from './sources.js';
-export { type StepBuilder, step } from './step.js';
-export { collect, failFast, retry, type StrategyOptions } from './strategy.js';
-export { type NamedFunction, output, type Transform } from './transform.js';
-export type { Workflow } from './workflow.js';
+export {
+  type ResourceHandle,
+  type ResourceLike,
+  resourceHandle,
+  type TemplateLike,
+  type ToolHandle,
+  type ToolLike,
+  toolHandle,
+} from './tools-and-resources.js';

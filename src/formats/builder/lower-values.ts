@@ -4,7 +4,8 @@ import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
 import type { Place } from '../../graph/place.js';
 import { variableNames } from '../../graph/uri-template.js';
-import { isConstantExpr } from './constants.js';
+import type { LoweringContext, StepOrigin } from './context.js';
+import type { Functions } from './environment.js';
 import {
   didYouMean,
   InvalidMappingError,
@@ -13,67 +14,52 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import type { Functions } from './functions.js';
+import { isConstantExpr, readPath } from './expressions.js';
 import { fieldKeys, shownPath } from './names.js';
-import type { NodeList } from './node-list.js';
-import type { Provenance, StepOrigin } from './provenance.js';
-import type { Registered } from './registered.js';
-import { resolveAddress } from './resolve.js';
-import type { Scope } from './scope.js';
 import type { DataSource } from './sources.js';
-import { readPath } from './transform.js';
+import { resolveAddress } from './tools-and-resources.js';
 
 type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;
 type ComputedSource = Extract<DataSource, { kind: 'computed' }>;
 
-/** What the parts of a workflow are lowered against. */
-export interface StepContext {
-  readonly workflow: string;
-  readonly registered: Registered | undefined;
-  readonly provenance: Provenance;
-  readonly report: (place: Place, error: WorkflowError) => void;
-  readonly scope: Scope;
-  readonly nodes: NodeList;
-}
-
-/** Stands for what has been reported. */
+/** The value in place of one whose error has been reported. */
 const ABSENT: Expr = { kind: 'literal' };
 
-/** The value of a node, by its id. */
+/** A reference to the value of a node. */
 export function nodeValue(id: string): RefExpr {
   return { kind: 'ref', root: 'steps', path: [id] };
 }
 
-/** The fault of an argument, or of what is made of an output. */
+/** The error of an argument or a transform of a step. */
 export function mappingError({ step }: StepOrigin, reason: string): WorkflowError {
   return new InvalidMappingError({ step, reason }, 'SW4011');
 }
 
-/** Makes expressions of sources and guidance. What they read before the step becomes nodes before it. */
+/** Makes expressions of sources and guidance. Resources and functions they use become nodes before the step. */
 export class ValueLowering {
-  readonly #context: StepContext;
+  readonly #context: LoweringContext;
   readonly #functions: Functions;
   #hasForeignParts = false;
 
-  /** Whether a program has put in expressions, or texts of classes, that were not made and checked here. */
+  /** Whether a value has expressions, or texts of classes, that the builder did not make and check. */
   get hasForeignParts(): boolean {
     return this.#hasForeignParts;
   }
 
-  constructor(context: StepContext, functions: Functions) {
+  constructor(context: LoweringContext, functions: Functions) {
     this.#context = context;
     this.#functions = functions;
   }
 
-  /** An object of named values, in their order; what was reported is left out or stands as absent. */
+  /** Makes the entries of an object. Values with errors are left out, or absent. */
   entries(
     given: readonly { readonly name: string; readonly source: DataSource }[],
     origin: StepOrigin,
   ): DictEntry[] {
-    const { provenance, report } = this.#context;
+    const { origins, report } = this.#context;
     const entries: DictEntry[] = [];
     for (const { name, source } of given) {
-      const place = provenance.place({ kind: 'input', source, ...origin });
+      const place = origins.place({ kind: 'input', source, ...origin });
       if (name === '__proto__') {
         report(place, new InvalidNameError({ kind: 'argument', name, rule: NAME_RULES.argument.source }));
       } else if (entries.some((entry) => 'key' in entry && entry.key === name)) {
@@ -85,16 +71,16 @@ export class ValueLowering {
     return entries;
   }
 
-  /** A value that stands on its own. */
+  /** Makes the expression of a single value. */
   value(source: DataSource, origin: StepOrigin): Expr {
-    const place = this.#context.provenance.place({ kind: 'input', source, ...origin });
+    const place = this.#context.origins.place({ kind: 'input', source, ...origin });
     return this.#lower(source, 'read', origin, place);
   }
 
-  /** Text with arguments and the bindings of steps so far in it. */
+  /** Makes the expression of text that refers to arguments and to bindings of earlier steps. */
   text(text: string, origin: StepOrigin): Expr {
-    const { provenance, report, scope } = this.#context;
-    const place = provenance.place({ kind: 'guidance', ...origin });
+    const { origins, report, scope } = this.#context;
+    const place = origins.place({ kind: 'guidance', ...origin });
     return guidanceText(text, place.span, ({ root, written }) => {
       const name = root ?? written;
       if (scope.isBound(name)) return scope.valueOf(name);
@@ -107,7 +93,7 @@ export class ValueLowering {
     });
   }
 
-  /** @param name what the value is for: part of the id of a node that is needed for it. */
+  /** @param name the argument that the value is for; ids of nodes for it contain this name. */
   #lower(source: DataSource, name: string, origin: StepOrigin, place: Place): Expr {
     const at = place.span;
     switch (source.kind) {
@@ -148,7 +134,7 @@ export class ValueLowering {
       const value = scope.valueOf(binding);
       return value === undefined ? ABSENT : readPath(value, keys, place.span);
     }
-    // A step that comes later is the checker's to find. What goes by an id alone it would take for bound.
+    // The checker reports a later step. It would accept the id of a step without a binding, which is reported here.
     if (scope.hasBinding(binding)) return readPath(nodeValue(binding), keys, place.span);
     const because = scope.isUnbound(binding) ? reasons.noBinding(binding) : undefined;
     const available = origin.available();
@@ -156,7 +142,7 @@ export class ValueLowering {
     return ABSENT;
   }
 
-  /** The text of a resource, by a node of its own before the step. */
+  /** Makes a node that reads a resource, and the expression of its text. */
   #read(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
     const { nodes } = this.#context;
     const addressed = this.#address(source, name, origin, place);
@@ -167,7 +153,7 @@ export class ValueLowering {
     return readKey(nodeValue(id), { kind: 'literal', value: 'text', at }, { at });
   }
 
-  /** Content of MCP that names a resource. */
+  /** Makes the expression of a resource link, as MCP defines it. */
   #link(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
     const addressed = this.#address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
@@ -189,7 +175,7 @@ export class ValueLowering {
     };
   }
 
-  /** A resource and its address; nothing where that was reported. */
+  /** Resolves a resource, and makes the expression of its address; `undefined` if an error has been reported. */
   #address({ resource, variables = {} }: AddressedSource, name: string, origin: StepOrigin, place: Place) {
     const { registered, report, workflow } = this.#context;
     const resolved = resolveAddress(resource, workflow, registered);
@@ -214,7 +200,7 @@ export class ValueLowering {
       .map((part): string | Expr => {
         if (typeof part === 'string') return part;
         const source = variables[part.name] as DataSource;
-        const inner = this.#context.provenance.place({ kind: 'input', source, ...origin });
+        const inner = this.#context.origins.place({ kind: 'input', source, ...origin });
         const value = this.#lower(source, `${name}-${part.name}`, origin, inner);
         const fn = part.reserved ? 'uriReserved' : 'uriComponent';
         return { kind: 'call', at: inner.span, fn, args: [value] };
@@ -222,11 +208,11 @@ export class ValueLowering {
     return { name: known, about, uri: { kind: 'text', at, style: 'js', parts } satisfies Expr };
   }
 
-  /** What a function makes of several values, by a node of its own before the step. */
+  /** Makes a node that calls a function, and the expression of its result. */
   #compute(source: ComputedSource, name: string, origin: StepOrigin, place: Place): Expr {
-    const { nodes, provenance, report } = this.#context;
+    const { nodes, origins, report } = this.#context;
     const items = source.sources.map((each, index) => {
-      const inner = provenance.place({ kind: 'input', source: each, ...origin });
+      const inner = origins.place({ kind: 'input', source: each, ...origin });
       return { value: this.#lower(each, `${name}-${index + 1}`, origin, inner) };
     });
     const referred = this.#functions.refer(source.function);

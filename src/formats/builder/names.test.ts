@@ -25,7 +25,7 @@ import {
   type Uri,
   uri,
 } from './index.js';
-import { AddTask, Guide, ListPages } from './world.fixture.js';
+import { AddTask, Guide, ListPages } from './tools.fixture.js';
 
 const identifier = fc.stringMatching(/^[a-zA-Z_$äλ][a-zA-Z0-9_$ä]{0,20}$/);
 const registeredName = fc.stringMatching(/^[A-Za-z0-9_.-]{1,40}$/).filter((name) => name !== '__proto__');

@@ -2,43 +2,79 @@ import { PATH_SEGMENT, parsePath } from '../../graph/guidance.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../../graph/names.js';
 import { uriFault } from '../../graph/uri.js';
 import { InvalidNameError, InvalidUriError } from './errors.js';
-import type { LiteralFault } from './literal-names.js';
+
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+
+/** The ASCII characters that are in no name; `$`, `-` and `.` are in some. */
+// biome-ignore format: one line is read more easily
+type Foreign = ' ' | '\t' | '\n' | '!' | '"' | '#' | '%' | '&' | "'" | '(' | ')' | '*' | '+' | ',' | '/' | ':' | ';' | '<' | '=' | '>' | '?' | '@' | '[' | '\\' | ']' | '^' | '`' | '{' | '|' | '}' | '~';
+
+type Holding<Part extends string> = `${string}${Part}${string}`;
+
+type Malformed = {
+  readonly binding: '' | '__proto__' | Holding<Foreign | '-' | '.'> | `${Digit}${string}`;
+  readonly argument: '' | '__proto__' | Holding<Foreign> | `${Digit | '-' | '.'}${string}`;
+  readonly tool: '' | '__proto__' | Holding<Foreign | '$'>;
+  readonly field: '' | '__proto__' | Holding<Foreign | '..'> | `.${string}` | `${string}.`;
+};
+
+/** The texts of type errors about names. */
+type Expected = {
+  readonly binding: 'a binding is an identifier';
+  readonly argument: 'an argument is an identifier, with . and - inside';
+  readonly tool: 'a tool has a name of A-Z, a-z, 0-9, _, - and .';
+  readonly field: 'a field path is properties and indexes joined by dots; write other keys as a list';
+};
+
+/**
+ * Why a literal is not a name of this kind, or `unknown`. Authors see the text. Non-ASCII characters, lengths and text
+ * that is not a literal are checked only at run time.
+ */
+export type LiteralFault<N extends string, Kind extends keyof Malformed> = string extends N
+  ? unknown
+  : N extends Malformed[Kind]
+    ? [Expected[Kind]]
+    : unknown;
 
 declare const NAME: unique symbol;
 
-/** The mark of a checked name. Nothing carries it at run time. */
+/** The compile-time mark of a checked name; no value has it at run time. */
 interface Named<Kind extends string> {
   readonly [NAME]: Kind;
 }
 
-/** Id of a step in its graph: its binding, or one derived from the tool's name. */
+/** The id of a step: its binding, else derived from the name of its tool. */
 export type StepName = string & Named<'step'>;
-/** What a step's output is bound to. */
+/** The name that later steps refer to a step's value by. */
 export type BindingName = string & Named<'binding'>;
-/** An argument of a workflow, or of a tool. */
+/** The name of an argument of a workflow or a tool. */
 export type ArgName = string & Named<'argument'>;
 /** A path into an output: `pages.0.title`. */
 export type FieldPath = string & Named<'field'>;
-/** The name a tool is registered under. */
+/** The registered name of a tool. */
 export type ToolName = string & Named<'tool'>;
 /** An absolute URI. */
 export type Uri = string & Named<'uri'>;
 
-/** Plain text, which is checked when the workflow is built, or a checked name of this kind; one of another kind is a type error. */
+/**
+ * Plain text, which is checked when the workflow is built, or a checked name of this kind. A checked name of another
+ * kind is a type error.
+ */
 export type Naming<Kind extends string> = string & { readonly [NAME]?: Kind };
 
-/** A path into an output: keys and indexes joined by dots, or a list of them where a key holds a dot or a space. */
+/** A path into an output: keys and indexes joined by dots, or a list of them if a key has a dot or a space. */
 export type Path = Naming<'field'> | readonly (string | number)[];
 
-/** The keys of a path; nothing for what is none. `__proto__` is no field of anything. */
+/** Returns the keys of a path; `undefined` for an invalid path, such as one with `__proto__`. */
 export function fieldKeys(path: Path): readonly (string | number)[] | undefined {
   const keys = typeof path === 'string' ? parsePath(path) : isKeys(path) ? [...path] : undefined;
   return keys?.includes('__proto__') ? undefined : keys;
 }
 
 /**
- * The same for a path that has to be one.
- * @throws InvalidNameError for what is none.
+ * Returns the keys of a path.
+ *
+ * @throws InvalidNameError for an invalid path.
  */
 export function checkedKeys(path: Path): readonly (string | number)[] {
   const keys = fieldKeys(path);
@@ -46,7 +82,7 @@ export function checkedKeys(path: Path): readonly (string | number)[] {
   throw new InvalidNameError({ kind: 'field path', name: shownPath(path), rule: PATH_SEGMENT.source });
 }
 
-/** A path for the author who reads an error. */
+/** A path as text for messages. */
 export function shownPath(path: Path): string {
   return typeof path === 'string' ? path : JSON.stringify(path);
 }
@@ -57,56 +93,68 @@ function isKeys(path: readonly unknown[]): boolean {
   return path.length > 0 && path.every(isKey);
 }
 
-/** The fault of a binding that is no identifier, where a graph may hold it: its own derived ids are such. */
+/** Returns the error of a binding that a graph accepts as an id, but that is not an identifier. */
 export function bindingError(name: string): InvalidNameError | undefined {
   if (!isValidName('step', name) || isValidName('binding', name)) return undefined;
   return new InvalidNameError({ kind: 'binding', name, rule: NAME_RULES.binding.source });
 }
 
 /**
- * The name of a step.
- * @throws InvalidNameError for what no step can be called.
+ * Checks the id of a step.
+ *
+ * @returns the same text, with the type of a step's id.
+ * @throws InvalidNameError for an invalid id.
  */
 export function stepName<const N extends string>(name: N): N & StepName {
   return checkedName('step', name);
 }
 
 /**
- * The name of an argument, of the workflow or of a tool: an identifier, with dots and dashes inside.
- * @throws InvalidNameError for what no argument can be called.
+ * Checks the name of an argument of the workflow or of a tool: an identifier, which may also have `.` and `-` inside.
+ *
+ * @returns the same text, with the type of an argument's name.
+ * @throws InvalidNameError for an invalid name.
  */
 export function arg<const N extends string>(name: N & LiteralFault<N, 'argument'>): N & ArgName {
   return checkedName<N, 'argument'>('argument', name);
 }
 
 /**
- * The name of a binding.
- * @throws InvalidNameError for what is no identifier.
+ * Checks the name of a binding, which is an identifier.
+ *
+ * @returns the same text, with the type of a binding.
+ * @throws InvalidNameError for an invalid name.
  */
 export function binding<const N extends string>(name: N & LiteralFault<N, 'binding'>): N & BindingName {
   return checkedName<N, 'binding'>('binding', name);
 }
 
 /**
- * A path into an output: properties and indexes, joined by dots.
- * @throws InvalidNameError for an empty path or segment, for `__proto__`, and for characters no property of an
- *   identifier's kind has.
+ * Checks a path into an output: properties and indexes, joined by dots.
+ *
+ * @returns the same text, with the type of a path.
+ * @throws InvalidNameError for an empty path or segment, for `__proto__`, and for segments with other characters than
+ *   those of identifiers and indexes.
  */
 export function field<const P extends string>(path: P & LiteralFault<P, 'field'>): P & FieldPath {
   return checked<P, 'field'>('field path', path, fieldKeys(path) !== undefined, PATH_SEGMENT);
 }
 
 /**
- * The name of a tool.
- * @throws InvalidNameError for what no tool can be called.
+ * Checks the name of a tool, which matches `^[A-Za-z0-9_.-]{1,128}$`.
+ *
+ * @returns the same text, with the type of a tool's name.
+ * @throws InvalidNameError for an invalid name.
  */
 export function toolName<const N extends string>(name: N & LiteralFault<N, 'tool'>): N & ToolName {
   return checkedName<N, 'tool'>('tool', name);
 }
 
 /**
- * An absolute URI.
- * @throws InvalidUriError for text that is none.
+ * Checks an absolute URI.
+ *
+ * @returns the same text, with the type of a URI.
+ * @throws InvalidUriError for text that is not an absolute URI.
  */
 export function uri<const U extends string>(text: U): U & Uri {
   const why = uriFault(text);
@@ -118,7 +166,7 @@ function checkedName<N extends string, Kind extends NamedKind>(kind: Kind, name:
   return checked(kind, name, isValidName(kind, name), NAME_RULES[kind]);
 }
 
-/** Marks what was found valid. */
+/** Throws for an invalid name, and otherwise returns it with its mark. */
 function checked<N extends string, Kind extends string>(
   kind: string,
   name: N,

@@ -1,38 +1,37 @@
 import type { VariableNames } from '../../decorators/resource.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import { constantExpr } from './constants.js';
-import type { ResourceLike, TemplateLike } from './handles.js';
+import { constantExpr, type NamedFunction } from './expressions.js';
 import type { Naming, Path } from './names.js';
-import type { NamedFunction } from './transform.js';
+import type { ResourceLike, TemplateLike } from './tools-and-resources.js';
 
-/** Where the value of a tool's argument comes from. */
+/** The source of a tool's argument or of a part of the result. Made by the functions of this module. */
 export type DataSource =
   | { readonly kind: 'argument'; readonly name: string }
   | { readonly kind: 'step'; readonly binding: string; readonly path?: Path }
-  /** `fault` where the value is not JSON. */
+  /** With `fault`, the reason, if the value is not JSON. */
   | { readonly kind: 'constant'; readonly value: Expr }
   | { readonly kind: 'constant'; readonly fault: string }
   | { readonly kind: 'computed'; readonly function: NamedFunction; readonly sources: readonly DataSource[] }
-  /** Its text, or a link to it. */
+  /** The text of a resource, or a link to it. */
   | {
       readonly kind: 'resource' | 'link';
       readonly resource: ResourceLike | TemplateLike;
       readonly variables?: Readonly<Record<string, DataSource>>;
     };
 
-/** Whether this is a source, and no object of sources, one of which may go by the name `kind`. */
+/** Whether this is a source. In an object of sources, the value of a key `kind` is a source and not a string. */
 export function isDataSource(value: DataSource | Readonly<Record<string, DataSource>>): value is DataSource {
   return typeof value.kind === 'string';
 }
 
-/** What the caller of the workflow gives for an argument. An argument that was left out is left out of the call. */
+/** The value of an argument of the workflow. If the caller left it out, the argument of the tool is left out. */
 export function promptArg(name: Naming<'argument'>): DataSource {
   return { kind: 'argument', name };
 }
 
 /**
- * The output of an earlier step: the whole of it, or the field at a path of properties and indexes.
+ * The value of an earlier step with a binding, or the field of it at a path of properties and indexes.
  *
  * @example
  * ```ts
@@ -45,13 +44,17 @@ export function fromStep(binding: Naming<'binding'>, path?: Path): DataSource {
   return { kind: 'step', binding, ...(path === undefined ? {} : { path }) };
 }
 
-/** A value that is always the same. It is copied: later changes to it have no effect. */
+/**
+ * A fixed JSON value. It is copied: later changes to it have no effect. A value that is not JSON is an error of the
+ * workflow.
+ */
 export function constant(value: Json): DataSource {
   return { kind: 'constant', ...constantExpr(value) };
 }
 
 /**
- * The text of a resource, which is read before the step. The class of a template takes a source for each variable.
+ * The text of a resource, which is read before the step. For the class of a template, `variables` has a source for each
+ * variable.
  *
  * @example
  * ```ts
@@ -66,7 +69,10 @@ export function fromResource<R extends ResourceLike | TemplateLike>(
   return { kind: 'resource', resource, ...(variables === undefined ? {} : { variables }) };
 }
 
-/** A link to a resource, which names it and does not read it: content of MCP, for a tool's input or the result. */
+/**
+ * A resource link, as MCP defines it, to a resource that is not read. For the class of a template, `variables` has a
+ * source for each variable.
+ */
 export function linkTo<R extends ResourceLike | TemplateLike>(
   resource: R,
   ...[variables]: VariableSources<R>
@@ -75,7 +81,10 @@ export function linkTo<R extends ResourceLike | TemplateLike>(
 }
 
 /**
- * What an exported top-level function makes of several sources, in their order. A source that gives nothing is `null`.
+ * The result of a function, called before the step with the values of several sources in their order. An absent value
+ * is `null`.
+ *
+ * @param given an exported top-level function, deterministic, with JSON parameters and result.
  *
  * @example
  * ```ts
@@ -86,7 +95,7 @@ export function computed(given: NamedFunction, sources: readonly DataSource[]): 
   return { kind: 'computed', function: given, sources: [...sources] };
 }
 
-/** A source for each variable of a template; nothing for a resource with one address. */
+/** A source for each variable of a template; `undefined` for a resource with one address. */
 type VariableSources<R> = R extends { readonly uriTemplate: infer Template extends string }
   ? readonly [variables: { readonly [Name in VariableNames<Template>]: DataSource }]
   : readonly [variables?: undefined];

@@ -1,52 +1,52 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { JsonSchema } from '../../graph/json.js';
-import { readPattern } from './pattern.js';
-import { patternFaults, type SchemaFault } from './pattern-faults.js';
-
+import { patternFaults, readPattern, type SchemaFault } from './pattern.js';
 /**
- * Which regular expressions of a schema hold: `all`, and one that cannot be used makes the schema useless; or those that
- * are `usable`, for a schema that was made from an author's own one, which checks the same values by its own means.
+ * Which regular expressions of a schema are applied: `all`, where one that cannot be used makes the schema invalid, or
+ * `usable`, which ignores those. The latter is for a schema that was converted from an author's, such as one of zod,
+ * which checks the same values itself.
  */
 export type Patterns = 'all' | 'usable';
 
-/** A fault of a value, as the keyword of the schema that found it tells it. */
+/** A fault of a value, as a keyword of the schema reports it. */
 export interface ValueFault {
   readonly keyword: string;
   /** JSON pointer to the value, '' for the whole. */
   readonly instancePath: string;
   /** Path to the keyword in the schema, after `#`. */
   readonly schemaPath: string;
-  /** What the keyword says of it, by keyword: `missingProperty`, `additionalProperty`, `allowedValues`, … */
+  /** Details that depend on the keyword: `missingProperty`, `additionalProperty`, `allowedValues`, … */
   readonly params: Readonly<Record<string, unknown>>;
-  /** The end of a sentence. */
+  /** What is wrong, as the end of a sentence. */
   readonly message?: string;
 }
 
 /**
- * Compiles JSON Schemas (draft 2020-12, formats asserted), each once and on first use. Nothing a schema says is
- * ignored in part: all faults of a value are found. Defaults are not filled in and nothing is coerced.
+ * Checks values against JSON Schemas (draft 2020-12, with `format` asserted). Each schema is compiled once, on first
+ * use. A check finds all faults of a value. It fills in no defaults and coerces nothing.
  */
 export class SchemaCompiler {
-  /** Made when they are needed first: each is dear. */
+  /** Made on first use, since each is expensive. */
   readonly #compilers = new Map<Patterns, Compiler>();
 
   /**
-   * The faults of a value; none when the schema accepts it.
-   * @throws Error when the schema is not valid.
+   * Returns the faults of a value; none if it matches the schema.
+   *
+   * @throws Error for an invalid schema.
    */
   check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ValueFault[] {
     const validate = compiled(schema, this.#compiler(patterns));
     return validate(value) ? NO_FAULTS : (validate.errors ?? []);
   }
 
-  /** What is wrong with a schema itself; nothing where {@link check} can use it. */
+  /** Returns the faults of a schema itself; none if {@link check} can use it. */
   faults(schema: JsonSchema, patterns: Patterns = 'all'): readonly SchemaFault[] {
     const { ajv } = this.#compiler(patterns);
     const { $schema: _dialect, ...body } = schema;
     const unusable = patterns === 'all' ? patternFaults(schema) : [];
     ajv.validateSchema(body);
-    // A pattern that is none breaks the format `regex` as well.
+    // An invalid pattern violates the format `regex` too.
     const malformed = (ajv.errors ?? []).filter(({ params }) => params.format !== 'regex');
     const faults = [
       ...unusable,
@@ -84,7 +84,7 @@ function compiler(patterns: Patterns): Compiler {
     allErrors: true,
     // Inherited members such as `constructor` are not properties of a value.
     ownProperties: true,
-    // Unknown keywords are annotations, as the standard says.
+    // Unknown keywords are annotations, as in the standard.
     strict: false,
     validateFormats: true,
     addUsedSchema: false,
@@ -95,13 +95,13 @@ function compiler(patterns: Patterns): Compiler {
   return { ajv, compiled: new WeakMap() };
 }
 
-/** Reads the regular expressions of schemas for Ajv. */
+/** Compiles the regular expressions of schemas for Ajv. */
 function engine(patterns: Patterns) {
   const read = (source: string) => {
     const found = readPattern(source);
     if (!found.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${found.why}`);
     const test = (text: string): boolean => !found.ok || found.pattern.test(text);
-    // Ajv tells patterns apart by their text.
+    // Ajv identifies patterns by their text.
     return { test, toString: () => source };
   };
   return Object.assign(read, { code: 'readPattern' });
@@ -117,7 +117,7 @@ function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): Valid
   return validate;
 }
 
-/** What no alternative of a union accepts is told by each of them. */
+/** Keeps the first fault of each place: a value that no alternative of a union accepts has one for each of them. */
 function firstPerPlace(faults: readonly SchemaFault[]): SchemaFault[] {
   const places = new Set<string>();
   return faults.filter(({ pointer }) => !places.has(pointer) && places.add(pointer));

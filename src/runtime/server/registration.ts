@@ -1,8 +1,8 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
-import { graphErrors } from '../../formats/builder/problems.js';
-import type { SchemaFault } from '../../formats/json-schema/pattern-faults.js';
+import { graphErrors } from '../../formats/builder/diagnostic-errors.js';
+import type { SchemaFault } from '../../formats/json-schema/pattern.js';
 import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Json } from '../../graph/json.js';
+import type { SequentialBuilder } from './builders.js';
 import {
   CircularDependencyError,
   constant,
@@ -28,8 +29,7 @@ import {
   WorkflowBuildError,
   WorkflowError,
 } from './index.js';
-import type { SequentialBuilder } from './sequential.js';
-import { AddTask, Guide, Intro, ListPages, registered } from './world.fixture.js';
+import { AddTask, environment, Guide, Intro, ListPages } from './tools.fixture.js';
 
 const start = sequential('w', 'do it').argument('task', 'What', true).argument('date', 'When', false);
 const list = step(ListPages).bind('list');
@@ -230,7 +230,7 @@ describe('tools and resources', () => {
       .step(any('list-page').bind('a'))
       .step(any('zzz').arg('x', fromResource(Guide)))
       .build();
-    const checked = built.checkAgainst({ tools: registered.tools, resources: new Map([['intro', Intro]]) });
+    const checked = built.checkAgainst({ tools: environment.tools, resources: new Map([['intro', Intro]]) });
     expect(checked.ok ? [] : shown(checked.problems)).toEqual([
       "MissingResourceError SW4002: Workflow 'w' requires unregistered resource 'resource://logseq/intros'. " +
         "Did you mean 'resource://logseq/intro'?",
@@ -242,8 +242,8 @@ describe('tools and resources', () => {
   });
 
   test('go by the name they are registered under', () => {
-    const environment = { ...registered, resources: new Map([['manual', { uri: Guide.uri }]]) };
-    expectProblem(problem(start.instruction(Guide).step(add), environment), MissingResourceError, {
+    const renamed = { ...environment, resources: new Map([['manual', { uri: Guide.uri }]]) };
+    expectProblem(problem(start.instruction(Guide).step(add), renamed), MissingResourceError, {
       resource: Guide.uri,
       message:
         "Workflow 'w' requires unregistered resource 'resource://logseq/guide'. " +
@@ -262,7 +262,7 @@ describe('tools and resources', () => {
       .instruction(Plain)
       .step(step(Plain))
       .step(any().arg('x', fromResource(Plain)));
-    for (const known of [undefined, { ...registered, tools: new Map([['any', { inputSchema: {} }]]) }]) {
+    for (const known of [undefined, { ...environment, tools: new Map([['any', { inputSchema: {} }]]) }]) {
       expect(shown(problemsOf(bad, known))).toEqual([
         "MissingResourceError SW3003: Workflow 'w' requires unregistered resource 'Plain'. " +
           "Class 'Plain' is not decorated with @Resource",
@@ -282,7 +282,7 @@ describe('tools and resources', () => {
         // @ts-expect-error Assert the tool takes no such argument
         .arg('datum', promptArg('date')),
     );
-    expect(shown(problemsOf(bad, registered))).toEqual([
+    expect(shown(problemsOf(bad, environment))).toEqual([
       "InvalidMappingError SW4003: Invalid argument mapping in step 'add-task': " +
         "step 'add-task' gives tool 'add-task' no 'task'. Add 'task' to the input of the call",
       "InvalidMappingError SW4012: Invalid argument mapping in step 'add-task': " +
@@ -294,7 +294,7 @@ describe('tools and resources', () => {
 
   test('give what their schemas say', () => {
     const bad = start.step(list).step(add.arg('how', fromStep('list', 'pages.0.titel')).bind('a'));
-    expectProblem(problem(bad, registered), OutputFieldNotFoundError, {
+    expectProblem(problem(bad, environment), OutputFieldNotFoundError, {
       code: 'SW4005',
       step: 'list',
       field: 'pages[0].titel',
@@ -333,14 +333,14 @@ describe('a transform', () => {
         .step(list.transform(transform))
         .step(add.arg('how', fromStep('list')))
         .step(add.arg('how', fromStep('list'))),
-      registered,
+      environment,
     ).map(({ message }) => message);
 
   test('is checked once, and where nobody reads it', () => {
     const expected = "Step 'list' output field 'page' not found in result. Did you mean 'pages'?";
     expect(transformed('page')).toEqual([expected]);
     expect(transformed({ kind: 'text', style: 'js', parts: [output('page')] })).toEqual([expected]);
-    expect(problemsOf(start.step(list.transform('page')), registered)).toHaveLength(1);
+    expect(problemsOf(start.step(list.transform('page')), environment)).toHaveLength(1);
   });
 
   test('does not hide the same fault of a reader', () => {
@@ -353,7 +353,7 @@ describe('a transform', () => {
   });
 
   test('is no use of what it reads', () => {
-    const warned = (workflow: SequentialBuilder) => shown(workflow.build(registered).warnings);
+    const warned = (workflow: SequentialBuilder) => shown(workflow.build(environment).warnings);
     expect(warned(start.step(list.transform('pages')).step(add.bind('a')))).toEqual([
       "OtherWorkflowError SW3011: argument 'date' of workflow 'w' is never used",
     ]);
@@ -362,7 +362,7 @@ describe('a transform', () => {
   test('gives a type that has to fit where it is read', () => {
     const truth = { kind: 'not', truth: 'truthy.js', of: output('pages') } as const;
     const bad = start.step(list.transform(truth)).step(add.arg('how', fromStep('list')).bind('a'));
-    expect(problem(bad, registered).message).toBe(
+    expect(problem(bad, environment).message).toBe(
       "Invalid argument mapping in step 'a': 'how' of tool 'add-task' takes a string, and step 'a' gives a boolean",
     );
   });
@@ -520,7 +520,7 @@ describe('a result', () => {
         f: fromStep('list', 'pags'),
         g: fromResource(resourceHandle('resource://logseq/gide')),
       });
-    expect(shown(problemsOf(bad, registered))).toEqual([
+    expect(shown(problemsOf(bad, environment))).toEqual([
       "UnknownBindingError SW3001: Step 'output' references unknown binding 'lst'. Available bindings: list. Did you mean 'list'?",
       "InvalidMappingError SW4011: Invalid argument mapping in step 'output': 'pages.' is not a field path. " +
         "Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']",

@@ -2,6 +2,7 @@ import type { CheckEnvironment } from '../../check/check-graph.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DiagnosticCode, DiagnosticParams } from '../../graph/diagnostics/table.js';
 import type { Graph } from '../../graph/model.js';
+import { lineOf, type Origin } from './context.js';
 import {
   CircularDependencyError,
   DuplicateNameError,
@@ -19,34 +20,33 @@ import {
   type WorkflowError,
   within,
 } from './errors.js';
-import type { Lowered, Problem } from './lower.js';
-import { lineOf, type Origin } from './provenance.js';
+import type { LocatedError, Lowered } from './lower.js';
 
-/** What was found, in the order of writing. */
+/** Errors and warnings of a workflow, in the order of the calls of the builder. */
 export interface Findings {
-  readonly problems: readonly WorkflowError[];
+  readonly errors: readonly WorkflowError[];
   readonly warnings: readonly WorkflowError[];
 }
 
-/** Puts what was found on the way and what the checker found together, as errors a program can tell apart. */
-export function toProblems(
-  { graph, provenance, problems }: Lowered,
+/** Translates diagnostics into errors, and merges them with the errors found while lowering. */
+export function findingsOf(
+  { graph, origins, errors }: Lowered,
   environment: CheckEnvironment,
   diagnostics: readonly Diagnostic[],
 ): Findings {
-  const found = { error: [...problems], warning: [] as Problem[] };
+  const found = { error: [...errors], warning: [] as LocatedError[] };
   const reader = new DiagnosticReader(graph, environment, diagnostics);
   const inOrder = [...diagnostics].sort((left, right) => lineOf(left.place) - lineOf(right.place));
   for (const diagnostic of inOrder) {
-    const error = reader.read(diagnostic, provenance.at(diagnostic.place));
+    const error = reader.read(diagnostic, origins.at(diagnostic.place));
     if (error !== undefined) found[diagnostic.severity].push({ line: lineOf(diagnostic.place), error });
   }
-  const sorted = (list: readonly Problem[]): WorkflowError[] =>
+  const sorted = (list: readonly LocatedError[]): WorkflowError[] =>
     [...list].sort((left, right) => left.line - right.line).map(({ error }) => error);
-  return { problems: sorted(found.error), warnings: sorted(found.warning) };
+  return { errors: sorted(found.error), warnings: sorted(found.warning) };
 }
 
-/** The errors that stand for what the checker found in a graph that a program made by itself. */
+/** Translates the diagnostics of a graph that was not made by the builder into errors. */
 export function graphErrors(
   graph: Graph,
   environment: CheckEnvironment,
@@ -62,20 +62,20 @@ export function graphErrors(
   });
 }
 
-/** What the message of a diagnostic with this code was made from. */
+/** The parameters of the message of a diagnostic with this code. */
 function paramsOf<C extends DiagnosticCode>({ params }: Diagnostic): DiagnosticParams<C> {
   return params as unknown as DiagnosticParams<C>;
 }
 
-/** Reads diagnostics in the order of writing, so that what was said of a transform comes before its readers. */
+/** Translates diagnostics. They come in the order of their places: those of a transform before those of its readers. */
 class DiagnosticReader {
   readonly #graph: Graph;
   readonly #environment: CheckEnvironment;
-  /** What was said of transforms: whoever reads their bindings has no fault of its own. */
+  /** The messages about transforms, which are not reported again for steps that read their values. */
   readonly #ofTransforms = new Set<string>();
-  /** Ids of more than one step. */
+  /** Ids that several steps have. */
   readonly #duplicates: ReadonlySet<string>;
-  /** Lines of retries with numbers out of their range. */
+  /** Lines of retries with numbers out of range. */
   readonly #badRetries: ReadonlySet<number>;
 
   constructor(graph: Graph, environment: CheckEnvironment, diagnostics: readonly Diagnostic[]) {
@@ -87,7 +87,7 @@ class DiagnosticReader {
     this.#duplicates = new Set(graph.nodes.flatMap(({ id }) => (ids.size < ids.add(id).size ? [] : [id])));
   }
 
-  /** Nothing for what another diagnostic has said. */
+  /** Translates a diagnostic; `undefined` for one that repeats another. */
   read(found: Diagnostic, origin: Origin): WorkflowError | undefined {
     if (this.#isEcho(found, origin)) return undefined;
     const { name: workflow } = this.#graph;
@@ -141,7 +141,7 @@ class DiagnosticReader {
     }
   }
 
-  /** A tree that stands in several places is checked in each of them. */
+  /** Whether a diagnostic repeats another: an expression that is used in several places is checked in each of them. */
   #isEcho(found: Diagnostic, origin: Origin): boolean {
     const { code, message } = found;
     if (origin.kind === 'transform') {
@@ -156,13 +156,13 @@ class DiagnosticReader {
       case 'SW3002':
         return origin.kind !== 'input' || origin.source.kind !== 'argument';
       case 'SW4011':
-        // The model's own shape holds as well, and says it less well.
+        // The schema of the graph reports the same number, with a worse message than SW4015.
         return (
           /\/retry\/\w+`: /.test(paramsOf<'SW4011'>(found).problem) &&
           this.#badRetries.has(lineOf(found.place))
         );
       case 'SW4006':
-        // Two steps of one id seem to wait for themselves.
+        // Two steps with one id seem to wait for each other.
         return paramsOf<'SW4006'>(found)
           .cycle.split(' → ')
           .some((id) => this.#duplicates.has(id));
@@ -180,7 +180,7 @@ class DiagnosticReader {
     if (!('step' in origin)) return this.#other(found, origin);
     const { name: binding } = paramsOf<'SW3004'>(found);
     const { name: workflow } = this.#graph;
-    // A step with a function behind it is two nodes, of which the first would wait for the second.
+    // A step with a function is two nodes, of which the first would wait for the second.
     if (binding === origin.step) {
       return new CircularDependencyError({ workflow, cycle: `${binding} → ${binding}` });
     }
@@ -210,19 +210,19 @@ class DiagnosticReader {
   #other(found: Diagnostic, origin: Origin): WorkflowError {
     const [kind, name] = 'step' in origin ? ['Step', origin.step] : ['Workflow', this.#graph.name];
     const { hint, ...rest } = found;
-    // What to write instead is said for classes with decorators.
+    // The hints of warnings are about classes with decorators.
     const text = sentence(found.severity === 'error' ? found : rest);
     const message = found.message.includes(`\`${name}\``) ? text : `${kind} '${name}': ${text}`;
     return new OtherWorkflowError(message, found.code, { cause: found });
   }
 }
 
-/** `the description of workflow ``x``` → `description`; of other things the rest stays. */
+/** Shortens `the description of workflow ``x``` to `description`. */
 function fieldOf(what: string): string {
   return plain(what.replace(/^the /, '').replace(/ of (?:a )?workflow(?: `.*`)?$/s, ''));
 }
 
-/** Message and hint, as the other texts of this room are written. */
+/** Joins message and hint in the style of the builder's messages. */
 function sentence({ message, hint }: Diagnostic): string {
   if (hint === undefined) return plain(message);
   return plain(`${message}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`);

@@ -62,7 +62,7 @@ const closed = (properties: Record<string, JsonSchema>, required: readonly strin
 const text: JsonSchema = { type: 'string' };
 
 /** The same tools and resources as codegen or a server knows them. */
-export const registered: CheckEnvironment = {
+export const environment: CheckEnvironment = {
   tools: new Map([
     [
       'list-pages',

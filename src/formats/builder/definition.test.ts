@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SequentialBuilder } from './builders.js';
 import {
   fromResource,
   fromStep,
@@ -11,8 +12,7 @@ import {
   WorkflowBuildError,
   type WorkflowError,
 } from './index.js';
-import type { SequentialBuilder } from './sequential.js';
-import { ListPages } from './world.fixture.js';
+import { ListPages } from './tools.fixture.js';
 
 const start = sequential('w', 'do it');
 const list = step(ListPages).bind('list');

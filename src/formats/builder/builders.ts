@@ -1,0 +1,285 @@
+import type { NoInput, ToolClass } from '../../decorators/tool.js';
+import type { RetryOptions } from '../../decorators/workflow.js';
+import type { Graph } from '../../graph/model.js';
+import { type Compiled, type CompileResult, compile } from './compile.js';
+import type {
+  ArgumentOptions,
+  ResultValue,
+  StepDefinition,
+  StrategyOptions,
+  WorkflowDefinition,
+  WorkflowDetails,
+} from './definition.js';
+import type { FunctionEntry, Registered } from './environment.js';
+import { WorkflowBuildError, type WorkflowError } from './errors.js';
+import type { Transform } from './expressions.js';
+import type { Naming, ToolName, Uri } from './names.js';
+import type { DataSource } from './sources.js';
+import type { ResourceLike, ToolHandle, ToolLike } from './tools-and-resources.js';
+
+/** A built workflow: a graph without errors, and the functions it refers to. */
+export class Workflow {
+  readonly #definition: WorkflowDefinition;
+  readonly #compiled: Compiled;
+
+  /** @internal Made by `SequentialBuilder.build`. */
+  constructor(definition: WorkflowDefinition, compiled: Compiled) {
+    this.#definition = definition;
+    this.#compiled = compiled;
+  }
+
+  get name(): string {
+    return this.#compiled.graph.name;
+  }
+
+  get description(): string {
+    return this.#compiled.graph.description;
+  }
+
+  get graph(): Graph {
+    return this.#compiled.graph;
+  }
+
+  /** The functions that the graph refers to, by name. */
+  get functions(): ReadonlyMap<string, FunctionEntry> {
+    return this.#compiled.functions;
+  }
+
+  /** Warnings about likely mistakes, in the order of the calls of the builder. */
+  get warnings(): readonly WorkflowError[] {
+    return this.#compiled.warnings;
+  }
+
+  /** Returns the names of the tools it calls, each once, in the order of the first call. */
+  requiredTools(): ToolName[] {
+    const called = this.graph.nodes.flatMap((node) => (node.kind === 'call' ? [node.tool as ToolName] : []));
+    return [...new Set(called)];
+  }
+
+  /**
+   * Returns the URIs of its instructions and of the resources with one address that it reads, each once, instructions
+   * first.
+   */
+  requiredResources(): Uri[] {
+    const read = this.graph.nodes.flatMap((node) =>
+      node.kind === 'resource' && node.uri.kind === 'literal' ? [String(node.uri.value)] : [],
+    );
+    return [...new Set([...this.graph.instructions.map(({ uri }) => uri), ...read])] as Uri[];
+  }
+
+  /**
+   * Checks the workflow against registered tools with their inputs and outputs, resources and functions. The graph in
+   * the result has the registered names of resources that were given by URI, and the registered names and hashes of
+   * functions.
+   */
+  checkAgainst(registered: Registered): CompileResult {
+    return compile(this.#definition, registered);
+  }
+}
+
+/** A built workflow, or all its errors in the order of the calls of the builder. */
+export type BuildResult =
+  | { readonly ok: true; readonly workflow: Workflow }
+  | { readonly ok: false; readonly problems: readonly WorkflowError[] };
+
+/**
+ * Builds a workflow whose steps run in order, each after the one before it. Every method returns a new builder and
+ * leaves this one unchanged.
+ */
+export class SequentialBuilder {
+  readonly #definition: WorkflowDefinition;
+
+  /** @internal Use {@link sequential}. */
+  constructor(definition: WorkflowDefinition) {
+    this.#definition = definition;
+  }
+
+  /**
+   * Adds an argument, which the caller supplies. It is text unless `schema` gives another type.
+   *
+   * @param options whether it is required, or `{ required, schema, default, title, secret }`.
+   */
+  argument(
+    name: Naming<'argument'>,
+    description: string,
+    options: boolean | ArgumentOptions,
+  ): SequentialBuilder {
+    // Any other value is reported when the workflow is built.
+    const more = typeof options === 'object' && options !== null ? options : { required: options };
+    return this.#with({ args: [...this.#definition.args, { name, description, ...more }] });
+  }
+
+  /** Adds a resource that a reader should know before the first step. */
+  instruction(resource: ResourceLike): SequentialBuilder {
+    return this.#with({ instructions: [...this.#definition.instructions, resource] });
+  }
+
+  /** Adds a step, which runs after those before it. */
+  step(step: { readonly definition: StepDefinition }): SequentialBuilder {
+    // A value that is not a step is reported when the workflow is built.
+    const definition = step?.definition;
+    return this.#with({ steps: [...this.#definition.steps, definition] });
+  }
+
+  /**
+   * Sets the result of the workflow: the value of a source, or an object of values of sources. Without it the workflow
+   * has no result.
+   *
+   * @param id the id of the result's node. Default: `output`, with a number if that is taken.
+   * @example
+   * ```ts
+   * sequential('add', 'add a line').step(step(AddLine).bind('line')).returns({ at: fromStep('line', 'number') })
+   * ```
+   */
+  returns(value: ResultValue, id?: Naming<'step'>): SequentialBuilder {
+    return this.#with({ result: { value, ...(id === undefined ? {} : { id }) } });
+  }
+
+  /** Sets what a failed step means for the others. Default: `failFast()`. */
+  errorStrategy(strategy: StrategyOptions): SequentialBuilder {
+    return this.#with({ strategy });
+  }
+
+  /**
+   * Builds the workflow.
+   *
+   * @param registered what the workflow may use, for example `registeredIn(registry)`. Without it every tool and
+   *   resource is assumed to exist. Inputs and outputs are then checked only against the schemas of tool classes; see
+   *   `Workflow.checkAgainst`.
+   * @throws WorkflowBuildError with all errors.
+   */
+  build(registered?: Registered): Workflow {
+    const result = this.tryBuild(registered);
+    if (!result.ok) throw new WorkflowBuildError(this.#definition.name, result.problems);
+    return result.workflow;
+  }
+
+  /** Builds the workflow, and returns the errors instead of throwing. See {@link build}. */
+  tryBuild(registered?: Registered): BuildResult {
+    const compiled = compile(this.#definition, registered);
+    if (!compiled.ok) return compiled;
+    return { ok: true, workflow: new Workflow(this.#definition, compiled) };
+  }
+
+  #with(change: Partial<WorkflowDefinition>): SequentialBuilder {
+    return new SequentialBuilder({ ...this.#definition, ...change });
+  }
+}
+
+/**
+ * Begins a workflow whose steps run in order.
+ *
+ * @param name unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`.
+ * @param details further options: `{ title, domain, version, expose, failFast }`.
+ * @example
+ * ```ts
+ * const addTask = sequential('add-task', 'add a task to a project')
+ *   .argument('project', 'Project page, by name or alias', true)
+ *   .instruction(LogseqIntro)
+ *   .step(step(ListPages).bind('list'))
+ *   .step(
+ *     step(VerifyProject)
+ *       .arg('project', promptArg('project'))
+ *       .arg('available', fromStep('list', 'pages'))
+ *       .guidance("Find the page that '{project}' means")
+ *       .bind('page'),
+ *   )
+ *   .build();
+ * ```
+ */
+export function sequential(
+  name: string,
+  description: string,
+  details: WorkflowDetails = {},
+): SequentialBuilder {
+  return new SequentialBuilder({
+    name,
+    description,
+    details: { ...details },
+    args: [],
+    instructions: [],
+    steps: [],
+  });
+}
+
+/** The input of a tool without its class: arguments of any names. */
+export type AnyInput = Readonly<Record<string, unknown>>;
+
+/**
+ * Builds a step. Every method returns a new builder and leaves this one unchanged. Errors are reported when the
+ * workflow is built.
+ */
+export class StepBuilder<Input = AnyInput> {
+  readonly definition: StepDefinition;
+  /** The type of the tool's input. The property does not exist at run time. */
+  declare readonly input?: (input: Input) => void;
+
+  /** @internal Use {@link step}. */
+  constructor(definition: StepDefinition) {
+    this.definition = definition;
+  }
+
+  /** Sets an argument of the tool. To set one twice is an error. */
+  arg<K extends keyof Input & string>(name: K & Naming<'argument'>, source: DataSource): StepBuilder<Input> {
+    return this.#with({ args: [...this.definition.args, { name, source }] });
+  }
+
+  /** Names the value, so that later steps can read it. The name is also the id of the step. */
+  bind(binding: Naming<'binding'>): StepBuilder<Input> {
+    return this.#with({ binding });
+  }
+
+  /**
+   * Sets how the value of the step is made from the tool's output: the field at a path, an expression over `output()`,
+   * or the result of an exported top-level function. A step has at most one transform. Default: the output.
+   */
+  transform(transform: Transform): StepBuilder<Input> {
+    return this.#with({ transforms: [...this.definition.transforms, transform] });
+  }
+
+  /** Sets a name for people. */
+  title(title: string): StepBuilder<Input> {
+    return this.#with({ title });
+  }
+
+  /** Sets what a model should know about this step. `{name}` is replaced by an argument or an earlier binding. */
+  guidance(guidance: string): StepBuilder<Input> {
+    return this.#with({ guidance });
+  }
+
+  /**
+   * Sets what the trace shows instead of the whole result. `{name}` is replaced by an argument, an earlier binding, or
+   * the binding of this step. Later steps still get the whole result.
+   */
+  summary(summary: string): StepBuilder<Input> {
+    return this.#with({ summary });
+  }
+
+  /** Sets the time limit of one attempt, in milliseconds. Default: 60 000. */
+  timeoutMs(timeoutMs: number): StepBuilder<Input> {
+    return this.#with({ timeoutMs });
+  }
+
+  /** Sets how often and when the step is retried. Default: the retry of the workflow's error strategy, else none. */
+  retry(retry: RetryOptions): StepBuilder<Input> {
+    return this.#with({ retry: { ...retry } });
+  }
+
+  #with(change: Partial<StepDefinition>): StepBuilder<Input> {
+    return new StepBuilder({ ...this.definition, ...change });
+  }
+}
+
+/**
+ * Begins a step, which calls a tool. With the class of the tool, the compiler checks the names of the arguments.
+ *
+ * @example
+ * ```ts
+ * step(VerifyProject).arg('project', promptArg('project')).arg('available', fromStep('list', 'pages')).bind('page')
+ * ```
+ */
+export function step(tool: ToolHandle): StepBuilder;
+export function step<Input = NoInput>(tool: ToolClass<Input>): StepBuilder<Input>;
+export function step(tool: ToolLike): StepBuilder<never> {
+  return new StepBuilder({ tool, args: [], transforms: [] });
+}

@@ -1,0 +1,150 @@
+import type { Expr } from '../../graph/expression/tree.js';
+import type { JoinRule, Node } from '../../graph/model.js';
+import { isValidName } from '../../graph/names.js';
+import type { Place } from '../../graph/place.js';
+import type { StepDefinition } from './definition.js';
+import type { Registered } from './environment.js';
+import type { WorkflowError } from './errors.js';
+import type { DataSource } from './sources.js';
+import { resolveTool } from './tools-and-resources.js';
+
+/** The state that the lowering of all parts of a workflow shares. */
+export interface LoweringContext {
+  readonly workflow: string;
+  readonly registered: Registered | undefined;
+  readonly origins: Origins;
+  readonly report: (place: Place, error: WorkflowError) => void;
+  readonly scope: Scope;
+  readonly nodes: NodeList;
+}
+
+/** The ids and bindings of a workflow while its steps are lowered in order. */
+export class Scope {
+  /** Ids of the steps, in order: the binding, else the tool's name, with a number if that is taken. */
+  readonly ids: readonly string[];
+  readonly args: readonly string[];
+  readonly #taken: Set<string>;
+  readonly #bindings: ReadonlySet<string>;
+  readonly #unbound: ReadonlySet<string>;
+  readonly #bound = new Map<string, Expr | undefined>();
+
+  constructor(workflow: string, steps: readonly StepDefinition[], args: readonly string[]) {
+    this.args = args;
+    this.#bindings = new Set(steps.flatMap(({ binding }) => binding ?? []));
+    this.#taken = new Set(this.#bindings);
+    const tools = steps.map(({ tool }) => resolveTool(tool, workflow).name);
+    this.ids = steps.map(({ binding }, index) => binding ?? this.derive(tools[index] ?? ''));
+    this.#unbound = new Set(
+      steps.flatMap(({ binding }, index) =>
+        binding === undefined ? [tools[index] ?? '', this.ids[index] ?? ''] : [],
+      ),
+    );
+  }
+
+  /** Returns a function that lists the bindings of the steps lowered so far, in order. */
+  available(): () => readonly string[] {
+    const count = this.#bound.size;
+    return () => [...this.#bound.keys()].slice(0, count);
+  }
+
+  /** Makes a unique id from a name, with a number if the name is taken. */
+  derive(base: string): string {
+    const start = isValidName('step', base) ? base : 'step';
+    let id = start;
+    for (let number = 2; this.#taken.has(id); number++) id = `${start}-${number}`;
+    this.#taken.add(id);
+    return id;
+  }
+
+  /** Whether any step of the workflow has this binding, earlier or later. */
+  hasBinding(name: string): boolean {
+    return this.#bindings.has(name);
+  }
+
+  /** Whether this is the id or the tool name of a step without a binding. */
+  isUnbound(name: string): boolean {
+    return this.#unbound.has(name);
+  }
+
+  /**
+   * Binds a value. If two steps have one binding, the first one's value is kept.
+   *
+   * @param value `undefined` for a value whose error has been reported.
+   */
+  bind(name: string, value: Expr | undefined): void {
+    if (!this.#bound.has(name)) this.#bound.set(name, value);
+  }
+
+  /** Whether a step lowered before has this binding. */
+  isBound(name: string): boolean {
+    return this.#bound.has(name);
+  }
+
+  /** Returns the value of a binding; `undefined` if its error has been reported. */
+  valueOf(name: string): Expr | undefined {
+    return this.#bound.get(name);
+  }
+}
+
+/** A node without the properties that follow from its position. */
+type Bare<N> = N extends Node ? Omit<N, 'after' | 'join' | 'executor'> : never;
+
+/** The nodes of a workflow, each of which runs after the one before it. */
+export class NodeList {
+  readonly all: Node[] = [];
+  readonly #join: JoinRule;
+
+  /** @param join the join rule of every node. */
+  constructor(join: JoinRule) {
+    this.#join = join;
+  }
+
+  add(node: Bare<Node>): void {
+    const after = this.all.slice(-1).map(({ id }) => id);
+    this.all.push({ ...node, after, join: this.#join, executor: 'server' });
+  }
+}
+
+/** The call of the builder that a part of the graph comes from, by which diagnostics are translated into errors. */
+export type Origin =
+  | { readonly kind: 'workflow' }
+  | { readonly kind: 'argument'; readonly name: string }
+  | { readonly kind: 'instruction' }
+  | ({ readonly kind: 'step' } & StepOrigin)
+  /** An argument of the tool, or a part of the result. */
+  | ({ readonly kind: 'input'; readonly source: DataSource } & StepOrigin)
+  /** `guidance` is also the origin of a summary. */
+  | ({ readonly kind: 'guidance' | 'transform' } & StepOrigin);
+
+/** The step that contains a part. The result of a workflow counts as a step. */
+export interface StepOrigin {
+  /** Id of the step. */
+  readonly step: string;
+  /** Lists the bindings that the step may read, in order. */
+  readonly available: () => readonly string[];
+}
+
+/** The file name in the places of built graphs, which have no source text. */
+const FILE = 'builder';
+
+/** Numbers the parts of a workflow in the order of the calls, and uses the number as the line of the part's place. */
+export class Origins {
+  readonly #origins: Origin[] = [];
+
+  /** Adds a part, and returns its place. */
+  place(origin: Origin): Place {
+    this.#origins.push(origin);
+    const line = this.#origins.length;
+    return { file: FILE, span: [line, 1, line, 2] };
+  }
+
+  /** Returns the origin of a place of this graph; the workflow for any other place. */
+  at(place: Place | undefined): Origin {
+    return this.#origins[lineOf(place) - 1] ?? { kind: 'workflow' };
+  }
+}
+
+/** Returns the number of the part at a place, counted from 1; 0 for a place that is not of a built graph. */
+export function lineOf(place: Place | undefined): number {
+  return place?.file === FILE ? place.span[0] : 0;
+}
