@@ -27,7 +27,7 @@ describe('stepwright', () => {
     expect(await run('-h')).toEqual({ code, out, err });
   });
 
-  test('without a command shows the help as a fault', async () => {
+  test('without a command prints the help as an error', async () => {
     const { code, out, err } = await run();
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toBe((await run('--help')).out);
@@ -90,7 +90,7 @@ describe('stepwright', () => {
     for (const option of ['--check', '--root DIR', '--config FILE']) expect(out).toContain(option);
   });
 
-  test('check --help, graph --help and explain --help name what they take', async () => {
+  test('check --help, graph --help and explain --help list their arguments', async () => {
     expect((await run('check', '--help')).out).toContain('--format FORMAT');
     expect((await run('graph', '--help')).out).toContain('--registry FILE');
     expect((await run('explain', '--help')).out).toContain('stepwright explain CODE');
@@ -107,7 +107,7 @@ describe('stepwright', () => {
     expect(await run('explain', code)).toEqual({ code: 0, out: `# ${section}`, err: '' });
   });
 
-  test('the package brings the pages', async () => {
+  test('the package includes the pages', async () => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
     expect((JSON.parse(manifest) as { files: string[] }).files).toContain('docs');
   });
@@ -122,7 +122,7 @@ describe('an internal error', () => {
     vi.resetModules();
   });
 
-  test('is one line that asks for a report, without a stack', async () => {
+  test('is reported with a request to report it, without a stack', async () => {
     vi.stubEnv('STEPWRIGHT_DEBUG', '');
     vi.doMock('../codegen/codegen.js', () => ({ runCodegen: () => Promise.reject(fault) }));
     const { code, out, err } = await run('codegen');

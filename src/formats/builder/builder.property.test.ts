@@ -22,7 +22,7 @@ import {
   type WorkflowError,
 } from './index.js';
 
-/** A source of a generated step; `step` counts back from the step it stands in. */
+/** A source of a generated step; `step` counts back from the step that has it. */
 type Source =
   | { readonly kind: 'argument'; readonly name: string }
   | { readonly kind: 'step'; readonly back: number; readonly path?: string }
@@ -180,7 +180,7 @@ function expectedCalls(steps: readonly Step[]): { tool: string; input: JsonObjec
 }
 
 describe('every generated workflow', () => {
-  test('is sound, and each of its references has a value when it runs', async () => {
+  test('has no diagnostics, and all its references have values in a run', async () => {
     await fc.assert(
       fc.asyncProperty(generated, async (steps) => {
         const { graph } = toWorkflow(steps).build(environment);
@@ -277,7 +277,7 @@ describe('every fault is reported', () => {
     );
   });
 
-  test('all of them at once', () => {
+  test('all faults of a workflow at once', () => {
     fc.assert(
       fc.property(
         generated,

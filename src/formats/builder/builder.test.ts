@@ -49,16 +49,16 @@ describe('a built workflow', () => {
         .retry({ attempts: 3, delayMs: 200, backoff: 'exponential' }),
     );
 
-  test('is a graph that loads as it is', () => {
+  test('has a graph that can be loaded', () => {
     const { graph } = workflow.build(environment);
     expect(parseGraph(JSON.parse(JSON.stringify(graph)))).toEqual({ ok: true, graph });
   });
 
-  test('holds no trace of where it was written', () => {
+  test('has no places in its graph', () => {
     expect(JSON.stringify(workflow.build().graph)).not.toMatch(/"(source|at)":/);
   });
 
-  test('says what it requires, each once and in order', () => {
+  test('lists the tools and resources that it requires, each once and in order', () => {
     const built = workflow
       .step(list)
       .step(add.arg('how', fromResource(Intro)))
@@ -68,7 +68,7 @@ describe('a built workflow', () => {
     expect([built.name, built.description]).toEqual(['add-task', 'add a task to a project']);
   });
 
-  test('goes by URIs until they are looked up', () => {
+  test('has URIs as names of resources until they are registered', () => {
     const built = workflow.build();
     expect(built.graph.instructions.map(({ resource }) => resource)).toEqual([
       'intro',
@@ -80,14 +80,14 @@ describe('a built workflow', () => {
     expect(hashGraph(checked.graph)).not.toBe(hashGraph(built.graph));
   });
 
-  test('leaves its builder as it was', () => {
+  test('leaves its builder unchanged', () => {
     const before = workflow.build(environment);
     workflow.step(list.bind('more'));
     list.bind('other');
     expect(workflow.build(environment).graph).toEqual(before.graph);
   });
 
-  test('keeps constants as they were given', () => {
+  test('copies constants', () => {
     const labels = { names: ['a'] };
     const built = minimal.step(add.arg('labels', constant(labels)));
     labels.names.push('b');
@@ -96,7 +96,7 @@ describe('a built workflow', () => {
 });
 
 describe('ids of steps', () => {
-  test('are bindings, then names of tools, with a number where they are taken', () => {
+  test('are bindings, else names of tools, with a number if the name is taken', () => {
     const workflow = minimal
       .step(step(toolHandle('greet')))
       .step(step(toolHandle('ask')).bind('greet'))
@@ -106,7 +106,7 @@ describe('ids of steps', () => {
     expect(workflow.graph.nodes.map(({ id }) => id)).toEqual(['greet-2', 'greet', 'greet-3', 'list-pages']);
   });
 
-  test('of reads follow from the argument, whatever it is called', () => {
+  test('of reads contain the name of the argument, in a valid form', () => {
     const greet = step(toolHandle('greet'))
       .arg('the guide', fromResource(Guide))
       .arg('the/guide', fromResource(Guide))
@@ -122,7 +122,7 @@ describe('ids of steps', () => {
 describe('a result', () => {
   const nodesOf = (workflow: typeof minimal) => workflow.build(environment).graph.nodes;
 
-  test('is the last node, whenever it was said', () => {
+  test('is the last node, even if it is set before the steps', () => {
     const workflow = minimal
       .returns({ id: promptArg('task') })
       .step(list.bind('list'))
@@ -146,12 +146,12 @@ describe('a result', () => {
     ]);
   });
 
-  test('has a name of its own where a step has taken `output`, or the one it is given', () => {
+  test('has the id `output`, with a number if a step has it, or the given id', () => {
     expect(nodesOf(minimal.step(add.bind('output')).returns(fromStep('output'))).at(-1)?.id).toBe('output-2');
     expect(nodesOf(minimal.step(add).returns(constant(1), stepName('result'))).at(-1)?.id).toBe('result');
   });
 
-  test('may be said anew', () => {
+  test('may be set again', () => {
     const [, last] = nodesOf(minimal.step(add).returns(constant(1)).returns(constant(2)));
     expect(last).toMatchObject({ kind: 'return', value: { kind: 'literal', value: 2 } });
   });
@@ -163,7 +163,7 @@ describe('a result', () => {
 });
 
 describe('a path', () => {
-  test('is a list where its keys hold dots or spaces', () => {
+  test('is a list if its keys have dots or spaces', () => {
     const workflow = minimal
       .step(list.bind('list').transform(['pages', 0, 'last seen']))
       .returns(fromStep('list', ['per.day', 'a b']));
@@ -188,7 +188,7 @@ describe('a computed value', () => {
     return `${task} on ${page?.title ?? 'no page'}`;
   }
 
-  test('is what a function makes of several sources, before the step', () => {
+  test('is the result of a function of several sources, called before the step', () => {
     const workflow = minimal
       .step(list.bind('list'))
       .step(
@@ -215,7 +215,7 @@ describe('a computed value', () => {
     expect([...workflow.functions.values()].map((entry) => entry.function)).toEqual([headline]);
   });
 
-  test('names every fault of its sources and of its function', () => {
+  test('reports every fault of its sources and of its function', () => {
     const anonymous = computed(
       (
         () => () =>
@@ -244,7 +244,7 @@ describe('a template', () => {
     }
   }
 
-  test('is read and linked at an address of its own', () => {
+  test('is read and linked with its variables filled in', () => {
     const at = { name: fromStep('list', 'pages.0.title') };
     const { nodes } = minimal
       .step(list.bind('list'))
@@ -325,7 +325,7 @@ describe('without a registry', () => {
   });
 });
 
-describe('what is registered', () => {
+describe('the environment', () => {
   const tables = {
     tools: Object.fromEntries(environment.tools),
     resources: Object.fromEntries(environment.resources),
@@ -336,7 +336,7 @@ describe('what is registered', () => {
   });
 });
 
-test('details of a workflow may be left out one by one', () => {
+test('each detail of a workflow may be left out', () => {
   const { graph } = sequential('w', 'do it', { title: 'W', failFast: false }).step(list).build();
   expect(graph).toMatchObject({ name: 'w', title: 'W', failFast: false });
   expect(graph).not.toHaveProperty('expose');

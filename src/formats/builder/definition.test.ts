@@ -69,13 +69,13 @@ describe('an argument', () => {
     },
   );
 
-  test('with a schema and a default that fit is taken', () => {
+  test('with a schema and a fitting default is accepted', () => {
     expect(problemsOf(declared({ schema: { type: 'integer', minimum: 1 }, default: 3 }))).toEqual([]);
   });
 });
 
-describe('what is given without type checks', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: stands for a program in JavaScript
+describe('a value of a wrong type', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: a program in JavaScript has no types
   const junk = (value: unknown): any => value;
 
   test.each<[string, () => SequentialBuilder]>([
@@ -137,18 +137,18 @@ describe('what is given without type checks', () => {
     expect(() => workflow().build()).toThrow(WorkflowBuildError);
   });
 
-  test('is told as a whole', () => {
+  test('is reported with all others', () => {
     expect(problemsOf(start.argument(junk(5), junk(6), junk(7)).step(junk({})))).toHaveLength(4);
   });
 
-  test.each(['__proto__', '__proto__.x', 'pages.__proto__'])('the path %s leads nowhere', (path) => {
+  test.each(['__proto__', '__proto__.x', 'pages.__proto__'])('the path %s is refused', (path) => {
     const message = `'${path}' is not a field path`;
     expect(problem(start.step(list).step(any().arg('a', fromStep('list', path)))).message).toContain(message);
     expect(problem(start.step(list.transform(path))).message).toContain(message);
     expect(() => output(path)).toThrow(InvalidNameError);
   });
 
-  test.each([null, 5, [], true])('%j is no transform, no tool and no resource', (value) => {
+  test.each([null, 5, [], true])('%j is not a transform, a tool or a resource', (value) => {
     expect(problemsOf(start.step(list.transform(junk(value))))).toHaveLength(1);
     expect(problemsOf(start.step(step(junk(value))))).toHaveLength(1);
     expect(problemsOf(start.instruction(junk(value)).step(list))).toHaveLength(1);

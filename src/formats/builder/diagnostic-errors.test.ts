@@ -68,7 +68,7 @@ function expectProblem<E extends WorkflowError>(
 }
 
 describe('a binding', () => {
-  test('that nobody has is unknown', () => {
+  test('that no step has is unknown', () => {
     const bad = start.step(list).step(any().arg('x', fromStep('lst')));
     expectProblem(problem(bad), UnknownBindingError, {
       code: 'SW3001',
@@ -79,13 +79,13 @@ describe('a binding', () => {
     });
   });
 
-  test('has nothing before it to mean', () => {
+  test('is unknown in the first step', () => {
     expect(problem(start.step(any().arg('x', fromStep('lst')))).message).toBe(
       "Step 'any' references unknown binding 'lst'. There are no bindings to read",
     );
   });
 
-  test('of a later step is not there yet', () => {
+  test('of a later step cannot be read', () => {
     const bad = start.step(any().arg('x', fromStep('list', 'pages'))).step(list);
     expectProblem(problem(bad), UnknownBindingError, {
       code: 'SW3004',
@@ -95,7 +95,7 @@ describe('a binding', () => {
     });
   });
 
-  test.each([undefined, same])('of the step itself is a circle (transform %o)', (transform) => {
+  test.each([undefined, same])('of the step itself is a circular dependency (transform %o)', (transform) => {
     const self = any().arg('x', fromStep('a')).bind('a');
     const bad = start.step(transform === undefined ? self : self.transform(transform));
     expectProblem(problem(bad), CircularDependencyError, {
@@ -106,7 +106,7 @@ describe('a binding', () => {
     });
   });
 
-  test('is not the id of a step without one', () => {
+  test('is not the id of a step without a binding', () => {
     const bad = start.step(any('greet')).step(any().arg('x', fromStep('greet')));
     expect(problem(bad).message).toBe(
       "Step 'any' references unknown binding 'greet'. There are no bindings to read. " +
@@ -121,7 +121,7 @@ describe('a binding', () => {
     );
   });
 
-  test('is given once', () => {
+  test('is unique', () => {
     const bad = start.step(any().arg('g', fromResource(Guide)).bind('a'));
     expectProblem(problem(bad.step(any().arg('g', fromResource(Guide)).bind('a'))), DuplicateNameError, {
       code: 'SW4009',
@@ -130,20 +130,20 @@ describe('a binding', () => {
     });
   });
 
-  test('is no argument as well', () => {
+  test('differs from all arguments', () => {
     expectProblem(problem(start.step(any().bind('task'))), DuplicateNameError, {
       code: 'SW1008',
       message: "Workflow 'w' uses the name 'task' for an argument and a step. Rename one of them",
     });
   });
 
-  test.each(['a.b', 'a-b', 'a b', '__proto__'])('is an identifier, which %j is not', (name) => {
+  test.each(['a.b', 'a-b', 'a b', '__proto__'])('is an identifier, not %j', (name) => {
     expectProblem(problem(start.step(any().bind(name))), InvalidNameError, { code: 'SW1002', invalid: name });
   });
 });
 
 describe('an argument', () => {
-  test('that the workflow has not is undefined', () => {
+  test('that the workflow does not declare is undefined', () => {
     expectProblem(problem(start.step(any().arg('x', promptArg('tsk')))), InvalidMappingError, {
       code: 'SW3002',
       step: 'any',
@@ -162,7 +162,7 @@ describe('an argument', () => {
     ]);
   });
 
-  test('has a schema and a default that are JSON', () => {
+  test('has a JSON schema and a JSON default', () => {
     const bad = start.argument('n', 'N', { schema: { type: 'number' }, default: Number.NaN }).step(any());
     expectProblem(problem(bad), InvalidOptionError, {
       code: 'SW4015',
@@ -176,7 +176,7 @@ describe('an argument', () => {
     expectProblem(problem(bad), InvalidMappingError, { reason: "Argument 'x' is given twice" });
   });
 
-  test('of a tool is none of the names that mean something else', () => {
+  test('of a tool has no reserved name', () => {
     expectProblem(problem(start.step(any().arg('__proto__', constant(1)))), InvalidNameError, {
       kind: 'argument',
     });
@@ -191,13 +191,13 @@ describe('an argument', () => {
     [{ a: { b: (() => 1) as unknown as Json } }, 'it holds a function'],
     [JSON.parse('{"__proto__":1}') as Json, 'it holds the key `__proto__`'],
     [cycle, 'it is nested deeper than 100 levels'],
-  ])('may be constant, but JSON: %#', (value, why) => {
+  ])('may be a constant only if it is JSON: %#', (value, why) => {
     expectProblem(problem(start.step(any().arg('x', constant(value)))), InvalidMappingError, {
       reason: `The constant is not JSON: ${why}`,
     });
   });
 
-  test.each(['', 'a.', 'a b', 'a[0]'])('reads fields by a path, which %j is not', (path) => {
+  test.each(['', 'a.', 'a b', 'a[0]'])('reads fields by a path, not %j', (path) => {
     const bad = start.step(list).step(any().arg('x', fromStep('list', path)));
     expectProblem(problem(bad), InvalidMappingError, {
       reason: `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']`,
@@ -206,7 +206,7 @@ describe('an argument', () => {
 });
 
 describe('guidance', () => {
-  test('names arguments and earlier bindings', () => {
+  test('refers to arguments and earlier bindings', () => {
     const bad = start.step(list).step(any().guidance('{list} {task} {{x}} {lisst.a} {} {1}').bind('b'));
     const unknown = (name: string, then: string) =>
       `UnknownBindingError SW3006: Step 'b' references unknown binding '${name}'. Available bindings: list. ${then}`;
@@ -219,12 +219,12 @@ describe('guidance', () => {
 });
 
 describe('tools and resources', () => {
-  test('are taken to be there when nothing is known', () => {
+  test('are assumed to exist without an environment', () => {
     const built = start.instruction(resourceHandle('res://x')).step(any('missing-tool')).build();
     expect(built.requiredTools()).toEqual(['missing-tool']);
   });
 
-  test('are missed on registration, all at once', () => {
+  test('that are missing are reported on registration, all at once', () => {
     const built = start
       .instruction(resourceHandle('resource://logseq/intros'))
       .step(any('list-page').bind('a'))
@@ -241,7 +241,7 @@ describe('tools and resources', () => {
     ]);
   });
 
-  test('go by the name they are registered under', () => {
+  test('have their registered names', () => {
     const renamed = { ...environment, resources: new Map([['manual', { uri: Guide.uri }]]) };
     expectProblem(problem(start.instruction(Guide).step(add), renamed), MissingResourceError, {
       resource: Guide.uri,
@@ -274,7 +274,7 @@ describe('tools and resources', () => {
     }
   });
 
-  test('take what their schemas say', () => {
+  test('accept the inputs of their schemas', () => {
     const bad = start.step(list).step(
       step(AddTask)
         .arg('project', fromStep('list', 'pages'))
@@ -292,7 +292,7 @@ describe('tools and resources', () => {
     ]);
   });
 
-  test('give what their schemas say', () => {
+  test('have the outputs of their schemas', () => {
     const bad = start.step(list).step(add.arg('how', fromStep('list', 'pages.0.titel')).bind('a'));
     expectProblem(problem(bad, environment), OutputFieldNotFoundError, {
       code: 'SW4005',
@@ -336,7 +336,7 @@ describe('a transform', () => {
       environment,
     ).map(({ message }) => message);
 
-  test('is checked once, and where nobody reads it', () => {
+  test('is checked once, even if no step reads it', () => {
     const expected = "Step 'list' output field 'page' not found in result. Did you mean 'pages'?";
     expect(transformed('page')).toEqual([expected]);
     expect(transformed({ kind: 'text', style: 'js', parts: [output('page')] })).toEqual([expected]);
@@ -352,14 +352,14 @@ describe('a transform', () => {
     expect(problemsOf(bad).map((error) => (error as InvalidMappingError).step)).toEqual(['list', 'b', 'any']);
   });
 
-  test('is no use of what it reads', () => {
+  test('does not count as a use of what it reads', () => {
     const warned = (workflow: SequentialBuilder) => shown(workflow.build(environment).warnings);
     expect(warned(start.step(list.transform('pages')).step(add.bind('a')))).toEqual([
       "OtherWorkflowError SW3011: argument 'date' of workflow 'w' is never used",
     ]);
   });
 
-  test('gives a type that has to fit where it is read', () => {
+  test('has a type that has to fit its readers', () => {
     const truth = { kind: 'not', truth: 'truthy.js', of: output('pages') } as const;
     const bad = start.step(list.transform(truth)).step(add.arg('how', fromStep('list')).bind('a'));
     expect(problem(bad, environment).message).toBe(
@@ -367,7 +367,7 @@ describe('a transform', () => {
     );
   });
 
-  test('reads the output and arguments alone', () => {
+  test('reads only the output and arguments', () => {
     const reason = "Invalid argument mapping in step 'list': The transform reads";
     expect(transformed({ kind: 'ref', root: 'inputs', path: ['tasc'] })).toEqual([
       "Invalid argument mapping in step 'list': References undefined prompt argument 'tasc'. " +
@@ -401,7 +401,7 @@ describe('a transform', () => {
     expect(problemsOf(start.step(list.transform('pages').transform('0')))[0]?.message).toContain('twice');
   });
 
-  test('is known by the workflow and its name, with a number for another function of that name', () => {
+  test('is named by the workflow and its name, with a number for another function of that name', () => {
     const make = () => ({ pick: (value: Json) => value }).pick;
     const [one, other] = [make(), make()];
     const workflow = () =>
@@ -454,7 +454,7 @@ describe('a workflow', () => {
     expectProblem(problem(sequential('A B', 'd').step(any())), InvalidNameError, { kind: 'workflow' });
   });
 
-  test('throws everything that is wrong with it, in the order of writing', () => {
+  test('throws all its errors, in the order of the calls', () => {
     const bad = start
       .step(any().arg('x', fromStep('nonexistent', 'value')).arg('y', promptArg('nobody')))
       .step(any().bind('task'))
@@ -479,7 +479,7 @@ describe('a workflow', () => {
     );
   });
 
-  test('throws one problem as such', () => {
+  test('throws a single error', () => {
     expect(() => sequential('w', 'd').build()).toThrow(/^Workflow 'w' has a problem:\n {2}SW1009: /);
   });
 });
@@ -507,7 +507,7 @@ function thrown(act: () => unknown): unknown {
 }
 
 describe('a result', () => {
-  test('reads what the steps before it have, and arguments', () => {
+  test('reads bindings and arguments', () => {
     const bad = start
       .step(list)
       .step(add)
@@ -535,14 +535,14 @@ describe('a result', () => {
     ]);
   });
 
-  test('has a name that nothing else has', () => {
+  test('has a unique id', () => {
     expectProblem(problem(start.step(list).step(add).returns(fromStep('list'), 'list')), DuplicateNameError, {
       code: 'SW4009',
       duplicate: 'list',
     });
   });
 
-  test('of a name that is none is refused', () => {
+  test('with an invalid id is refused', () => {
     expectProblem(problem(start.step(add).returns(constant(1), 'no name')), InvalidNameError, {
       code: 'SW1002',
       invalid: 'no name',
@@ -550,8 +550,8 @@ describe('a result', () => {
   });
 });
 
-describe('what a workflow says of itself', () => {
-  test('is what the model knows', () => {
+describe('the details of a workflow', () => {
+  test('are checked as in any graph', () => {
     const details = { expose: ['mail'] } as unknown as { expose: ['prompt'] };
     expectProblem(problem(sequential('w', 'do it', details).step(any())), OtherWorkflowError, {
       code: 'SW4011',
@@ -560,7 +560,7 @@ describe('what a workflow says of itself', () => {
 });
 
 describe('a summary', () => {
-  test('names arguments, earlier bindings and its own step', () => {
+  test('refers to arguments, earlier bindings and its own step', () => {
     const fine = list.summary('{list.pages} of {task}');
     expect(problemsOf(start.step(fine).step(add.arg('date', fromStep('list', 'pages.0.title'))))).toEqual([]);
     expect(problem(start.step(any().bind('a').summary('{b}')).step(any().bind('b'))).message).toBe(

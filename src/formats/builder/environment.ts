@@ -62,7 +62,7 @@ export class Functions {
   readonly #registered: NonNullable<Registered['functions']>;
 
   constructor(workflow: string, { functions = new Map() }: Partial<Registered> = {}) {
-    // The fault of another name is told once, and not of its functions again.
+    // An invalid workflow name is reported elsewhere; the names of its functions are valid in any case.
     this.#workflow = isValidName('workflow', workflow) ? workflow : 'workflow';
     this.#registered = functions;
   }

@@ -96,7 +96,7 @@ export function output(path?: Path): RefExpr {
 }
 
 /** Lists the references of an applied transform that transforms may not have, as text. */
-export function foreignReferences(transform: Expr, value: RefExpr): string[] {
+function foreignReferences(transform: Expr, value: RefExpr): string[] {
   const isForeign = ({ root, path }: RefExpr): boolean =>
     root !== 'inputs' && root !== 'local' && !(root === value.root && path[0] === value.path[0]);
   const foreign = references(transform).flatMap(({ ref }) => (isForeign(ref) ? [ref] : []));
@@ -104,7 +104,7 @@ export function foreignReferences(transform: Expr, value: RefExpr): string[] {
 }
 
 /** Replaces {@link output} in a transform by the value of the node, and sets the place of every part to `at`. */
-export function applied(transform: Expr, value: RefExpr, at: Span): Expr {
+function applied(transform: Expr, value: RefExpr, at: Span): Expr {
   return substitute(transform, value, at) as Expr;
 }
 

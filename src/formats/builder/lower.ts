@@ -138,7 +138,7 @@ const schemas = new SchemaCompiler();
  *
  * @param report receives the errors of the schema and the default.
  */
-export function valuesOf(
+function valuesOf(
   { name, schema = TEXT, default: fallback }: ArgumentDefinition,
   report: (error: WorkflowError) => void,
 ): Pick<Input, 'schema' | 'default'> {
@@ -176,7 +176,7 @@ type LoweredTransform =
   | { readonly kind: 'function'; readonly name: string; readonly hash: string };
 
 /** Makes the nodes of steps, in order. */
-export class StepLowering {
+class StepLowering {
   readonly transforms: Expr[] = [];
   readonly functions: Functions;
   readonly unresolvedTools: string[] = [];

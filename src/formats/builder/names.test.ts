@@ -31,7 +31,7 @@ const identifier = fc.stringMatching(/^[a-zA-Z_$äλ][a-zA-Z0-9_$ä]{0,20}$/);
 const registeredName = fc.stringMatching(/^[A-Za-z0-9_.-]{1,40}$/).filter((name) => name !== '__proto__');
 
 describe('names', () => {
-  test('come back as they were given', () => {
+  test('are returned unchanged', () => {
     fc.assert(
       fc.property(identifier, (name) => {
         expect([stepName(name), arg(name), binding(name), field(name)]).toEqual(Array(4).fill(name));
@@ -54,7 +54,7 @@ describe('names', () => {
     },
   );
 
-  test.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a[0]'])('of fields are paths, which %j is not', (path) => {
+  test.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a[0]'])('of fields are paths, not %j', (path) => {
     expect(() => field(path)).toThrow(InvalidNameError);
   });
 
@@ -62,7 +62,7 @@ describe('names', () => {
     expect(field(path)).toBe(path);
   });
 
-  test('say what is wrong with them', () => {
+  test('report why they are invalid', () => {
     const malformed: string = 'a b';
     expect(() => binding(malformed)).toThrow(
       "'a b' is not a valid binding name. Use a name that matches ^[\\p{ID_Start}_$][\\p{ID_Continue}$]{0,127}$",
@@ -92,7 +92,7 @@ describe('URIs', () => {
 });
 
 describe('handles', () => {
-  test('have the name they were given', () => {
+  test('have their names', () => {
     fc.assert(
       fc.property(registeredName, (name) => {
         const handle = toolHandle(name);
@@ -102,7 +102,7 @@ describe('handles', () => {
     );
   });
 
-  test('are one where their names are, and cannot be changed', () => {
+  test('of one name are one object, and cannot be changed', () => {
     expect(toolHandle('greet')).toBe(toolHandle('greet'));
     expect(resourceHandle('res://a')).toBe(resourceHandle('res://a'));
     expect(Object.isFrozen(toolHandle('greet'))).toBe(true);
@@ -110,21 +110,21 @@ describe('handles', () => {
     expect(Object.isFrozen(resourceHandle('res://a'))).toBe(true);
   });
 
-  test('are equal where their names are', () => {
+  test('are equal if their names are', () => {
     expect(toolHandle('greet')).toEqual(toolHandle('greet'));
     expect(toolHandle('greet')).not.toEqual(toolHandle('farewell'));
     expect(resourceHandle('res://a')).toEqual(resourceHandle('res://a'));
     expect(resourceHandle('res://a')).not.toEqual(resourceHandle('res://b'));
   });
 
-  test('are refused for what no tool can be called', () => {
+  test('are refused for invalid names', () => {
     const malformed: string = 'Greet me';
     expect(() => toolHandle(malformed)).toThrow(InvalidNameError);
   });
 });
 
 describe('types', () => {
-  test('tell checked names apart, and still are text', () => {
+  test('distinguish kinds of checked names, which are still text', () => {
     expectTypeOf(arg('a')).toExtend<ArgName>();
     expectTypeOf(binding('a')).toExtend<BindingName>();
     expectTypeOf(field('a.b')).toExtend<FieldPath>();
@@ -137,7 +137,7 @@ describe('types', () => {
     expectTypeOf<string>().not.toExtend<ArgName>();
   });
 
-  test('keep names and handles of one kind from the place of another', () => {
+  test('refuse names and handles of another kind', () => {
     const plain: string = 'b';
     const wrong = (): unknown => [
       promptArg(plain),
@@ -170,7 +170,7 @@ describe('types', () => {
     expect(wrong).toBeTypeOf('function');
   });
 
-  test('know the arguments of a tool class', () => {
+  test('have the arguments of a tool class', () => {
     const wrong = (): unknown => [
       step(AddTask).arg(arg('task'), promptArg('task')),
       step(toolHandle('greet')).arg('anything at all', promptArg('task')),
@@ -190,7 +190,7 @@ describe('types', () => {
     expect(wrong).toBeTypeOf('function');
   });
 
-  test('of sources stand together', () => {
+  test('of sources are also in one object', () => {
     expect(dsl).toMatchObject({ constant, fromResource, fromStep, promptArg });
   });
 });

@@ -41,20 +41,20 @@ describe('a schema', () => {
     expect(first?.problem).toContain('is no regular expression: /(/u: Unterminated group');
   });
 
-  test('that leads to another document cannot be used', () => {
+  test('that refers to another document cannot be used', () => {
     expect(faults({ $ref: 'http://evil.example/' })).toEqual([
       { pointer: '', problem: expect.stringContaining('http://evil.example/') },
     ]);
   });
 
-  test('may hold anything where no schema stands', () => {
+  test('may have any value where no schema is expected', () => {
     expect(faults({ default: { pattern: '(' }, const: { pattern: '(' }, enum: [{ pattern: '(' }] })).toEqual(
       [],
     );
   });
 });
 
-test('a pattern that cannot be used is left out where an author checks the same by other means', () => {
+test('an unusable pattern is ignored if the author checks the same values', () => {
   const schema: JsonSchema = { type: 'string', pattern: '(' };
   const compiler = new SchemaCompiler();
   expect(() => compiler.check({ items: { pattern: '(' } }, ['x'])).toThrow();
