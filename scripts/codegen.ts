@@ -1,4 +1,4 @@
 import { dispatch, processOutput } from '../src/cli/dispatch.js';
 
-// The command as users have it, run from source.
+// The command `stepwright codegen`, run from source.
 process.exitCode = await dispatch(['codegen', ...process.argv.slice(2)], processOutput);

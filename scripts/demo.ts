@@ -81,7 +81,7 @@ function toText({ role, content }: GetPromptResult['messages'][number]): Message
   return { role, text: `(${content.type})` };
 }
 
-/** Every line of every journal, with its place. */
+/** Every line of every journal, with its file and line number. */
 async function journalLines(folder: string): Promise<string[]> {
   const journals = join(folder, 'journals');
   const files = (await readdir(journals)).sort();
@@ -102,7 +102,7 @@ function heading(text: string): void {
   console.log(`\n${paint('bold', `── ${text}`)}`);
 }
 
-/** Colours are for people who look at a terminal. */
+/** Adds colours if the output is a terminal. */
 function paint(format: 'bold' | 'cyan' | 'green', text: string): string {
   return process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText(format, text) : text;
 }

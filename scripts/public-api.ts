@@ -25,8 +25,8 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Emits the declarations of the package into a new folder of the repository, so that they find what they import. A
- * folder in `node_modules` would be another package to the extractor.
+ * Emits the declarations of the package into a new folder of the repository, so that their imports are resolved. In
+ * `node_modules` they would be another package to the extractor.
  *
  * @throws if the sources have type errors.
  */
@@ -58,7 +58,7 @@ export function writeReports(declarations: string, reports: string): void {
   });
   for (const config of configs) {
     const messageCallback = (message: ExtractorMessage): void => {
-      // Only errors are printed: that a report changed is expected.
+      // Only errors are printed, since reports are expected to change.
       if (message.logLevel !== 'error') message.handled = true;
     };
     const { errorCount } = Extractor.invoke(config, { localBuild: true, compilerState, messageCallback });

@@ -5,16 +5,16 @@ import { Failures } from '../examples/travel/failures.js';
 import { travelTools } from '../examples/travel/tools.js';
 import { registry } from '../generated/travel.registry.js';
 
-/** One run of a workflow at an agency of its own, and what has to be true afterwards. */
+/** One run of a workflow in a separate agency, and its expected outcome. */
 interface Scene {
   readonly title: string;
-  /** What goes wrong, as `TRAVEL_FAILURES` says it. */
+  /** The failures, as the value of `TRAVEL_FAILURES`. */
   readonly failures?: string;
   readonly workflow: keyof typeof registry.workflows;
   readonly args: Readonly<Record<string, string>>;
-  /** What the conversation says. */
+  /** Texts that the conversation has. */
   readonly says: string;
-  /** Calls that look at what has become of it, and what they give. */
+  /** Calls that check the outcome, and their expected results. */
   readonly afterwards: readonly Look[];
 }
 
@@ -232,7 +232,7 @@ async function play({ title, failures = '', workflow, args, says, afterwards }: 
   }
 }
 
-/** The steps of a run as the client reads them; what the server tells before the first one is left out. */
+/** The steps of a run as the client reads them, without the messages before the first one. */
 async function converse(
   server: StepwrightServer,
   workflow: string,
@@ -260,7 +260,7 @@ function check(holds: boolean, expectation: string): void {
   if (!holds) throw new Error(`It was expected that ${expectation}`);
 }
 
-/** Colours are for people who look at a terminal. */
+/** Adds colours if the output is a terminal. */
 function paint(format: 'bold' | 'cyan' | 'green' | 'dim', text: string): string {
   return process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText(format, text) : text;
 }

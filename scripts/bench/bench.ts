@@ -13,7 +13,7 @@ import { tools } from './rows/tools.js';
 import { openWaits } from './rows/waits.js';
 import type { Sizes } from './sizes.js';
 
-/** What can be measured by itself, by the name that `--only` takes. Each holds its peers. */
+/** Groups that can be measured separately, by the names for `--only`. Each includes its peers. */
 export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> = {
   steps,
   items,
@@ -33,7 +33,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   tools,
 };
 
-/** Measures groups by their names. Default: everything there is. */
+/** Measures groups by their names. Default: all groups. */
 export async function bench(sizes: Sizes, names: readonly string[] = Object.keys(GROUPS)): Promise<Row[]> {
   const rows: Row[] = [];
   for (const name of names) rows.push(...((await GROUPS[name]?.(sizes)) ?? []));

@@ -18,7 +18,8 @@ export interface Comparison {
 const NOISE = 1.25;
 
 /**
- * Compares the ratio of each row, or the figure itself where a row has no peer. Committed rows that were not measured are left out.
+ * Compares the ratio of each row, or the figure of a row without a peer. Committed rows that were not measured are left
+ * out.
  */
 export function compare(committed: readonly Row[], rows: readonly Row[]): Comparison {
   const before = new Map(committed.map((row) => [keyOf(row), row]));
@@ -49,7 +50,7 @@ const factorOf = ({ before, after }: Change): number => after / before;
 const comparedValue = ({ ratio, ours }: Row): number => ratio ?? ours;
 const figure = (value: number): string => value.toPrecision(3);
 
-/** A row may be held against several peers, and one name may have several units. */
+/** The key of a row. A row may be compared with several peers, and one name may have several units. */
 function keyOf({ name, unit, peer }: Row): string {
   return peer === undefined ? `${name} (${unit})` : `${name} / ${peer.name}`;
 }

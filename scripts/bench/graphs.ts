@@ -2,12 +2,12 @@ import type { DictExpr, Expr } from '../../src/graph/expression/tree.js';
 import type { Json } from '../../src/graph/json.js';
 import type { CallNode, ForeachNode, Graph, Node } from '../../src/graph/model.js';
 
-/** The one tool of the benchmark: gives one more than it was given. */
+/** The only tool of the benchmark. It adds one to its input. */
 const TOOL = 'increment';
 
 const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 
-/** `count` calls, each of which is given the result of the one before. The result is `count`. */
+/** `count` calls, each with the result of the one before as its input. The result is `count`. */
 export function line(count: number): Graph {
   const nodes: Node[] = [];
   for (let place = 0; place < count; place += 1) {
@@ -18,7 +18,7 @@ export function line(count: number): Graph {
   return graphOf(nodes, result(`s${count - 1}`));
 }
 
-/** One call, `count - 2` that are given its result, and one behind all of them. The result is 2. */
+/** One call, `count - 2` calls with its result as their input, and one after all of them. The result is 2. */
 export function fan(count: number): Graph {
   const middle = Array.from({ length: count - 2 }, (_, place) => call(`m${place}`, result('first')));
   const last = call(
@@ -29,7 +29,7 @@ export function fan(count: number): Graph {
   return graphOf([call('first', constant(0)), ...middle, last], result('last'));
 }
 
-/** A call for each item of the input `items`. The result is the list of theirs. */
+/** A call for each item of the input `items`. The result is the list of their results. */
 export function loop(concurrency: number): Graph {
   const each: ForeachNode = {
     ...common,
@@ -48,7 +48,7 @@ export function loop(concurrency: number): Graph {
   });
 }
 
-/** Some value in the run's state, then `count` calls as in `line` that do not look at it. The result is `count`. */
+/** A value in the run's state, then `count` calls as in `line` that do not read it. The result is `count`. */
 export function lineBesideField(value: Json, count: number): Graph {
   const set: Node = {
     ...common,
@@ -59,7 +59,7 @@ export function lineBesideField(value: Json, count: number): Graph {
   return withFirst(set, line(count), { state: [{ name: 'kept', scope: 'run', schema: {} }] });
 }
 
-/** A step that gives `value`, then `count` calls that are all given its part `n` as well. */
+/** A step with the value `value`, then `count` calls that all get its part `n` too. */
 export function lineBehindOutput(value: Json, count: number): Graph {
   const first: Node = { ...common, kind: 'compute', id: 'big', value: constant(value) };
   const graph = withFirst(first, line(count));
@@ -72,7 +72,7 @@ export function lineBehindOutput(value: Json, count: number): Graph {
   return { ...graph, nodes };
 }
 
-/** Two calls, then a question to a person, then two more: what a run that waits looks like. */
+/** Two calls, a question to a person, and two more calls: a run that waits. */
 export function question(): Graph {
   const ask: Node = {
     ...common,
@@ -89,13 +89,13 @@ export function question(): Graph {
   );
 }
 
-/** `count` calls as in `line`, beside so many questions that nobody answers. */
+/** `count` calls as in `line`, beside a number of questions without answers. */
 export function lineBesideAsks(asks: number, count: number): Graph {
   const message: Expr = { kind: 'text', style: 'display', parts: ['Go on?'] };
   return beside(asks, count, (id) => ({ ...common, kind: 'ask', id, mode: 'confirm', message }));
 }
 
-/** `count` calls as in `line`, beside so many waits of an hour. */
+/** `count` calls as in `line`, beside a number of waits of an hour. */
 export function lineBesideWaits(waits: number, count: number): Graph {
   return beside(waits, count, (id) => ({ ...common, kind: 'wait', id, durationMs: constant(3_600_000) }));
 }

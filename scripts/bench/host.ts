@@ -11,16 +11,16 @@ import { MemoryRunStore } from '../../src/runtime/server/runs/memory-store.js';
 import type { RunAnswer, RunStore } from '../../src/runtime/server/runs/run-store.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 
-// The one place of the benchmark that knows how the engine and its host are called.
+// Only this file of the benchmark calls the engine and its host.
 
 const AT = 1_000;
 
 type Call = Extract<Command, { kind: 'callTool' }>;
 
-/** A run in the hands of the simplest host there is: it answers one call after the other, at once. */
+/** A run in the simplest host: it answers one call after the other, at once. */
 export class HostedRun {
   readonly #graph: Graph;
-  /** Calls that were not answered yet, from `#next` on. */
+  /** Calls; those from `#next` on have no answers yet. */
   readonly #open: Call[] = [];
   #next = 0;
   state: RunState;
@@ -42,7 +42,7 @@ export class HostedRun {
     return this;
   }
 
-  /** @throws Error where the run has not succeeded: then there is nothing to measure. */
+  /** @throws Error if the run has not succeeded, since its costs would mean nothing. */
   get result(): Json {
     const { status, result, failure } = this.state.run;
     if (status !== 'succeeded') throw new Error(`the run is ${status}: ${failure?.message ?? 'no failure'}`);
@@ -66,17 +66,17 @@ export class HostedRun {
   }
 }
 
-/** What the tool does, here and in the peers. */
+/** The function of the tool, here and in the peers. */
 export function increment({ n }: { readonly n: number }): { n: number } {
   return { n: n + 1 };
 }
 
-/** Compiles a graph anew: plans are kept by graph, and hash it when they are asked. */
+/** Compiles a copy of a graph, since plans are cached by graph. They hash it on request. */
 export function planAnew(graph: Graph): unknown {
   return planOf({ ...graph });
 }
 
-/** Reaches the one tool there is; `onCall` is told each call first. */
+/** Calls the only tool; `onCall` runs before each call. */
 export function portOf(callTool: CallPort['callTool'] = incrementTool): CallPort {
   return {
     callTool,
@@ -95,12 +95,13 @@ async function incrementTool(_name: string, input: JsonObject) {
 
 const PORT = portOf();
 
-/** What calls are told of the request they are made for. */
+/** The request context of calls. */
 const CONTEXT = { requestId: 'r', progress() {}, principal: { kind: 'local' } } as const;
 
 /**
- * Carries out a whole run in the host of `prompts/get`.
- * @throws Error where it has not succeeded: then there is nothing to measure.
+ * Executes a whole run in the host of `prompts/get`.
+ *
+ * @throws Error if it has not succeeded, since its costs would mean nothing.
  */
 export async function runHosted(
   graph: Graph,
@@ -120,7 +121,7 @@ export async function runHosted(
   return result ?? null;
 }
 
-/** Carries out a whole run, and gives what each of its transitions wrote. */
+/** Executes a whole run, and returns the rows that each of its transitions wrote. */
 export async function rowsOf(graph: Graph): Promise<readonly (readonly Change[])[]> {
   const transitions: (readonly Change[])[] = [];
   const journal = new MemoryJournal();
@@ -129,7 +130,7 @@ export async function rowsOf(graph: Graph): Promise<readonly (readonly Change[])
   return transitions;
 }
 
-/** Runs that outlast a request, which a server keeps. */
+/** A store of runs that outlast a request. */
 export function runStoreOf(calls = PORT): RunStore {
   let runs = 0;
   return new MemoryRunStore({
@@ -144,7 +145,7 @@ export function runStoreOf(calls = PORT): RunStore {
   });
 }
 
-/** Starts a run in a store of its own, and gives how it stands when it gets no further. */
+/** Starts a run in a new store, and returns its state when it waits or has ended. */
 export async function runStored(
   graph: Graph,
   input: JsonObject = {},
@@ -154,7 +155,7 @@ export async function runStored(
   return startStored(runStoreOf(calls), graph, input, signal);
 }
 
-/** Starts a run in a store, and gives how it stands when it gets no further. */
+/** Starts a run in a store, and returns its state when it waits or has ended. */
 export async function startStored(
   store: RunStore,
   graph: Graph,

@@ -10,7 +10,7 @@ import { FULL, QUICK } from './sizes.js';
 /** Results of a full run, written by `npm run --silent bench -- --json`. */
 const COMMITTED = new URL('../../docs/benchmarks.json', import.meta.url);
 
-/** `npm run bench`: prints what everything costs; see docs/benchmarks.md. */
+/** `npm run bench`: measures, and prints the results; see docs/benchmarks.md. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -67,7 +67,7 @@ function lineOf({ name, peer }: Row): string {
   return `  ${name}${peer === undefined ? '' : ` (against ${peer.name})`}`;
 }
 
-/** How many want a core, over the last minute. */
+/** The load average of the last minute. */
 function load(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }

@@ -2,12 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Sizes } from './sizes.js';
 
-/** One go of something that is measured: µs of CPU time for each unit of its work. */
+/** One sample of a measurement: CPU time in µs for each unit of work. */
 export type Sample = () => number | Promise<number>;
 
 /**
- * CPU time of the process in µs, all threads together. Unlike the time of day it does not count what else the machine
- * does meanwhile.
+ * CPU time of the process in µs, of all threads. Unlike wall-clock time it does not include other processes.
  */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();
@@ -15,10 +14,10 @@ export function cpuTime(): number {
 }
 
 /**
- * A go that repeats one piece of work until it has taken long enough to be measured.
+ * Makes a sample that repeats a piece of work until it has taken long enough to be measured.
  *
  * @param units how many steps, items or nodes `run` handles.
- * @param goMs how long a go takes at least, in ms of CPU time.
+ * @param goMs the least duration of a sample, in ms of CPU time.
  * @param meter reads the CPU time in µs. Default: that of this process.
  */
 export function timed(
@@ -43,11 +42,11 @@ export function timed(
 }
 
 /**
- * The median cost of each contestant. They take turns, so that whatever else happens meets all of them. What goes on
- * until they are warm does not count.
+ * Returns the median cost of each contestant. They take turns, so that disturbances affect all of them. Samples before
+ * they are warm do not count.
  *
- * The heap is not swept in between: that would drop optimized code together with the last object it was made for, and
- * every go would begin cold.
+ * The garbage is not collected in between: that would drop optimized code together with the last object it was made
+ * for, so that every sample would begin cold.
  */
 export async function inTurns<Name extends string>(
   contestants: Readonly<Record<Name, Sample>>,
@@ -63,7 +62,7 @@ export async function inTurns<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, median(costs[name])])) as Record<Name, number>;
 }
 
-/** @returns NaN of no values. */
+/** @returns NaN for an empty list. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const upper = sorted[sorted.length >> 1] ?? Number.NaN;
@@ -71,21 +70,21 @@ function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Bytes on the heap that something still refers to. */
+/** Bytes of reachable objects on the heap. */
 export function heapInUse(): number {
   sweep();
   return process.memoryUsage().heapUsed;
 }
 
 /**
- * Moves what is still referred to out of the young part of the heap, so that a go does not pay for what was made before
- * it. Optimized code stays.
+ * Moves reachable objects out of the young generation of the heap, so that a sample does not include the collection of
+ * earlier objects. Optimized code is kept.
  */
 export function promote(): void {
-  // An object moves the second time it survives.
+  // An object moves when it survives for the second time.
   for (let time = 0; time < 2; time += 1) sweep({ type: 'minor' });
 }
 
-// Without a flag on the command line, so that a test measures as well.
+// Set here and not on the command line, so that tests can measure too.
 setFlagsFromString('--expose-gc');
 const sweep = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;

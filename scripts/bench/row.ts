@@ -3,13 +3,13 @@ export interface Row {
   readonly name: string;
   readonly unit: 'µs' | 'kB' | 'B' | 'rows';
   readonly ours: number;
-  /** What ours is held against, measured in the same run. Missing where a figure is held against its target alone. */
+  /** The figure of the peer, measured in the same run. Absent if a figure has only a target. */
   readonly peer?: { readonly name: string; readonly value: number };
-  /** Ours for each unit of the peer's; missing without a peer. */
+  /** The figure of stepwright divided by that of the peer; absent without a peer. */
   readonly ratio?: number;
-  /** Missing where a row only informs. */
+  /** Absent if the row is only for information. */
   readonly target?: Target;
-  /** Missing without a target. */
+  /** Absent without a target. */
   readonly ok?: boolean;
 }
 
@@ -18,13 +18,13 @@ interface Target {
   readonly atMost: number;
 }
 
-/** What a ratio may be that should be 1. */
+/** The limit of a ratio that should be 1. */
 export const THE_SAME = 1.1;
 
-/** What it may be where more memory is used: caches are of one size. */
+/** The limit of such a ratio if more memory is used, since caches have a fixed size. */
 export const ABOUT_THE_SAME = 1.5;
 
-/** Puts a row together: its ratio, and whether the target is met. */
+/** Makes a row with its ratio, and whether the target is met. */
 export function row(figures: Omit<Row, 'ratio' | 'ok'>): Row {
   const { ours, peer, target } = figures;
   const ratio = peer === undefined ? undefined : ours / peer.value;
@@ -77,7 +77,7 @@ function cells({ name, unit, ours, peer, ratio, target, ok }: Row): string[] {
   ];
 }
 
-/** Three digits that count. */
+/** A number with three significant digits. */
 function figure(value: number): string {
   if (value >= 100) return value.toFixed(0);
   return value.toPrecision(3);

@@ -1,12 +1,12 @@
-/** How much is measured. */
+/** The sizes of all measurements. */
 export interface Sizes {
   /** How long each contestant warms up, in ms of CPU time. */
   readonly warmUpMs: number;
-  /** Goes of each contestant, of which the median counts. */
+  /** Samples of each contestant, of which the median counts. */
   readonly rounds: number;
-  /** How long a go takes at least, in ms of CPU time. */
+  /** The least duration of a sample, in ms of CPU time. */
   readonly goMs: number;
-  /** Lengths of the linear workflows, and what a step of the engine may cost of one of XState. */
+  /** Lengths of the linear workflows, and the target of the ratio of a step of the engine to one of XState. */
   readonly steps: readonly [LineSize, ...LineSize[]];
   /** Items of the fan-outs, and how many of them run at once. */
   readonly items: readonly [LoopSize, ...LoopSize[]];
@@ -18,14 +18,16 @@ export interface Sizes {
   readonly prompt: readonly [shorter: number, longer: number];
   /** Nodes of the smaller and the larger graph. */
   readonly nodes: readonly [smaller: number, larger: number];
-  /** An early and a late step of a run, counted from 1, and how many steps from there are measured, in how many runs. */
+  /**
+   * An early and a late step of a run, counted from 1, and how many steps from there are measured, in how many runs.
+   */
   readonly window: {
     readonly early: number;
     readonly late: number;
     readonly width: number;
     readonly runs: number;
   };
-  /** Bytes of state that should cost nothing. */
+  /** Bytes of state that should have no cost. */
   readonly stateBytes: number;
   /** How many runs wait at once. */
   readonly waiting: number;
@@ -68,10 +70,10 @@ export const FULL: Sizes = {
   secrets: [100, 800],
 };
 
-/** The same with fewer and shorter goes of warm code: for a look in between, not for figures to keep. */
+/** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
 export const QUICK: Sizes = { ...FULL, rounds: 3, goMs: 50 };
 
-/** Enough to see that everything is measured, and nothing more. */
+/** The least sizes, to test that everything is measured. */
 export const TINY: Sizes = {
   warmUpMs: 0,
   rounds: 1,

@@ -17,22 +17,25 @@ import { lineMachine, loopMachine, runMachine } from '../../scripts/bench/peers/
 import { markdown, type Row, row, table } from '../../scripts/bench/row.js';
 import { TINY } from '../../scripts/bench/sizes.js';
 
-describe('what is measured', () => {
+describe('a measured workload', () => {
   const items = [5, 3, 9, 1];
 
-  test('gives the same result everywhere: a line of calls', async () => {
+  test('has the same result in every contestant: a line of calls', async () => {
     expect(new HostedRun(line(7)).answer().result).toBe(7);
     expect(await functions.line(7)).toBe(7);
     expect(await runMachine(lineMachine(7))).toBe(7);
   });
 
-  test.each([1, 3, 10])('gives the same result everywhere: a fan-out, %i at once', async (concurrency) => {
-    expect(new HostedRun(loop(concurrency), { items }).answer().result).toEqual([6, 4, 10, 2]);
-    expect(await functions.loop(items, concurrency)).toEqual([6, 4, 10, 2]);
-    expect(await runMachine(loopMachine(concurrency), items)).toEqual([6, 4, 10, 2]);
-  });
+  test.each([1, 3, 10])(
+    'has the same result in every contestant: a fan-out, %i at once',
+    async (concurrency) => {
+      expect(new HostedRun(loop(concurrency), { items }).answer().result).toEqual([6, 4, 10, 2]);
+      expect(await functions.loop(items, concurrency)).toEqual([6, 4, 10, 2]);
+      expect(await runMachine(loopMachine(concurrency), items)).toEqual([6, 4, 10, 2]);
+    },
+  );
 
-  test('is whole runs', async () => {
+  test('is a whole run', async () => {
     expect(new HostedRun(fan(12)).answer().result).toBe(2);
     expect(new HostedRun(lineBesideField('x', 3)).answer().result).toBe(3);
     expect(new HostedRun(lineBehindOutput({ n: 1 }, 3)).answer().result).toBe(3);
@@ -53,12 +56,12 @@ describe('the rows', () => {
   beforeAll(async () => {
     rows = await bench(
       TINY,
-      // Other engines are installed on request, and have a test of their own.
+      // Other engines are installed on request, and have a separate test.
       Object.keys(GROUPS).filter((name) => name !== 'frameworks'),
     );
   });
 
-  test('are all there', () => {
+  test('are complete', () => {
     expect(rows.map(({ name, peer }) => (peer === undefined ? name : `${name} / ${peer.name}`))).toEqual([
       'engine: step, in a line of 2 / XState',
       'host: step, in a line of 2 / XState',
@@ -104,7 +107,7 @@ describe('the rows', () => {
     }
   });
 
-  test('stand in one line each', () => {
+  test('have one line each', () => {
     expect(table(rows).split('\n')).toHaveLength(rows.length + 1);
   });
 });
@@ -122,20 +125,20 @@ describe('a target', () => {
     expect(row({ ...figures, target: { of: 'ratio', atMost: 0.2 } }).ok).toBe(false);
   });
 
-  test('that is missed catches the eye', () => {
+  test('that is missed is marked', () => {
     const missed = row({ ...figures, target: { of: 'ours', atMost: 10 } });
     const [, first, second] = table([missed, row(figures)]).split('\n');
     expect(first).toBe('step  12.0 µs  48.0 µs  XState  0.250×  ≤ 10 µs  MISSED');
     expect(second).toBe('step  12.0 µs  48.0 µs  XState  0.250×');
   });
 
-  test('may be all there is', () => {
+  test('may be the only comparison', () => {
     const { peer: _, ...alone } = figures;
     expect(row({ ...alone, target: { of: 'ours', atMost: 12 } }).ok).toBe(true);
     expect(row({ ...alone, target: { of: 'ratio', atMost: 12 } }).ok).toBe(false);
   });
 
-  test('that is missed stands out in the document', () => {
+  test('that is missed is bold in the document', () => {
     const [, , first, second] = markdown([
       row({ ...figures, target: { of: 'ratio', atMost: 0.1 } }),
       row({ name: 'rows', unit: 'B', ours: 400, target: { of: 'ours', atMost: 400 } }),
@@ -150,7 +153,7 @@ describe('a comparison with committed results', () => {
     row({ name: 'step', unit: 'µs', ours: value, peer: { name: peer, value: 10 } });
   const bytes = (ours: number) => row({ name: 'rows', unit: 'B', ours });
 
-  test('is of ratios, and of figures where there is no peer', () => {
+  test('compares ratios, and figures of rows without a peer', () => {
     const { changes } = compare([step(5), bytes(400)], [step(6), bytes(600)]);
     expect(changes).toEqual([
       { name: 'step / XState', before: 0.5, after: 0.6, isWorse: false },
@@ -158,11 +161,11 @@ describe('a comparison with committed results', () => {
     ]);
   });
 
-  test('is of the same peer', () => {
+  test('compares rows with the same peer', () => {
     expect(compare([step(5, 'Mastra')], [step(6)])).toEqual({ changes: [], unmatched: ['step / XState'] });
   });
 
-  test('names what became worse first', () => {
+  test('lists rows that became worse first', () => {
     const text = comparisonText(compare([step(5), bytes(400)], [step(6), bytes(600), step(1, 'loop')]));
     expect(text.split('\n')).toEqual([
       'WORSE 1.50×  400 → 600  rows (B)',
@@ -173,12 +176,12 @@ describe('a comparison with committed results', () => {
 });
 
 describe('other engines', () => {
-  test('are measured, or named as missing', async () => {
+  test('are measured, or listed as missing', async () => {
     const { length } = await installedFrameworks();
     expect(length + missingFrameworks().length).toBe(Object.keys(FRAMEWORKS).length);
   });
 
-  test('give the same result as ours, where they are installed', async () => {
+  test('have the same result as stepwright, if they are installed', async () => {
     for (const { line, loop } of await installedFrameworks()) {
       expect(await line(7)()).toBe(7);
       expect(await loop(3)([5, 3, 9, 1])).toEqual([6, 4, 10, 2]);

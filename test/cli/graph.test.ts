@@ -76,7 +76,7 @@ describe('stepwright graph', { timeout: 120_000 }, () => {
     expect(chart).toEqual({ code: 0, out: MERMAID, err: '' });
   });
 
-  test('prints that of one registry, where several have it', async () => {
+  test('prints that of the given registry if several have it', async () => {
     expect(await graph('note')).toEqual({
       code: 2,
       out: '',
@@ -94,7 +94,7 @@ describe('stepwright graph', { timeout: 120_000 }, () => {
     );
   });
 
-  test('shows what is wrong with the sources instead', async () => {
+  test('prints errors in the sources instead', async () => {
     const { code, out, err } = await graph('note', '--config', 'broken.json');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('broken/note.ts:8:67 - error');

@@ -31,13 +31,13 @@ const commands = PAGES.flatMap((file) =>
   })),
 );
 
-/** What an initializer may call: everything the authors' entry point exports in lower case, messages aside. */
+/** The functions that an initializer may call: exports of `stepwright` in lower case, except those for messages. */
 const MESSAGES = new Set(['user', 'assistant', 'system', 'image', 'audio', 'simplePrompt']);
 const VERBS = Object.keys(authors).filter((name) => /^[a-z]/.test(name) && !MESSAGES.has(name));
 
-test('every code fence is of a kind that is looked at', () => {
+test('every code fence is of a kind that is tested', () => {
   const languages = new Set(fences.map(({ language }) => language));
-  // Text is held against what really prints it, by the tests of its page.
+  // The tests of each page compare its text with real output.
   expect([...languages].sort()).toEqual(['diff', 'json', 'sh', 'text', 'ts', 'yaml']);
   expect(withExcerpts).toContain('README.md');
   expect(withSamples).toEqual([
@@ -60,7 +60,7 @@ test.each(withExcerpts)('%s shows its excerpts as they are in the repository', (
   for (const { file: source = '', body } of excerptsOf(file)) expect(page(source)).toContain(body);
 });
 
-/** Pages whose samples make one project: to check the reference page by page would take as many compilers. */
+/** Pages whose samples are checked as one project, since each project needs a compiler. */
 const projects = [
   ...withSamples.filter((file) => !REFERENCE.includes(file)).map((file) => [file]),
   withSamples.filter((file) => REFERENCE.includes(file)),
@@ -102,7 +102,7 @@ test.each(commands)('$page: `stepwright $command` is a command with these option
   expect(said).toEqual([]);
 });
 
-test('the README shows what codegen says of a broken reference', { timeout: 300_000 }, async () => {
+test('the README shows the diagnostic of a broken reference', { timeout: 300_000 }, async () => {
   const file = 'examples/logseq/add-task.workflow.ts';
   const { said } = await examplesWith(file, page(file).replace('this.verify.path', 'this.verify.paht'));
   expect(said).toBe(fenceNamed('README.md', 'broken').body);
@@ -130,7 +130,7 @@ describe('the reference', () => {
     expect(listed).toEqual(warnings.map(([code]) => code).sort());
   });
 
-  test('builds a workflow that can be built, and needs what it says', async () => {
+  test('builds a valid workflow, with the requirements it lists', async () => {
     const { root, write } = await project();
     await write('src/tools.ts', sharedClasses());
     const [fence] = samplesOf('docs/reference/builder.md');

@@ -38,7 +38,7 @@ describe('the examples of the diagnostics', () => {
     expect(printed(own)).toBe(said);
   });
 
-  test('every fault has its place in an example', () => {
+  test('have all faults in the tested files', () => {
     const elsewhere = faulty.diagnostics.filter(
       ({ place }) => !/^faulty\/SW\d+\.ts$/.test(place?.file ?? ''),
     );
@@ -46,7 +46,7 @@ describe('the examples of the diagnostics', () => {
     expect(faulty.written).toEqual([]);
   });
 
-  test('after their repairs nothing is wrong', () => {
+  test('have no faults after their repairs', () => {
     expect(repaired.diagnostics).toEqual([]);
     expect(repaired.written).toEqual(['generated/repaired.ts']);
     const files = ['tools', ...examples.map(({ code }) => code)].map((name) => `repaired/${name}.ts`);
@@ -106,13 +106,13 @@ test.each([
   }),
   diagnostic('SW9015', undefined, { file: 'src/table.ts', limit: MAX_SYNTAX_DEPTH }),
   diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
-])('$code, which no source file causes, is shown as it is printed', (fault) => {
+])('$code, which no source file causes, is shown as printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());
   expect(said).toEqual([printed([fault])]);
 });
 
 test('a repair that does not fit its example is an error', () => {
   expect(applyRepair('a\nb\n', '-b\n+c\n+d\n')).toBe('a\nc\nd\n');
-  expect(() => applyRepair('a\n', '-b\n+c\n')).toThrow('stands not exactly once in the example: b');
-  expect(() => applyRepair('a a\n', '-a\n+c\n')).toThrow('stands not exactly once');
+  expect(() => applyRepair('a\n', '-b\n+c\n')).toThrow('does not occur exactly once in the example: b');
+  expect(() => applyRepair('a a\n', '-a\n+c\n')).toThrow('does not occur exactly once');
 });

@@ -6,7 +6,7 @@ import { type Fence, fencesOf, page } from './fences.js';
 export interface DiagnosticExample {
   readonly code: string;
   readonly faulty: string;
-  /** What codegen says about the faulty file, as the page shows it. */
+  /** The output of codegen for the faulty file, as the page shows it. */
   readonly said: string;
   /** The example after the page's repair. */
   readonly repaired: string;
@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { AddLine, FindPage, Guide } from './tools.js';
 `;
 
-/** The classes that the examples use: the one source file on the index page. */
+/** The classes that the examples use, from the source file on the index page. */
 export function sharedClasses(): string {
   return one(fencesOf(page(`${FOLDER}/README.md`)), 'ts', 'README.md').body;
 }
@@ -41,19 +41,19 @@ export function diagnosticExamples(): DiagnosticExample[] {
     });
 }
 
-/** Carries out a repair: each run of `-` lines is replaced by the `+` lines that follow it. */
+/** Applies a repair: replaces each run of `-` lines by the `+` lines that follow it. */
 export function applyRepair(text: string, diff: string): string {
   let repaired = text;
   for (const [, old = '', fresh = ''] of diff.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)*)/gm)) {
     const wanted = old.replace(/^-/gm, '').trimEnd();
     if (repaired.split(wanted).length !== 2)
-      throw new Error(`stands not exactly once in the example: ${wanted}`);
+      throw new Error(`does not occur exactly once in the example: ${wanted}`);
     repaired = repaired.replace(wanted, () => fresh.replace(/^\+/gm, '').trimEnd());
   }
   return repaired;
 }
 
-/** Diagnostics as the pages show them: without the place, since imports are left out there. */
+/** Diagnostics as on the pages: without places, since the pages leave out imports. */
 export function printed(diagnostics: readonly Diagnostic[]): string {
   return diagnostics
     .flatMap(({ severity, code, message, hint }) => [
@@ -64,7 +64,7 @@ export function printed(diagnostics: readonly Diagnostic[]): string {
     .replace(/-sw\d{4}/g, '');
 }
 
-/** All examples are checked in one run, so names that a registry holds once are made different. */
+/** Makes names of tools, workflows and so on unique, since all examples are checked in one run. */
 function source(code: string, text: string): string {
   const named = /(@(?:Tool|Resource|Workflow)\(\{ name: '[^']*)'/g;
   return IMPORTS + text.replace(named, (_, before: string) => `${before}-${code.toLowerCase()}'`);

@@ -7,10 +7,10 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A code fence of a page. */
 export interface Fence {
   readonly language: string;
-  /** The file it is the content of: the second word after the opening fence. */
+  /** The name of the file with this content: the second word after the opening fence. */
   readonly file?: string;
   readonly body: string;
-  /** Heading it stands under, without the hashes. */
+  /** The heading of its section, without the hashes. */
   readonly section: string;
 }
 

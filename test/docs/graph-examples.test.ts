@@ -5,7 +5,7 @@ import { checkExample, graphExamples } from './graph-examples.js';
 describe('the graphs that show diagnostics', () => {
   const examples = graphExamples();
 
-  test('are there', () => {
+  test('exist', () => {
     expect(examples.length).toBeGreaterThan(10);
   });
 

@@ -31,7 +31,7 @@ export function graphExamples(): GraphExample[] {
     });
 }
 
-/** What is found in the graph of an example. */
+/** The diagnostics of the graph of an example. */
 export function checkExample(text: string): Diagnostic[] {
   const { workflows = [], ...own } = JSON.parse(text) as { workflows?: object[] };
   const graph = graphOf(own);
@@ -42,7 +42,7 @@ export function checkExample(text: string): Diagnostic[] {
   });
 }
 
-/** Fills in what examples leave out. */
+/** Fills in properties that examples leave out. */
 function graphOf(example: object): Graph {
   const { inputs = [], nodes, ...rest } = example as { inputs?: object[]; nodes: object[] };
   const result = parseGraph({
@@ -69,7 +69,7 @@ function filledIn(part: unknown): unknown {
   return isNode ? { after: [], join: 'none_failed', executor: 'server', ...filled } : filled;
 }
 
-/** Every tool an example calls is there, and nothing more is known of it. */
+/** An environment in which every tool that an example calls exists, without schemas. */
 function toolsOf(graphs: readonly Graph[]): CheckEnvironment {
   const names = graphs
     .flatMap(nodesOf)

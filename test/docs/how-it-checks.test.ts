@@ -9,7 +9,7 @@ import { examplesWith, fenceNamed, pageProject } from './pages.js';
 const PAGE = 'docs/how-it-checks.md';
 const shown = (name: string): string => fenceNamed(PAGE, name).body;
 
-describe('what codegen says', () => {
+describe('the output of codegen', () => {
   let found: Awaited<ReturnType<typeof examplesWith>>;
 
   beforeAll(async () => {
@@ -17,19 +17,19 @@ describe('what codegen says', () => {
     found = await examplesWith(file, applyRepair(page(file), shown(file)));
   }, 300_000);
 
-  test('of three faults is what the page shows', () => {
+  test('for three faults is on the page', () => {
     expect(found.said).toBe(shown('said'));
   });
 
-  test('of one of them is the same for programs', () => {
+  test('for one of them is the same as JSON', () => {
     const third = found.diagnostics.slice(2);
     expect(formatJson(third)).toBe(shown('json'));
     expect(formatGithub(third)).toBe(shown('github'));
   });
 });
 
-describe('what the server says', { timeout: 300_000 }, () => {
-  /** Why it does not start, after `change` of the page's project. */
+describe('the error of the server', { timeout: 300_000 }, () => {
+  /** The error of the server at start, after `change` of the page's project. */
   const refusal = async (
     settings: ServerSettings,
     change: (write: (file: string, text: string) => Promise<void>) => Promise<void> = async () => {},
@@ -48,13 +48,13 @@ describe('what the server says', { timeout: 300_000 }, () => {
     throw new Error('the server started');
   };
 
-  test('of a class that has changed since codegen ran', async () => {
+  test('for a class that has changed since codegen ran', async () => {
     const changed = sharedClasses().replace('Adds a line to a page', 'Adds a line');
     const said = await refusal({ workflows: [] }, (write) => write('src/tools.ts', changed));
     expect(said).toBe(shown('stale'));
   });
 
-  test('of a built workflow that does not go with it', async () => {
+  test('for a built workflow that does not fit its tools', async () => {
     expect(await refusal({})).toBe(shown('refused'));
   });
 });

@@ -6,7 +6,7 @@ import { PAGES } from './pages.js';
 
 const DIAGNOSTICS = readdirSync(`${ROOT}docs/diagnostics`).map((file) => `docs/diagnostics/${file}`);
 
-/** The anchors of a page: those of its headings, as GitHub makes them, and those it writes itself. */
+/** The anchors of a page: those that GitHub makes of headings, and explicit ones. */
 function anchorsOf(markdown: string): Set<string> {
   const outside = markdown.replace(/^```.*?^```$/gms, '');
   const headings = [...outside.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
@@ -18,7 +18,7 @@ function anchorsOf(markdown: string): Set<string> {
   return new Set([...headings, ...[...outside.matchAll(/<a id="([^"]*)">/g)].map(([, id = '']) => id)]);
 }
 
-/** Links of a page, within the repository, that lead nowhere. */
+/** Broken links of a page to files and sections of the repository. */
 function deadLinks(file: string, markdown: string, read = page): string[] {
   const outside = markdown.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '');
   return [...outside.matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(
@@ -45,7 +45,7 @@ test('the README and the index of the reference lead to every page', () => {
 });
 
 describe('the rule', () => {
-  test('finds links to no page and to no section', () => {
+  test('finds links to missing pages and sections', () => {
     const markdown =
       '# A, b\n[a](gone.md) [b](#a-b) [c](#gone) [d](b.md#x) [e](https://example.org) `[f](g)`\n';
     const read = () => '# Y\n';

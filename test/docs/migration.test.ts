@@ -14,7 +14,7 @@ const FORMS = {
 };
 const NAMES = [...Object.keys(registry.tools), ...Object.values(registry.resources).map(({ uri }) => uri)];
 
-/** The cells of a row of the page's table, by how the row begins. */
+/** The cells of the row of the page's table that begins with a text. */
 function row(start: string): string[] {
   const line = page(PAGE)
     .split('\n')
@@ -66,14 +66,14 @@ test('its numbers of unchecked names are those of the files', () => {
   expect(row('names written as text')).toEqual(unchecked.map(String));
 });
 
-test('its numbers of calls that are left are those of the conversations', async () => {
+test('its numbers of remaining calls are those of the conversations', async () => {
   const left = await Promise.all(
     Object.keys(FORMS).map(async (name) => String(NAMES.length - (await done(name)))),
   );
   expect(row('calls and reads left')).toEqual(left);
 });
 
-test('it shows what codegen says of a slip', { timeout: 300_000 }, async () => {
+test('it shows the diagnostic of a mistake', { timeout: 300_000 }, async () => {
   const file = FORMS['strict-code-review'];
   const slip = fenceNamed(PAGE, 'slip').body;
   expect((await examplesWith(file, applyRepair(page(file), slip))).said).toBe(fenceNamed(PAGE, 'said').body);

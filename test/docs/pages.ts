@@ -18,15 +18,15 @@ const pagesIn = (folder: string): string[] =>
 /** The pages of the reference; the first one is the index. */
 export const REFERENCE: readonly string[] = pagesIn('docs/reference/');
 
-/** Every page for readers except those of the diagnostics, whose examples have a test of their own. */
+/** Every page except those of the diagnostics, whose examples have a separate test. */
 export const PAGES: readonly string[] = [...pagesIn(''), ...pagesIn('docs/'), ...REFERENCE];
 
-/** The code of a page, and what else it shows of files in the repository. */
+/** The code of a page, and its excerpts of files in the repository. */
 export function excerptsOf(file: string): Fence[] {
   return fencesOf(page(file)).filter(isExcerpt);
 }
 
-/** The code of a page that stands for itself. */
+/** The code of a page that is not an excerpt of a file in the repository. */
 export function samplesOf(file: string): Fence[] {
   return fencesOf(page(file)).filter((fence) => fence.language === 'ts' && !isExcerpt(fence));
 }
@@ -36,31 +36,33 @@ function isExcerpt({ language, file }: Fence): boolean {
   return ['ts', 'text'].includes(language) && file !== undefined && existsSync(ROOT + file);
 }
 
-/** The one fence of a page under this name. */
+/** The only fence of a page with this name. */
 export function fenceNamed(file: string, name: string): Fence {
   const [fence, ...others] = fencesOf(page(file)).filter((each) => each.file === name);
   if (fence === undefined || others.length > 0) throw new Error(`${file} has not one fence \`${name}\``);
   return fence;
 }
 
-/** An empty project that ends with its test. */
+/** Makes an empty project, which is removed after its test. */
 export async function project(): Promise<TempProject> {
   const made = await tempProject();
   onTestFinished(() => made.remove());
   return made;
 }
 
-/** A project with all samples of a page, and a registry made of them. */
+/** A project with all samples of a page, and a registry of them. */
 export interface PageProject extends TempProject {
   /** The samples, relative to the root. */
   readonly files: readonly string[];
-  /** What codegen made of them. */
+  /** The result of codegen. */
   readonly result: CodegenResult;
   /** Imports one of its modules. */
   load(file: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Lays out the samples of pages, with the classes they share unless they bring their own. The caller removes it. */
+/**
+ * Makes a project of the samples of pages, with the shared classes unless a page has its own. The caller removes it.
+ */
 export async function pageProject(...pages: string[]): Promise<PageProject> {
   const made = await tempProject();
   const samples = pages.flatMap(samplesOf);
@@ -73,7 +75,7 @@ export async function pageProject(...pages: string[]): Promise<PageProject> {
   return { ...made, files, result, load: (module) => import(join(made.root, module)) };
 }
 
-/** What codegen finds in an example with one of its files changed, and how it prints it. */
+/** Runs codegen on an example with one file changed, and returns the diagnostics and their printed form. */
 export async function examplesWith(
   file: string,
   text: string,

@@ -19,12 +19,12 @@ const PAGE = 'docs/recipes.md';
 type Server = ReturnType<typeof createServer>;
 type Settings = Pick<ServerSettings, 'middleware' | 'workflows'> & { readonly tools?: object };
 
-/** The run that an answer of a workflow's tool is about. */
+/** The run in the result of a workflow's tool. */
 function workflowIn({ structuredContent }: { readonly structuredContent?: unknown }): string {
   return String((structuredContent as { readonly workflow_id?: string } | undefined)?.workflow_id);
 }
 
-describe('the recipes do what they say', () => {
+describe('in the recipes', () => {
   let recipes: PageProject;
   let classes: { readonly AddLine: new () => object; readonly FindPage: new () => object };
 
@@ -34,7 +34,7 @@ describe('the recipes do what they say', () => {
   }, 300_000);
   afterAll(() => recipes.remove());
 
-  /** A server of all recipes, and the lines that were added with it. */
+  /** A server of all recipes, and the lines that its tools added. */
   const serve = async (settings: Settings = {}): Promise<{ server: Server; lines: string[] }> => {
     const lines: string[] = [];
     const { registry } = await recipes.load('generated/registry.ts');
@@ -65,7 +65,7 @@ describe('the recipes do what they say', () => {
     return { text: JSON.stringify(trace.messages), meta: { ...trace._meta } };
   };
 
-  test('a step is taken only if', async () => {
+  test('a step runs on a condition', async () => {
     const served = await serve();
     expect((await run(served, 'only-if', { text: 'hello' })).meta).toMatchObject({
       result: { lines: 1, last: 1 },
@@ -102,7 +102,7 @@ describe('the recipes do what they say', () => {
     expect(served.lines).toEqual(['log.md: 1. 2026-01\n2. 2026-02', 'pages/index.md: see pages/Inbox.md']);
   });
 
-  test('a chain is one thing', async () => {
+  test('a chain is one step', async () => {
     const served = await serve();
     const args = { text: 'hello' };
     expect((await run(served, 'one-after-the-other', args)).meta.result).toEqual({ line: 2 });
@@ -112,7 +112,7 @@ describe('the recipes do what they say', () => {
     });
   });
 
-  test('a run goes on without a step that failed', async () => {
+  test('a run goes on without a failed step', async () => {
     class Lost extends classes.FindPage {
       execute(): never {
         throw new Error('nowhere');
@@ -124,7 +124,7 @@ describe('the recipes do what they say', () => {
     expect(served.lines).toEqual(['inbox.md: hello']);
   });
 
-  test('a step is tried again, with the same key', async () => {
+  test('a step is retried with the same key', async () => {
     const { Send } = (await recipes.load('src/try-again.ts')) as never as {
       Send: new () => { execute(input: object, context: { idempotencyKey: string }): Promise<object> };
     };
@@ -160,7 +160,7 @@ describe('the recipes do what they say', () => {
     expect(served.lines).toEqual(['week.md: hello']);
   });
 
-  test('resources are read, linked, and not shown', async () => {
+  test('resources are read, linked, or read without being shown', async () => {
     const served = await serve();
     const { text, meta } = await run(served, 'resources', { date: '2026-01-12' });
     expect(meta.result).toMatchObject({ day: { type: 'resource_link', uri: 'notes://days/2026-01-12' } });
@@ -176,7 +176,7 @@ describe('the recipes do what they say', () => {
     expect(meta.result).toEqual({ lines: 1000, next: 'To add a line to pages/Inbox.md, call add-line.' });
   });
 
-  test('a secret is kept', async () => {
+  test('a secret is masked', async () => {
     const { text, meta } = await run(await serve(), 'secret', { user: 'Ada', password: 'correct horse' });
     expect(meta.result).toEqual({ ok: true });
     expect(text).not.toContain('correct horse');
@@ -259,7 +259,7 @@ describe('the recipes do what they say', () => {
     expect(served.lines).toEqual(['log.md: hello']);
   });
 
-  test('clients are served over HTTP, each with runs of its own', { timeout: 60_000 }, async () => {
+  test('clients are served over HTTP, with separate runs', { timeout: 60_000 }, async () => {
     const { overHttp } = (await recipes.load('src/http.ts')) as never as {
       overHttp(
         server: Server,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from './fences.js';
 
-/** As the tutorial has it; the condition stands for a package that has been built. */
+/** The compiler options of the tutorial. The condition makes the sources of this checkout the package. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'ES2022',
@@ -18,7 +18,7 @@ const TSCONFIG = {
 
 const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk'];
 
-/** A project of an author in a folder of its own, with this checkout as its `stepwright`. */
+/** An author's project in a temporary folder, with this checkout as its `stepwright`. */
 export interface TempProject {
   readonly root: string;
   write(file: string, text: string): Promise<void>;
@@ -39,13 +39,13 @@ export async function tempProject(): Promise<TempProject> {
     await writeFile(join(root, file), text);
   };
   await write('package.json', '{ "type": "module" }\n');
-  // Codegen reads no types of Node, which are larger than all else together.
+  // Codegen needs no types of Node, which are larger than all other files together.
   const compilerOptions = { ...TSCONFIG.compilerOptions, types: [] };
   await write('tsconfig.json', JSON.stringify({ compilerOptions }));
   return { root, write, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** What tsc has to say about these files of a project, as `file: message`. */
+/** The errors of tsc in these files of a project, as `file: message`. */
 export function typeErrors(root: string, files: readonly string[]): string[] {
   const { options } = ts.convertCompilerOptionsFromJson(TSCONFIG.compilerOptions, root);
   const checked = { ...options, noEmit: true, skipLibCheck: true };

@@ -17,7 +17,9 @@ const textOf = (file: string): string => {
   return fence.body;
 };
 
-/** Lays out what `npm install` of the packed product would: the built package, its dependencies, the commands. */
+/**
+ * Makes the folder that `npm install` of the packed package makes: the built package, its dependencies, the commands.
+ */
 function install(root: string): void {
   const modules = join(root, 'node_modules');
   const product = join(modules, 'stepwright');
@@ -57,14 +59,14 @@ test('the tutorial installs the package where packing it leaves it', () => {
   expect(installed.split(' ').map((each) => each.replace(/(?<=.)@\d+$/, ''))).toEqual(DEVELOPMENT);
 });
 
-describe('the tutorial works as it is written', () => {
+describe('the tutorial works as written', () => {
   let root = '';
 
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   };
-  /** Carries out a command of the page, the local way `npx` does. */
+  /** Runs a command of the page with the local package, as `npx` does. */
   const type = (command: string): { status: number | null; stdout: string; stderr: string } => {
     expect(fences.some((fence) => fence.language === 'sh' && fence.body === `${command}\n`)).toBe(true);
     const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;

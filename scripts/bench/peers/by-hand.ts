@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { Greet } from '../../../examples/greeting/greet.tool.js';
 
-/** An answer to `prompts/get` whose texts are cut where the name of the guest goes in. */
+/** An answer to `prompts/get` whose texts are split at the name of the guest. */
 export interface Script {
   readonly steps: number;
   readonly answer: Omit<GetPromptResult, 'messages'>;
@@ -17,7 +17,7 @@ export interface Script {
   }[];
 }
 
-/** What it takes to give the same answer by hand, for any guest. */
+/** Makes the data to give the same answer by hand, for any guest. */
 export function scriptOf(steps: number, { messages, ...answer }: GetPromptResult, guest: string): Script {
   return {
     steps,
@@ -30,7 +30,7 @@ export function scriptOf(steps: number, { messages, ...answer }: GetPromptResult
   };
 }
 
-/** A server as one would write it by hand for one prompt and one tool: it looks at nothing, and calls the tools it must. */
+/** A server written by hand for one prompt and one tool: it checks nothing, and calls the same tools. */
 export function serverByHand(script?: Script): Server {
   const server = new Server(
     { name: 'by-hand', version: '1.0.0' },

@@ -1,18 +1,18 @@
 import { increment } from '../host.js';
 
-/** What a tool is to plain code: an async function. */
+/** A tool in plain code: an async function. */
 async function tool(input: { readonly n: number }): Promise<{ n: number }> {
   return increment(input);
 }
 
-/** `line` as anybody would write it by hand. */
+/** `line` as plain code. */
 export async function line(count: number): Promise<number> {
   let last = { n: 0 };
   for (let place = 0; place < count; place += 1) last = await tool({ n: last.n });
   return last.n;
 }
 
-/** `loop` as anybody would write it by hand: workers that take the next item until there is none. */
+/** `loop` as plain code: workers that take the next item until there is none. */
 export async function loop(items: readonly number[], concurrency: number): Promise<number[]> {
   const results: number[] = [];
   let next = 0;

@@ -1,10 +1,10 @@
 import { type AnyStateMachine, createActor, enqueueActions, fromPromise, setup, toPromise } from 'xstate';
 import { increment } from '../host.js';
 
-/** What a tool is to XState: an actor made of a promise. */
+/** A tool in XState: an actor made of a promise. */
 const tool = fromPromise<{ n: number }, { n: number }>(async ({ input }) => increment(input));
 
-/** `line` as a machine: a state for each call, which invokes the tool and goes on to the next when that is done. */
+/** `line` as a machine: a state for each call, which invokes the tool and then goes to the next state. */
 export function lineMachine(count: number): AnyStateMachine {
   const steps = setup({
     types: { context: {} as { n: number } },
@@ -38,7 +38,7 @@ interface LoopContext {
   readonly done: number;
 }
 
-/** `loop` as a machine that spawns an actor for each item, and the next one whenever one is done. */
+/** `loop` as a machine that spawns an actor for each item, and the next one when one has ended. */
 export function loopMachine(concurrency: number): AnyStateMachine {
   return setup({
     types: { context: {} as LoopContext, input: {} as readonly number[] },

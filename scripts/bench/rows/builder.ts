@@ -5,7 +5,7 @@ import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 import { greetings } from '../wire/greetings.js';
 
-/** What a step costs to build by a program, in a short workflow and in a long one. */
+/** The cost to build a step with the builder, in a short and in a long workflow. */
 export async function builder(sizes: Sizes): Promise<Row[]> {
   const [shorter, longer] = sizes.built;
   const registered = registeredIn(registry);

@@ -5,7 +5,7 @@ import { installedFrameworks } from '../peers/frameworks.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a step and an item cost in the host, against other workflow engines in memory, as far as they are installed. */
+/** The cost of a step and of an item in the host, and in other in-memory workflow engines that are installed. */
 export async function frameworks(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
   const [{ count: length }] = sizes.steps;

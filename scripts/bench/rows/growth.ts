@@ -5,7 +5,7 @@ import { cpuTime, inTurns, type Sample, timed } from '../measure.js';
 import { ABOUT_THE_SAME, type Row, row, THE_SAME } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a node costs in a large graph, against a small one, to plan and run. */
+/** The cost to plan and run a node in a large graph, compared with a small one. */
 export async function graphSize(sizes: Sizes): Promise<Row[]> {
   const {
     nodes: [smaller, larger],
@@ -33,7 +33,7 @@ export async function graphSize(sizes: Sizes): Promise<Row[]> {
   return rows;
 }
 
-/** What a late step of a long run costs, against an early one of a run that goes on as long. */
+/** The cost of a late step of a long run, compared with an early step of an equally long run. */
 export async function runLength(sizes: Sizes): Promise<Row[]> {
   const { early, late, width, runs } = sizes.window;
   const graph = line(late + width);
@@ -45,7 +45,7 @@ export async function runLength(sizes: Sizes): Promise<Row[]> {
         const begin = cpuTime();
         run.answer(width);
         spent += cpuTime() - begin;
-        // Whatever is measured, all of the plan was read before: early steps are not those that alone are in the caches.
+        // Reads all of the plan first, so that not only early steps are in the caches.
         run.answer();
       }
       return spent / (runs * width);

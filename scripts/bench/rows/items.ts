@@ -6,7 +6,7 @@ import { loopMachine, runMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What an item costs in a fan-out of one call each: to the engine alone, and in the host. */
+/** The cost of an item in a fan-out with one call each, in the engine alone and in the host. */
 export async function items(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { count, concurrency } of sizes.items) {

@@ -6,7 +6,7 @@ import { questionMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a run holds that waits for an answer, with the plan shared by all of them: its state, and all of it in a store. */
+/** The memory of a waiting run without the shared plan: its state, and the whole run in a store. */
 export async function memory({ waiting }: Sizes): Promise<Row[]> {
   const graph = question();
   const machine = questionMachine();
@@ -37,7 +37,7 @@ export async function memory({ waiting }: Sizes): Promise<Row[]> {
 
 const EVENTS = 100;
 
-/** What a step of a line writes down: of its rows, as JSON, those of transitions in the middle of the run. */
+/** The bytes that a step of a line writes: the rows, as JSON, of transitions in the middle of the run. */
 export async function rowBytes(): Promise<Row[]> {
   const transitions = (await rowsOf(line(EVENTS))).slice(EVENTS / 4, (EVENTS * 3) / 4);
   const rows = transitions.reduce((sum, changes) => sum + changes.length, 0) / transitions.length;
@@ -50,7 +50,7 @@ export async function rowBytes(): Promise<Row[]> {
 }
 
 async function bytesOfEach(count: number, make: () => unknown): Promise<number> {
-  // Whatever is made once is made before.
+  // Makes everything first that is made only once.
   const kept: unknown[] = [await make()];
   const before = heapInUse();
   for (let each = 0; each < count; each += 1) {

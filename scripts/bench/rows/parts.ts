@@ -9,7 +9,7 @@ import { lineMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What it costs to make a graph ready: once for each graph, not for each run. */
+/** The cost to prepare a graph, once for each graph and not for each run. */
 export async function planning(sizes: Sizes): Promise<Row[]> {
   const [count] = sizes.nodes;
   const graph = line(count);
@@ -35,7 +35,7 @@ export async function planning(sizes: Sizes): Promise<Row[]> {
 
 const REFERENCES = 10;
 
-/** What a reference costs in an expression, against the same one in JavaScript. */
+/** The cost of a reference in an expression, compared with the same in JavaScript. */
 export async function references(sizes: Sizes): Promise<Row[]> {
   const outputs: Record<string, JsonObject> = {};
   for (let place = 0; place < REFERENCES; place += 1) outputs[`s${place}`] = { page: { title: `t${place}` } };

@@ -8,10 +8,10 @@ import type { Sizes } from '../sizes.js';
 import { type Channel, inMemory, overHttp, overStdio } from '../wire/channels.js';
 import { greetingRequest, greetingServer } from '../wire/greetings.js';
 
-/** A prompt goes through more code than anything else that is measured: it takes longer until all of it is optimized. */
+/** A prompt runs more code than all other measurements, so it takes longer until all of it is optimized. */
 const warm = ({ warmUpMs, ...sizes }: Sizes): Sizes => ({ ...sizes, warmUpMs: warmUpMs * 3 });
 
-/** What `prompts/get` costs over each transport, against the same messages written by hand on the SDK's own server. */
+/** The cost of `prompts/get` over each transport, compared with the same messages by hand on the SDK's server. */
 export async function prompts(sizes: Sizes): Promise<Row[]> {
   const [steps] = sizes.prompt;
   const { ask, script } = await scripted(steps);
@@ -44,7 +44,7 @@ export async function prompts(sizes: Sizes): Promise<Row[]> {
   return rows;
 }
 
-/** What a further step costs of a prompt, without a protocol. */
+/** The cost of a further step of a prompt, without a protocol. */
 export async function promptSlope(sizes: Sizes): Promise<Row[]> {
   const [shorter, longer] = sizes.prompt;
   const [short, long] = [await scripted(shorter), await scripted(longer)];
@@ -69,7 +69,7 @@ export async function promptSlope(sizes: Sizes): Promise<Row[]> {
   ];
 }
 
-/** A prompt of so many steps, and how its answer is written by hand. */
+/** A prompt with a number of steps, and the script of its answer by hand. */
 async function scripted(steps: number) {
   const server = greetingServer([steps]);
   const ask = greetingRequest(steps);

@@ -5,7 +5,7 @@ import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a secret item costs among many, against one among few: a run learns each, and masks what calls give back. */
+/** The cost of a secret item among many, compared with few: a run collects secrets, and masks results of calls. */
 export async function secrets(sizes: Sizes): Promise<Row[]> {
   const [fewer, more] = sizes.secrets;
   const graph = withSecretItems(loop(1));
@@ -25,7 +25,7 @@ function withSecretItems(graph: Graph): Graph {
   return { ...graph, inputs: graph.inputs.map((input) => ({ ...input, secret: true })) };
 }
 
-/** @throws Error where the run has not succeeded, or a secret was shown: then there is nothing to measure. */
+/** @throws Error if the run has not succeeded, or a secret was shown. */
 async function run(graph: Graph, count: number): Promise<void> {
   const items = Array.from({ length: count }, (_, place) => 1_000_000 + place);
   await runHosted(graph, { items }, PORT);

@@ -7,7 +7,7 @@ import type { Sizes } from '../sizes.js';
 
 const STEPS = 100;
 
-/** What a step costs beside a large field of the run's state, and where it reads from a large result. */
+/** The cost of a step beside a large field of the run's state, and of one that reads from a large result. */
 export async function stateSize(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
   const large = recordsOf(sizes.stateBytes);
@@ -36,7 +36,7 @@ export async function stateSize(sizes: Sizes): Promise<Row[]> {
   return rows;
 }
 
-/** Records as a database gives them, about so many bytes of JSON. */
+/** Records as from a database, with about this many bytes of JSON. */
 function recordsOf(bytes: number): Json {
   const rows: Json[] = [];
   for (let place = 0; place < bytes / 100; place += 1) {

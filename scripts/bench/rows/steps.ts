@@ -6,7 +6,7 @@ import { lineMachine, runMachine } from '../peers/machines.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a step costs in workflows of one call after the other: to the engine alone, and in the host. */
+/** The cost of a step in linear workflows of calls, in the engine alone and in the host. */
 export async function steps(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { count, atMost } of sizes.steps) {

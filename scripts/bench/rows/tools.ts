@@ -8,7 +8,7 @@ import { greetingServer } from '../wire/greetings.js';
 
 const request = { name: 'greet', arguments: { name: 'Ada' } };
 
-/** What a `tools/call` costs through the server, against a handler on the SDK's own server that looks at nothing. */
+/** The cost of `tools/call` through the server, compared with a handler without checks on the SDK's server. */
 export async function tools(sizes: Sizes): Promise<Row[]> {
   const ours = await inMemory((transport) => connect(greetingServer([]), transport));
   const byHand = await inMemory((transport) => serverByHand().connect(transport));

@@ -5,7 +5,7 @@ import { cpuTime, inTurns, promote, type Sample } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** What a call costs beside many that are open, against one that is alone: questions in the run store, times in the host. */
+/** The cost of a call beside many open waits, compared with none: questions in the run store, timers in the host. */
 export async function openWaits(sizes: Sizes): Promise<Row[]> {
   const { count, calls } = sizes.openWaits;
   const target = { of: 'ratio', atMost: 1.2 } as const;
@@ -31,7 +31,7 @@ type Run = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** The cost of a call from the first one to the last: what comes before, and the end of the run, do not count. */
+/** The cost of a call, measured from the first to the last one, without the start and the end of the run. */
 function between(graph: Graph, calls: number, run: Run): Sample {
   return async () => {
     let made = 0;
@@ -41,7 +41,7 @@ function between(graph: Graph, calls: number, run: Run): Sample {
     const port = portOf(async (_name, input) => {
       made += 1;
       if (made === 1) {
-        // Whatever the start has left to do is done by then.
+        // The remaining work of the start ends before that.
         await new Promise((resolve) => setImmediate(resolve));
         await new Promise((resolve) => setImmediate(resolve));
         promote();

@@ -14,7 +14,7 @@ import { cpuTime } from '../measure.js';
 /** A client of a server. */
 export interface Channel {
   readonly client: Client;
-  /** CPU time in µs of all processes that take part. */
+  /** CPU time in µs of all processes involved. */
   cpu(): number | Promise<number>;
   close(): Promise<void>;
 }
@@ -48,7 +48,11 @@ export async function overHttp(serve: Serve): Promise<Channel> {
   return { client, cpu: cpuTime, close };
 }
 
-/** A server in a process of its own, over stdio. @param program see `stdio-server.ts`. */
+/**
+ * A server in a separate process, over stdio.
+ *
+ * @param program see `stdio-server.ts`.
+ */
 export async function overStdio(program: string, args: readonly string[]): Promise<Channel> {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const flags = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs'];
@@ -57,7 +61,7 @@ export async function overStdio(program: string, args: readonly string[]): Promi
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  // Both ends of stdio speak in lines alike.
+  // Both ends of stdio read and write lines.
   const client = await connected(new StdioServerTransport(child.stdout as Readable, child.stdin as Writable));
   const cpu = async (): Promise<number> => cpuTime() + (await cpuOf(child));
   const close = async (): Promise<void> => {
@@ -76,7 +80,7 @@ function cpuOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** Tells the process that started this one its CPU time, whenever it asks. */
+/** Sends the CPU time of this process to its parent process on request. */
 export function tellCpuTime(): void {
   process.on('message', () => process.send?.(cpuTime()));
 }

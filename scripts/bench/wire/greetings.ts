@@ -3,7 +3,7 @@ import { createServer, type StepwrightServer } from 'stepwright/runtime';
 import { Greet } from '../../../examples/greeting/greet.tool.js';
 import { registry } from '../../../generated/greeting.registry.js';
 
-/** A workflow that greets a person so many times, with a cheap tool. */
+/** A workflow that greets a person a number of times, with a cheap tool. */
 export function greetings(count: number): SequentialBuilder {
   let builder = sequential(`greetings-${count}`, 'greet a person').argument('name', 'Whom to greet', true);
   for (let place = 0; place < count; place += 1) {
@@ -12,12 +12,12 @@ export function greetings(count: number): SequentialBuilder {
   return builder;
 }
 
-/** A server with such workflows beside the registry of the example. */
+/** A server with such workflows, and the registry of the example. */
 export function greetingServer(counts: readonly number[]): StepwrightServer {
   return createServer(registry, { workflows: counts.map((count) => greetings(count).build()) });
 }
 
-/** What is asked of each server. */
+/** The request to each server. */
 export function greetingRequest(count: number) {
   return { name: `greetings-${count}`, arguments: { name: 'Ada' } };
 }

@@ -3,6 +3,6 @@ import { registry } from '../../../generated/greeting.registry.js';
 import { tellCpuTime } from './channels.js';
 import { greetings } from './greetings.js';
 
-// Our server as a program of its own; its argument is the number of steps of its prompt.
+// The server of stepwright, as a program. Its argument is the number of steps of its prompt.
 tellCpuTime();
 await serve(registry, { workflows: [greetings(Number(process.argv[2])).build()] });
