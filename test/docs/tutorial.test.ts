@@ -45,7 +45,7 @@ function linkPackage(modules: string, name: string): void {
   symlinkSync(`${ROOT}node_modules/${name}`, join(modules, name), 'junction');
 }
 
-test('the tutorial installs the package where packing it leaves it', () => {
+test('the tutorial installs the file that `npm pack` writes', () => {
   const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     encoding: 'utf8',

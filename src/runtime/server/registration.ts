@@ -1,7 +1,7 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
-import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import { graphErrors } from '../../formats/builder/diagnostic-errors.js';
+import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
 import type { SchemaFault } from '../../formats/json-schema/pattern.js';
 import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
