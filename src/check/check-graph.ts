@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
-import { planOf, type WorkflowPlan } from '../plan/plan.js';
+import { planOf } from '../plan/compile.js';
+import type { WorkflowPlan } from '../plan/plan.js';
 import { checkBranches } from './branches.js';
 import { checkCalls } from './calls.js';
 import { checkConstructs } from './constructs.js';

@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { cyclesIn } from '../plan/cycles.js';
+import { cyclesIn } from '../plan/edges.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { placeOfNode, relatedPlace } from './places.js';
 

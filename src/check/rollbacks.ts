@@ -2,8 +2,7 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
-import { rollsBack } from '../plan/compensations.js';
-import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { type PlannedNode, rollsBack, type WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode, relatedPlace } from './places.js';
 import { reachableFrom } from './workflows.js';

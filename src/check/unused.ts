@@ -4,7 +4,7 @@ import type { Node } from '../graph/model.js';
 import { expressionsOf } from '../graph/node-expressions.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
-import { readersOf } from '../plan/readers.js';
+import { readersOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
 import { placeOfNode } from './places.js';
 

@@ -1,24 +1,71 @@
+import { hashGraph } from '../graph/canonical.js';
 import { DEFAULT_MAX_CONCURRENCY } from '../graph/defaults.js';
+import { references } from '../graph/expression/references.js';
 import type { Graph } from '../graph/model.js';
-import { nodesOf } from '../graph/node-expressions.js';
-import { plannedCompensations } from './compensations.js';
-import { stuckIn } from './cycles.js';
-import { addEdges } from './edges.js';
-import { type PlanFault, planFailures } from './fault.js';
-import { addJumps } from './jumps.js';
-import {
-  type MutableNode,
-  type MutableWorkflow,
-  NONE,
-  planNodes,
-  type Surroundings,
-} from './mutable-plan.js';
-import type { Plan } from './plan.js';
-import { addRepetitions } from './repetitions.js';
-import { addRoutes, freeRollbacks } from './routes.js';
+import { compensationsOf, nodesOf } from '../graph/node-expressions.js';
+import { addEdges, stuckIn } from './edges.js';
+import { type PlanFault, planFailures } from './faults.js';
+import { type MutableNode, type MutableWorkflow, NONE, planNodes, type Surroundings } from './nodes.js';
+import type { Plan, PlannedCompensation, WorkflowPlan } from './plan.js';
+import { addJumps, addRepetitions, addRoutes, freeRollbacks } from './routes.js';
+import { visibleIn } from './visibility.js';
+
+/** More plans than this are not kept for graphs that are equal to one that was seen before. */
+const MAX_SHARED = 1_000;
+
+const byGraph = new WeakMap<Graph, Plan>();
+const byHash = new Map<string, Plan>();
+
+/**
+ * The plan of a graph, made once per graph object. A graph must not change afterwards.
+ *
+ * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan from now on, whose
+ *   `graph` is the first of them: they differ in the places they were written at, if at all. To be given before a run
+ *   of the graph begins.
+ */
+export function planOf(graph: Graph, hash?: string): Plan {
+  const shared = hash === undefined ? undefined : byHash.get(hash);
+  const plan = shared ?? byGraph.get(graph) ?? new CompiledPlan(graph, hash);
+  byGraph.set(graph, plan);
+  if (hash !== undefined) share(plan, hash);
+  return plan;
+}
+
+/** Keeps a plan for equal graphs; the one that was not asked for the longest time goes. */
+function share(plan: Plan, hash: string): void {
+  byHash.delete(hash);
+  byHash.set(hash, plan);
+  if (byHash.size <= MAX_SHARED) return;
+  const [oldest] = byHash.keys();
+  if (oldest !== undefined) byHash.delete(oldest);
+}
+
+class CompiledPlan implements Plan {
+  readonly graph: Graph;
+  readonly main: WorkflowPlan;
+  readonly tasks: ReadonlyMap<string, WorkflowPlan>;
+  readonly maxConcurrency: number;
+  readonly fault?: PlanFault;
+  #hash: string | undefined;
+
+  constructor(graph: Graph, hash: string | undefined) {
+    const { main, tasks, maxConcurrency, fault } = compilePlan(graph);
+    this.graph = graph;
+    this.main = main;
+    this.tasks = tasks;
+    this.maxConcurrency = maxConcurrency;
+    if (fault !== undefined) this.fault = fault;
+    this.#hash = hash;
+  }
+
+  get hash(): string {
+    this.#hash ??= hashGraph(this.graph);
+    return this.#hash;
+  }
+}
 
 /** Resolves a graph and the workflows it brings along. Never throws for a graph that `parseGraph` accepts. */
-export function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {
+function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {
   const faults: PlanFault[] = [];
   const { tasks: brought = [], maxConcurrency = DEFAULT_MAX_CONCURRENCY } = graph;
   const names = new Set(brought.map(({ name }) => name));
@@ -55,6 +102,19 @@ function compileWorkflow(graph: Graph, surroundings: Surroundings): MutableWorkf
     if (stuck.length > 0) faults.push({ failure: planFailures.cycle(stuck) });
   }
   return workflow;
+}
+
+/** The calls that undo for a node, with what their inputs plainly refer to. */
+function plannedCompensations(planned: MutableNode): readonly PlannedCompensation[] {
+  const { node, compensations } = planned;
+  if (node.kind !== 'compensate' && node.compensate === undefined) return compensations;
+  return compensationsOf(node).map((compensation) => {
+    const plain = references(compensation.input).filter(
+      ({ ref, guarded }) => ref.root === 'steps' && !guarded,
+    );
+    const ids = new Set(plain.map(({ ref }) => String(ref.path[0])));
+    return { compensation, refersTo: [...ids].map((id) => visibleIn(planned.scope, id)) };
+  });
 }
 
 /** Every edge is known from one end; now from the other one as well, in declaration order. */

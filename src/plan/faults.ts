@@ -1,16 +1,91 @@
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/model.js';
-import { type PlanFailure, planFailures } from './fault.js';
-import type { Surroundings } from './mutable-plan.js';
+import type { RunTimeCode } from '../graph/run-time-codes.js';
 
-/** What cannot be run about a single node. Left out in silence it would change the meaning of the run. */
-export function faultOf(node: Node, { names }: Surroundings): PlanFailure | undefined {
+/** Why no run of a graph can begin. `code` is stable and meant for programs, `message` is one sentence for people. */
+export interface PlanFailure {
+  readonly code: RunTimeCode;
+  readonly message: string;
+}
+
+/** A fault of the graph as a whole, found before anything runs. */
+export interface PlanFault {
+  readonly failure: PlanFailure;
+  /** The node at fault, where it is one at the top. */
+  readonly node?: Node;
+}
+
+/** Every fault a plan can have, in one place. */
+export const planFailures = {
+  /** A node needs what this version does not have; running without it would mean something else. */
+  unsupported: (node: string, option: 'kind' | 'executor', value: string): PlanFailure => ({
+    code: 'E_UNSUPPORTED',
+    message: `Node '${node}' has the ${option} '${value}', which this version cannot run.`,
+  }),
+  /** A node whose failure cannot be handled says how to. */
+  onError: (node: string, kind: string): PlanFailure => ({
+    code: 'E_ON_ERROR_TYPE',
+    message: `Node '${node}' is of kind '${kind}', whose failure has no fallback: it is how the workflow ends.`,
+  }),
+  /** A node's id has characters that keys and commands are put together with. */
+  nodeId: (node: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `'${node}' is no id for a node: it is empty or has one of / [ ] # @ : in it.`,
+  }),
+  /** Two arms of one node share an id. */
+  duplicateArm: (node: string, arm: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' has two arms named '${arm}'.`,
+  }),
+  /** A node selects itself, or a node that its scope does not have. */
+  route: (node: string, target: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' leads to '${target}', which is no other node of its scope.`,
+  }),
+  /** What is to undo for a `parallel` cannot. */
+  noCompensateNode: (node: string, target: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' is undone by '${target}', which is no compensate node.`,
+  }),
+  /** A `goto` leads to no node declared before it beside it. */
+  gotoTarget: (node: string, target: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
+  }),
+  /** A node runs a workflow the graph does not bring along. */
+  unknownWorkflow: (node: string, workflow: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' runs workflow '${workflow}', which the graph does not bring along.`,
+  }),
+  /** Two nodes of one workflow share an id. */
+  duplicateNode: (node: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `The graph has two nodes named '${node}'.`,
+  }),
+  /** A node waits for one that is not there. */
+  unknownNode: (node: string, target: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' waits for '${target}', which the graph does not have.`,
+  }),
+  /** Nodes wait for each other. */
+  cycle: (nodes: readonly string[]): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `These nodes wait for each other: ${nodes.join(', ')}.`,
+  }),
+} as const;
+
+/**
+ * Why a single node cannot run. To skip such a node silently would change the meaning of the run.
+ *
+ * @param workflows names of the workflows that the graph includes.
+ */
+export function faultOf(node: Node, workflows: ReadonlySet<string>): PlanFailure | undefined {
   const { id, kind } = node;
   if (!kinds[kind].isSupported) return planFailures.unsupported(id, 'kind', kind);
   if (node.executor === 'client') return planFailures.unsupported(id, 'executor', node.executor);
   if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
     return planFailures.onError(id, kind);
-  if (kind === 'workflow' && !names.has(node.workflow))
+  if (kind === 'workflow' && !workflows.has(node.workflow))
     return planFailures.unknownWorkflow(id, node.workflow);
   if (kind !== 'parallel' && kind !== 'branch') return undefined;
   const arms = armIdsOf(node);

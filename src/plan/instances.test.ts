@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CallNode, ForeachNode, Graph } from '../graph/model.js';
+import { planOf } from './compile.js';
 import { Instances } from './instances.js';
-import { planOf } from './plan.js';
 
 const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 

@@ -23,7 +23,8 @@ import {
   read,
   step,
 } from '../runtime/engine/graph.fixture.js';
-import { type PlannedNode, planOf, type WorkflowPlan } from './plan.js';
+import { planOf } from './compile.js';
+import type { PlannedNode, WorkflowPlan } from './plan.js';
 
 /** The ids of the nodes of which something holds. */
 function which({ nodes }: WorkflowPlan, holds: (node: PlannedNode) => boolean): string[] {

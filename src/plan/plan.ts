@@ -1,9 +1,7 @@
-import { hashGraph } from '../graph/canonical.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { SupportedKind } from '../graph/kinds/kinds.js';
-import type { Compensation, Graph, Node, Retry } from '../graph/model.js';
-import { compilePlan } from './compile.js';
-import type { PlanFault } from './fault.js';
+import type { Compensation, Graph, Node, ParallelNode, Retry } from '../graph/model.js';
+import type { PlanFault } from './faults.js';
 
 /** The kinds of node this engine runs. */
 export type RunnableNode = Extract<Node, { kind: SupportedKind }>;
@@ -114,56 +112,7 @@ export interface PlannedNode {
   readonly rolledBackBy: readonly PlannedNode[];
 }
 
-/** More plans than this are not kept for graphs that are equal to one that was seen before. */
-const MAX_SHARED = 1_000;
-
-const byGraph = new WeakMap<Graph, Plan>();
-const byHash = new Map<string, Plan>();
-
-/**
- * The plan of a graph, made once per graph object. A graph must not change afterwards.
- *
- * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan from now on, whose
- *   `graph` is the first of them: they differ in the places they were written at, if at all. To be given before a run
- *   of the graph begins.
- */
-export function planOf(graph: Graph, hash?: string): Plan {
-  const shared = hash === undefined ? undefined : byHash.get(hash);
-  const plan = shared ?? byGraph.get(graph) ?? new CompiledPlan(graph, hash);
-  byGraph.set(graph, plan);
-  if (hash !== undefined) share(plan, hash);
-  return plan;
-}
-
-/** Keeps a plan for equal graphs; the one that was not asked for the longest time goes. */
-function share(plan: Plan, hash: string): void {
-  byHash.delete(hash);
-  byHash.set(hash, plan);
-  if (byHash.size <= MAX_SHARED) return;
-  const [oldest] = byHash.keys();
-  if (oldest !== undefined) byHash.delete(oldest);
-}
-
-class CompiledPlan implements Plan {
-  readonly graph: Graph;
-  readonly main: WorkflowPlan;
-  readonly tasks: ReadonlyMap<string, WorkflowPlan>;
-  readonly maxConcurrency: number;
-  readonly fault?: PlanFault;
-  #hash: string | undefined;
-
-  constructor(graph: Graph, hash: string | undefined) {
-    const { main, tasks, maxConcurrency, fault } = compilePlan(graph);
-    this.graph = graph;
-    this.main = main;
-    this.tasks = tasks;
-    this.maxConcurrency = maxConcurrency;
-    if (fault !== undefined) this.fault = fault;
-    this.#hash = hash;
-  }
-
-  get hash(): string {
-    this.#hash ??= hashGraph(this.graph);
-    return this.#hash;
-  }
+/** Whether a node undoes the effects of its branches when one of them fails. */
+export function rollsBack(node: Node): node is ParallelNode {
+  return node.kind === 'parallel' && node.onPartialFailure === 'rollback';
 }

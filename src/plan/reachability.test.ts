@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { body, branch, foreach } from '../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../runtime/engine/graph.fixture.js';
-import { type PlannedNode, planOf } from './plan.js';
+import { planOf } from './compile.js';
+import type { PlannedNode } from './plan.js';
 import {
   endOf,
   followersOf,

@@ -1,6 +1,6 @@
-import type { Node } from '../graph/model.js';
-import { type PlanFault, planFailures } from './fault.js';
-import type { MutableNode } from './mutable-plan.js';
+import type { GotoNode, Node } from '../graph/model.js';
+import { type PlanFault, planFailures } from './faults.js';
+import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow } from './nodes.js';
 import type { PlannedNode } from './plan.js';
 
 /** A way from a node to another one of its scope that it may select. */
@@ -86,4 +86,59 @@ function undoneBy(planned: MutableNode): readonly MutableNode[] {
 /** Whether a node is what another one, a `parallel`, rolls back by. */
 function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
   return router.node.kind === 'parallel' && router.node.compensateNode === id;
+}
+
+/**
+ * A `goto` waits for everything from its target up to itself, and everything behind it that waits for one of those
+ * waits for it as well: else it would have run on what is about to start over. [Q14]
+ */
+export function addJumps(planned: MutableNode, { id, target }: GotoNode, faults: PlanFault[]): void {
+  const { scope, index } = planned;
+  const from = scope.workflow.byId.get(target);
+  if (from === undefined || from.scope !== scope || from.index >= index) {
+    faults.push({ failure: planFailures.gotoTarget(id, target) });
+    return;
+  }
+  const slice = scope.nodes.slice(from.index, index);
+  planned.slice = slice;
+  planned.orders = [...new Set([...planned.orders, ...slice])];
+  const members = new Set(slice);
+  for (const later of scope.nodes.slice(index + 1)) {
+    const isRouted = later.routers.some((router) => members.has(router));
+    // One that was not selected must not be given up before the last turn of the loop.
+    if (isRouted) later.routers = [...new Set([...later.routers, planned])];
+    if (isRouted || later.orders.some((before) => members.has(before))) {
+      later.orders = [...new Set([...later.orders, planned])];
+    }
+  }
+}
+
+/** Marks what may run more than once: what jumps start over, and the workflows that such nodes run. */
+export function addRepetitions(main: MutableWorkflow, tasks: ReadonlyMap<string, MutableWorkflow>): void {
+  const workflows = [main, ...tasks.values()];
+  for (const { nodes } of workflows) for (const planned of nodes) markJump(planned);
+  const open = workflows.flatMap(({ nodes }) => nodes.filter(({ node }) => node.kind === 'workflow'));
+  for (let caller = open.pop(); caller !== undefined; caller = open.pop()) {
+    const { node, mayStartOver } = caller;
+    const called = node.kind === 'workflow' ? tasks.get(node.workflow) : undefined;
+    const isRepeatable = caller.isRepeatable || isRepeated(caller);
+    for (const inside of called?.nodes ?? []) {
+      if ((inside.isRepeatable || !isRepeatable) && (inside.mayStartOver || !mayStartOver)) continue;
+      inside.isRepeatable ||= isRepeatable;
+      inside.mayStartOver ||= mayStartOver;
+      if (inside.node.kind === 'workflow') open.push(inside);
+    }
+  }
+}
+
+function markJump(planned: MutableNode): void {
+  if (planned.node.kind !== 'goto') return;
+  for (const each of [...planned.slice, planned]) markStartedOver(each);
+}
+
+function markStartedOver(planned: MutableNode): void {
+  if (planned.mayStartOver) return;
+  planned.mayStartOver = true;
+  const mark = ({ nodes }: MutableScope): void => nodes.forEach(markStartedOver);
+  planned.parts.forEach(mark);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { body, foreach, item, required, runs, withTasks } from '../runtime/engine/constructs.fixture.js';
 import { call, graph, input, step } from '../runtime/engine/graph.fixture.js';
-import { planOf } from './plan.js';
+import { planOf } from './compile.js';
 import { secretsOf } from './secrets.js';
 
 const none = (): readonly string[] => [];

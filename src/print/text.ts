@@ -3,7 +3,8 @@ import { inlineText } from '../graph/expression/inline.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
-import { type PlannedNode, planOf, type ScopePlan } from '../plan/plan.js';
+import { planOf } from '../plan/compile.js';
+import type { PlannedNode, ScopePlan } from '../plan/plan.js';
 import {
   describeAttempts,
   describeFallback,

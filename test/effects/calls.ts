@@ -1,5 +1,5 @@
 import type { Graph, Node } from '../../src/graph/model.js';
-import { parseNodeKey } from '../../src/plan/node-key.js';
+import { parseNodeKey } from '../../src/plan/instances.js';
 import { scopesIn, undoneBy, withInner } from '../oracle/walk.js';
 
 /** The tools of a graph and its tasks, those that undo included. */

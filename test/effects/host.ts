@@ -1,5 +1,5 @@
 import type { Graph } from '../../src/graph/model.js';
-import { planOf } from '../../src/plan/plan.js';
+import { planOf } from '../../src/plan/compile.js';
 import type { Advance, Command, Event, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
 import { type Remains, remainsOf } from '../../src/runtime/engine/read.js';
 import { restore, snapshot } from '../../src/runtime/engine/snapshot.js';

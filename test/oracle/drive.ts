@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
-import { type Plan, planOf } from '../../src/plan/plan.js';
+import { planOf } from '../../src/plan/compile.js';
+import type { Plan } from '../../src/plan/plan.js';
 import type {
   Advance,
   Command,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { planOf } from '../../src/plan/plan.js';
+import { planOf } from '../../src/plan/compile.js';
 import type { Event } from '../../src/runtime/engine/contract.js';
 import { commandOf } from '../../src/runtime/engine/read.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';

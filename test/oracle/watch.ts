@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
-import { parseNodeKey } from '../../src/plan/node-key.js';
-import { planOf } from '../../src/plan/plan.js';
+import { planOf } from '../../src/plan/compile.js';
+import { parseNodeKey } from '../../src/plan/instances.js';
 import type {
   Advance,
   Change,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
 import type { Compensation, Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { ask, body, foreach, item, undo } from './constructs.fixture.js';
 import type { Advance, Event, Row, RunState } from './contract.js';
 import { advance, start } from './engine.js';

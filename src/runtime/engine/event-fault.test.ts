@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { eventFault } from './event-fault.js';
 import { call, chain, done, graph, Run, step } from './graph.fixture.js';
 import { outstanding } from './read.js';

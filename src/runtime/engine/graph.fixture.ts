@@ -10,7 +10,8 @@ import type {
   Retry,
   ReturnNode,
 } from '../../graph/model.js';
-import { type Plan, planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
+import type { Plan } from '../../plan/plan.js';
 import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
 import { advance, start } from './engine.js';
 import { commandOf, commandsOf, nodeRecord, type Remains, remainsOf } from './read.js';

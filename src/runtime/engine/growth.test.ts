@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { back, body, branch, compensate, foreach, undo } from './constructs.fixture.js';
 import type { Event } from './contract.js';
 import { advance, start } from './engine.js';

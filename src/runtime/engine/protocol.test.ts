@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, hashGraph } from '../../graph/canonical.js';
 import type { CallNode, Graph, Node } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { ask, wait } from './constructs.fixture.js';
 import type { Event, RunState } from './contract.js';
 import { advance, start } from './engine.js';

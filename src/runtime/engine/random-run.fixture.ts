@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import type { Advance, Command, Event, RunState } from './contract.js';
 import { advance, start } from './engine.js';
 import { snapshot } from './snapshot.js';

@@ -1,8 +1,6 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
-import { rollsBack } from '../../plan/compensations.js';
-import type { ScopeAddress, WorkflowInstance } from '../../plan/instances.js';
-import { nodeKey } from '../../plan/node-key.js';
-import type { PlannedNode, ScopePlan } from '../../plan/plan.js';
+import { nodeKey, type ScopeAddress, type WorkflowInstance } from '../../plan/instances.js';
+import { type PlannedNode, rollsBack, type ScopePlan } from '../../plan/plan.js';
 import type { Failure, NodeStatus, OwedCommand, SkipReason } from './events.js';
 import type { CommandRow, ContainerRow, NodeRow, ScopeRow, SelectionReason } from './rows.js';
 import type { Draft, Entry, Tracked } from './tables.js';

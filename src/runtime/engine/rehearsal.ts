@@ -11,7 +11,7 @@ import type {
   ResourceNode,
 } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
-import { ANY_ITEM } from '../../plan/node-key.js';
+import { ANY_ITEM } from '../../plan/instances.js';
 import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';

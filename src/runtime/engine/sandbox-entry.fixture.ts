@@ -1,4 +1,4 @@
-export { planOf } from '../../plan/plan.js';
+export { planOf } from '../../plan/compile.js';
 export { advance, start } from './engine.js';
 export { outstanding } from './read.js';
 export { snapshot } from './snapshot.js';

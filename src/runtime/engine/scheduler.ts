@@ -3,7 +3,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import type { Graph, JoinRule } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
-import type { PlanFault } from '../../plan/fault.js';
+import type { PlanFault } from '../../plan/faults.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { failForGood } from './attempt.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { advance, start } from './engine.js';
 import { call, graph, Run } from './graph.fixture.js';
 import { foldRows, restore } from './snapshot.js';

@@ -1,6 +1,5 @@
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
-import { findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
-import { ANY_ITEM } from '../../plan/node-key.js';
+import { ANY_ITEM, findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';

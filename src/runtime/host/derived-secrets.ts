@@ -4,8 +4,9 @@ import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../gra
 import { workOf } from '../../graph/kinds/kinds.js';
 import type { Compensation, Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/node-expressions.js';
+import { planOf } from '../../plan/compile.js';
 import { Instances, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
-import { type Plan, planOf } from '../../plan/plan.js';
+import type { Plan } from '../../plan/plan.js';
 import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from '../../plan/secret-flow.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { Evaluation, errorOf } from '../engine/evaluation.js';

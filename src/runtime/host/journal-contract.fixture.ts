@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import type { Event } from '../engine/contract.js';
 import { advance, start } from '../engine/engine.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { start } from '../engine/engine.js';
 import { call, chain, done, graph, step } from '../engine/graph.fixture.js';
 import { journalContract } from './journal-contract.fixture.js';

@@ -1,6 +1,6 @@
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import type { Change, RunState, RunStatus } from '../engine/contract.js';
 import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
 import {

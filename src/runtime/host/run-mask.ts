@@ -1,8 +1,8 @@
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { CallNode, Compensation, Graph, Node } from '../../graph/model.js';
+import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { planOf } from '../../plan/plan.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import type { Action, Command, Fact, RunState } from '../engine/contract.js';
 import type { NotUndone } from '../engine/read.js';

@@ -1,6 +1,6 @@
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph, ResourceRef } from '../../graph/model.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { failedAtStart } from '../engine/engine.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';

@@ -12,7 +12,7 @@ import type { Graph, Input } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/node-expressions.js';
 import { parseGraph } from '../../graph/schema.js';
-import { planOf } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
 import { schemaProblems } from '../tools/check-input.js';
 import type { FunctionEntry, Registry } from '../tools/registry.js';
 import { standardSchema } from '../tools/toolset.js';

@@ -6,9 +6,8 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value }
 import type { Graph } from '../../graph/model.js';
 import { valueExpressions } from '../../graph/node-expressions.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
-import { rollsBack } from '../../plan/compensations.js';
-import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { ANY_ITEM } from '../../plan/node-key.js';
+import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
+import { rollsBack } from '../../plan/plan.js';
 import type { Command, Event, Fact, RunState } from '../engine/contract.js';
 import { advance, start } from '../engine/engine.js';
 import { type Evaluated, Evaluation } from '../engine/evaluation.js';

@@ -1,8 +1,7 @@
 import { references } from '../../graph/expression/references.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
-import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { ANY_ITEM } from '../../plan/node-key.js';
+import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import { answerSchema } from '../engine/nodes/wait.js';
 import type { RunMask } from '../host/run-mask.js';

@@ -13,8 +13,7 @@ import type {
   Node,
   ResourceNode,
 } from '../../graph/model.js';
-import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { ANY_ITEM } from '../../plan/node-key.js';
+import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { givenTo } from '../engine/rehearsal.js';

@@ -1,6 +1,7 @@
 import type { Graph } from '../../graph/model.js';
-import { nodeKey, parseNodeKey } from '../../plan/node-key.js';
-import { type Plan, type PlannedNode, planOf, type ScopePlan } from '../../plan/plan.js';
+import { planOf } from '../../plan/compile.js';
+import { nodeKey, parseNodeKey } from '../../plan/instances.js';
+import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { isListed } from './step-status.js';

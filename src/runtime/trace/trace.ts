@@ -1,7 +1,8 @@
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { type PlannedNode, planOf } from '../../plan/plan.js';
+import type { PlannedNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, RunState, SkipReason } from '../engine/contract.js';
 import { type Remains, remainsOf } from '../engine/read.js';

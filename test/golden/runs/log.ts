@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../../src/graph/canonical.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
-import { planOf } from '../../../src/plan/plan.js';
+import { planOf } from '../../../src/plan/compile.js';
 import type { Advance, Event, Row, RunState, StartIds } from '../../../src/runtime/engine/contract.js';
 import { remainsOf } from '../../../src/runtime/engine/read.js';
 import { foldRows, restore } from '../../../src/runtime/engine/snapshot.js';

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
-import { planOf } from '../../../src/plan/plan.js';
+import { planOf } from '../../../src/plan/compile.js';
 import type { Advance, Command, Event, OwedCommand, RunState } from '../../../src/runtime/engine/contract.js';
 import { RunMask } from '../../../src/runtime/host/run-mask.js';
 import type { HandOffCall, PromptTrace } from '../../../src/runtime/trace/messages.js';

@@ -1,5 +1,5 @@
 import type { Graph } from '../../../graph/model.js';
-import { planOf } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
 import type { RunState } from '../../engine/contract.js';
 import { restore } from '../../engine/snapshot.js';
 import {

@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
-import { type Plan, planOf } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
+import type { Plan } from '../../../plan/plan.js';
 import type { Advance, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import { commandOf, outstanding } from '../../engine/read.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { planOf } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
 import { again, call, chain, graph } from '../../engine/graph.fixture.js';
 import { remainsOf } from '../../engine/read.js';
 import type { ToolOutcome } from '../../tools/port.js';

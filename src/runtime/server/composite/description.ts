@@ -3,8 +3,8 @@ import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Graph, Input, Node } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
 import { clipText } from '../../../graph/unprintable.js';
-import { rollsBack } from '../../../plan/compensations.js';
-import { type PlannedNode, planOf, type ScopePlan } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
+import { type PlannedNode, rollsBack, type ScopePlan } from '../../../plan/plan.js';
 import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 

@@ -8,7 +8,7 @@ import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/node-expressions.js';
-import { planOf } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
 import type { RunnableWorkflow } from '../listings.js';

@@ -1,7 +1,7 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../../graph/model.js';
-import { planOf } from '../../../plan/plan.js';
+import { planOf } from '../../../plan/compile.js';
 import type { Action, Event, Fact, Failure, RunState } from '../../engine/contract.js';
 import { remainsOf } from '../../engine/read.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';

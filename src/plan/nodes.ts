@@ -2,11 +2,16 @@ import { isFailFast } from '../graph/defaults.js';
 import { workOf } from '../graph/kinds/kinds.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/node-expressions.js';
-import { rollsBack } from './compensations.js';
-import { type PlanFault, planFailures } from './fault.js';
-import { faultOf } from './faults.js';
-import { isPlainId } from './node-key.js';
-import type { PlannedCompensation, PlannedNode, RunnableNode, ScopePlan, WorkflowPlan } from './plan.js';
+import { faultOf, type PlanFault, planFailures } from './faults.js';
+import { isPlainId } from './instances.js';
+import {
+  type PlannedCompensation,
+  type PlannedNode,
+  type RunnableNode,
+  rollsBack,
+  type ScopePlan,
+  type WorkflowPlan,
+} from './plan.js';
 
 /** Nodes that lead to none and come from none share one list: most lists of a plan are empty. */
 export const NONE: readonly never[] = [];
@@ -136,7 +141,7 @@ function checkNode(planned: MutableNode, surroundings: Surroundings): void {
   const { node, scope } = planned;
   const { faults } = surroundings;
   const { byId, duplicates } = scope.workflow;
-  const failure = faultOf(node, surroundings);
+  const failure = faultOf(node, surroundings.names);
   if (failure !== undefined) faults.push(scope.container === undefined ? { failure, node } : { failure });
   if (!isPlainId(node.id)) faults.push({ failure: planFailures.nodeId(node.id) });
   if (!byId.has(node.id)) {

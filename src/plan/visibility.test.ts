@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { body, foreach } from '../runtime/engine/constructs.fixture.js';
 import { call, graph, lit, step } from '../runtime/engine/graph.fixture.js';
-import { type PlannedNode, planOf } from './plan.js';
-import { readersOf } from './readers.js';
+import { planOf } from './compile.js';
+import type { PlannedNode } from './plan.js';
+import { readersOf } from './visibility.js';
 
 function ids(nodes: Iterable<PlannedNode>): string[] {
   return [...nodes].map(({ node: { id } }) => id);
