@@ -3,14 +3,14 @@ import { DEFAULT_MAX_CONCURRENCY } from '../graph/defaults.js';
 import { references } from '../graph/expression/references.js';
 import type { Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf } from '../graph/node-expressions.js';
-import { addEdges, stuckIn } from './edges.js';
+import { addEdges, deadlockedNodes } from './edges.js';
 import { type PlanFault, planFailures } from './faults.js';
-import { type MutableNode, type MutableWorkflow, NONE, planNodes, type Surroundings } from './nodes.js';
+import { type CompileContext, type MutableNode, type MutableWorkflow, NO_NODES, planNodes } from './nodes.js';
 import type { Plan, PlannedCompensation, WorkflowPlan } from './plan.js';
-import { addJumps, addRepetitions, addRoutes, freeRollbacks } from './routes.js';
+import { addJumps, addRoutes, dropRollbackEdges, markRepeatable } from './routes.js';
 import { visibleIn } from './visibility.js';
 
-/** More plans than this are not kept for graphs that are equal to one that was seen before. */
+/** The largest number of plans that are shared by hash. */
 const MAX_SHARED = 1_000;
 
 const byGraph = new WeakMap<Graph, Plan>();
@@ -20,8 +20,8 @@ const byHash = new Map<string, Plan>();
  * The plan of a graph, made once per graph object. A graph must not change afterwards.
  *
  * @param hash the graph's hash, where it is known. Then all graphs of this hash share one plan from now on, whose
- *   `graph` is the first of them: they differ in the places they were written at, if at all. To be given before a run
- *   of the graph begins.
+ *   `graph` is the first of them: they differ in their source locations at most. Pass it
+ *   before a run of the graph begins.
  */
 export function planOf(graph: Graph, hash?: string): Plan {
   const shared = hash === undefined ? undefined : byHash.get(hash);
@@ -31,7 +31,7 @@ export function planOf(graph: Graph, hash?: string): Plan {
   return plan;
 }
 
-/** Keeps a plan for equal graphs; the one that was not asked for the longest time goes. */
+/** Keeps a plan for equal graphs, and drops the least recently used one. */
 function share(plan: Plan, hash: string): void {
   byHash.delete(hash);
   byHash.set(hash, plan);
@@ -64,15 +64,15 @@ class CompiledPlan implements Plan {
   }
 }
 
-/** Resolves a graph and the workflows it brings along. Never throws for a graph that `parseGraph` accepts. */
+/** Resolves a graph and the workflows it includes. Never throws for a graph that `parseGraph` accepts. */
 function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {
   const faults: PlanFault[] = [];
-  const { tasks: brought = [], maxConcurrency = DEFAULT_MAX_CONCURRENCY } = graph;
-  const names = new Set(brought.map(({ name }) => name));
-  const surroundings = { faults, names, undoing: workflowsThatUndo(brought) };
-  const main = compileWorkflow(graph, surroundings);
-  const tasks = new Map(brought.map((task) => [task.name, compileWorkflow(task, surroundings)]));
-  addRepetitions(main, tasks);
+  const { tasks: included = [], maxConcurrency = DEFAULT_MAX_CONCURRENCY } = graph;
+  const names = new Set(included.map(({ name }) => name));
+  const context = { faults, names, compensating: compensatingWorkflows(included) };
+  const main = compileWorkflow(graph, context);
+  const tasks = new Map(included.map((task) => [task.name, compileWorkflow(task, context)]));
+  markRepeatable(main, tasks);
   const [fault] = faults;
   return {
     main,
@@ -82,15 +82,15 @@ function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {
   };
 }
 
-function compileWorkflow(graph: Graph, surroundings: Surroundings): MutableWorkflow {
-  const { faults } = surroundings;
-  const workflow = planNodes(graph, surroundings);
+function compileWorkflow(graph: Graph, context: CompileContext): MutableWorkflow {
+  const { faults } = context;
+  const workflow = planNodes(graph, context);
   addEdges(workflow, faults);
   for (const { nodes } of workflow.scopes) {
     for (const planned of nodes) addRoutes(planned, faults);
     for (const planned of nodes) if (planned.node.kind === 'goto') addJumps(planned, planned.node, faults);
-    turnRound(nodes);
-    freeRollbacks(nodes);
+    addReverseEdges(nodes);
+    dropRollbackEdges(nodes);
     for (const planned of nodes) {
       planned.isReadyAtStart = planned.needsSelection
         ? planned.routers.length === 0
@@ -98,13 +98,13 @@ function compileWorkflow(graph: Graph, surroundings: Surroundings): MutableWorkf
       planned.hasSelection = planned.needsSelection || planned.routes.length > 0;
       planned.compensations = plannedCompensations(planned);
     }
-    const stuck = stuckIn(nodes);
+    const stuck = deadlockedNodes(nodes);
     if (stuck.length > 0) faults.push({ failure: planFailures.cycle(stuck) });
   }
   return workflow;
 }
 
-/** The calls that undo for a node, with what their inputs plainly refer to. */
+/** The compensations of a node, with the nodes that their inputs refer to without a guard. */
 function plannedCompensations(planned: MutableNode): readonly PlannedCompensation[] {
   const { node, compensations } = planned;
   if (node.kind !== 'compensate' && node.compensate === undefined) return compensations;
@@ -117,22 +117,22 @@ function plannedCompensations(planned: MutableNode): readonly PlannedCompensatio
   });
 }
 
-/** Every edge is known from one end; now from the other one as well, in declaration order. */
-function turnRound(nodes: readonly MutableNode[]): void {
+/** Adds each edge to its other end as well, in declaration order. */
+function addReverseEdges(nodes: readonly MutableNode[]): void {
   for (const planned of nodes) {
     for (const before of planned.orders) {
-      if (before.successors === NONE) before.successors = [planned];
+      if (before.successors === NO_NODES) before.successors = [planned];
       else (before.successors as MutableNode[]).push(planned);
     }
     for (const router of planned.routers) {
-      if (router.routes === NONE) router.routes = [planned];
+      if (router.routes === NO_NODES) router.routes = [planned];
       else (router.routes as MutableNode[]).push(planned);
     }
   }
 }
 
-/** Names of the workflows in which something says how it is undone, or in one that they run. */
-function workflowsThatUndo(graphs: readonly Graph[]): ReadonlySet<string> {
+/** Names of the workflows that have a compensation, or run a workflow that has one. */
+function compensatingWorkflows(graphs: readonly Graph[]): ReadonlySet<string> {
   const found = new Set<string>();
   const callers = new Map<string, string[]>();
   const open: string[] = [];

@@ -2,30 +2,31 @@ import { references } from '../graph/expression/references.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
 import { type PlanFault, planFailures } from './faults.js';
-import { type MutableNode, type MutableScope, type MutableWorkflow, NONE } from './nodes.js';
+import { type MutableNode, type MutableScope, type MutableWorkflow, NO_NODES } from './nodes.js';
 import type { PlannedNode, RunnableNode } from './plan.js';
 import { visibilityOf } from './visibility.js';
 
-/** Lists of no more nodes are searched, longer ones sorted out at the end. */
-const FEW = 8;
+/** Lists up to this length are searched for duplicates; longer ones are deduplicated at the end. */
+const SCAN_LIMIT = 8;
 
-/** What naming a step means: the join looks at it, or it only orders. The input of a call that undoes names its own. */
-type Use = 'join' | 'order' | 'undo';
+/** How a reference counts: in the join, or only in the order. The input of a compensation may name its own node. */
+type ReferenceUse = 'join' | 'order' | 'undo';
 
 /**
- * What each node waits for: `after`, and whatever it or anything inside it names in the scope it stands in. Only `after`
- * and the plain references of values count in the join. [G10]
+ * Adds the edges of each node: `after`, and each node of its scope that it or its content refers to. Only `after` and the
+ * unguarded references of values count in the join. [G10]
  */
 export function addEdges(workflow: MutableWorkflow, faults: PlanFault[]): void {
   addEdgesIn(workflow.root, faults);
-  const lists = new Lists(workflow.nodes.length);
+  const lists = new DistinctLists(workflow.nodes.length);
   for (const planned of workflow.nodes) {
     const { after, orders, joins, sources } = planned;
-    planned.after = lists.distinct(after, NONE);
+    planned.after = lists.distinct(after, NO_NODES);
     planned.orders = orders === after ? planned.after : lists.distinct(orders, planned.after);
     planned.joins = joins === after ? planned.after : lists.distinct(joins, planned.orders);
     planned.sources = sources === after ? planned.after : lists.distinct(sources, planned.orders);
-    if (collects(workflow)) planned.needs = lists.distinct([...planned.needs, ...presupposed(planned)], NONE);
+    if (collects(workflow))
+      planned.needs = lists.distinct([...planned.needs, ...conditionSources(planned)], NO_NODES);
   }
 }
 
@@ -33,9 +34,9 @@ function collects({ graph }: MutableWorkflow): boolean {
   return graph.errorStrategy?.kind === 'collect';
 }
 
-/** Makes lists of nodes that hold each node once. */
-class Lists {
-  /** By the nodes' ordinals: the last list that each of them was found in. */
+/** Removes duplicates from lists of nodes. */
+class DistinctLists {
+  /** By ordinal: the number of the last list that held the node. */
   readonly #seenIn: Int32Array;
   #count = 0;
 
@@ -43,12 +44,12 @@ class Lists {
     this.#seenIn = new Int32Array(nodes);
   }
 
-  /** The nodes of a list, each where it comes first; `known` where that holds the same. */
-  distinct(list: readonly MutableNode[], known: readonly MutableNode[]): readonly MutableNode[] {
-    if (list.length === 0) return NONE;
+  /** The list without duplicates, in its order; `existing` if that has the same nodes. */
+  distinct(list: readonly MutableNode[], existing: readonly MutableNode[]): readonly MutableNode[] {
+    if (list.length === 0) return NO_NODES;
     const once = list.length === 1 ? list : this.#once(list);
-    const isKnown = once.length === known.length && once.every((each, place) => each === known[place]);
-    return isKnown ? known : once;
+    const isSame = once.length === existing.length && once.every((each, index) => each === existing[index]);
+    return isSame ? existing : once;
   }
 
   #once(list: readonly MutableNode[]): readonly MutableNode[] {
@@ -87,7 +88,7 @@ function addAfter(planned: MutableNode, faults: PlanFault[]): void {
       faults.push({ failure: planFailures.unknownNode(node.id, id) });
     else targets.push(target);
   }
-  // Most nodes wait for nothing else: then one list serves for all.
+  // Most nodes have no other edges and share one list.
   planned.after = targets;
   planned.orders = targets;
   planned.joins = targets;
@@ -98,7 +99,7 @@ function addReferences(
   planned: MutableNode | undefined,
   scope: MutableScope,
   expr: Expr,
-  use: Use,
+  use: ReferenceUse,
   faults: PlanFault[],
 ): void {
   for (const { ref, guarded } of references(expr)) {
@@ -114,7 +115,7 @@ function addReferences(
   }
 }
 
-/** The edge of a reference runs between those that stand in one scope: the two nodes, or what they stand in. */
+/** Adds the edge of a reference between two nodes of one scope: the two nodes themselves or containers of them. */
 function addReference(
   planned: MutableNode | undefined,
   scope: MutableScope,
@@ -134,60 +135,64 @@ function addReference(
   if (collects(scope.workflow)) user.needs = added(user.needs, source, user);
 }
 
-/** A list of what a user waits for and one more. What is listed in a long list is found when all is known. */
+/** Adds a node to a list of edges. A long list may get duplicates, which `addEdges` removes. */
 function added(list: readonly MutableNode[], source: MutableNode, user: MutableNode): readonly MutableNode[] {
-  if (list.length <= FEW && list.includes(source)) return list;
+  if (list.length <= SCAN_LIMIT && list.includes(source)) return list;
   if (list === user.after || list.length === 0) return [...list, source];
   (list as MutableNode[]).push(source);
   return list;
 }
 
 /**
- * The steps whose success a condition takes for granted. To a check that ends the run these are all it names: what
- * never came is no finding.
+ * The nodes that must succeed before a condition is evaluated. For an `error` node these are all that it names: a missing
+ * value must not end the run.
  */
-function presupposed({ node, scope }: MutableNode): MutableNode[] {
+function conditionSources({ node, scope }: MutableNode): MutableNode[] {
   const { when, kind }: RunnableNode = node;
   if (when === undefined) return [];
   return references(when).flatMap(({ ref, guarded }) => {
     if (ref.root !== 'steps' || (guarded && kind !== 'error')) return [];
     const target = scope.workflow.byId.get(String(ref.path[0]));
-    return target === undefined ? [] : (holderIn(scope, target) ?? []);
+    return target === undefined ? [] : (ancestorIn(scope, target) ?? []);
   });
 }
 
-/** The node of `scope` that is `target`, or that it stands in. */
-function holderIn(scope: MutableScope, target: MutableNode): MutableNode | undefined {
+/** The node of `scope` that is `target` or contains it. */
+function ancestorIn(scope: MutableScope, target: MutableNode): MutableNode | undefined {
   let holder: MutableNode | undefined = target;
   while (holder !== undefined && holder.scope !== scope) holder = holder.scope.container;
   return holder;
 }
 
-/** Ids of the nodes no order of execution ever gets to, because they wait for each other: in order or in selection. */
-export function stuckIn(nodes: readonly MutableNode[]): string[] {
-  // Where everything waits for what is declared before it, nothing can wait for itself.
-  if (nodes.every((planned) => isBehind(planned, planned.orders) && isBehind(planned, planned.routers)))
+/** Ids of the nodes that never start because they wait for each other, in order or in selection. */
+export function deadlockedNodes(nodes: readonly MutableNode[]): string[] {
+  // Without an edge from a later declaration there is no cycle.
+  if (
+    nodes.every(
+      (planned) => isDeclaredAfter(planned, planned.orders) && isDeclaredAfter(planned, planned.routers),
+    )
+  )
     return [];
   const left = new Map<PlannedNode, Set<PlannedNode>>(
     nodes.map((planned) => [planned, new Set([...planned.orders, ...planned.routers])]),
   );
-  dropFree(left);
+  dropUnblocked(left);
   return nodes.filter((planned) => left.has(planned)).map(({ node: { id } }) => id);
 }
 
-function isBehind({ index }: MutableNode, others: readonly MutableNode[]): boolean {
+function isDeclaredAfter({ index }: MutableNode, others: readonly MutableNode[]): boolean {
   return others.every((other) => other.index < index);
 }
 
 /**
- * Cycles that share no node, each in the order of waiting, beginning with the node that was declared first.
+ * Finds disjoint cycles, each in the order of waiting from the node that is declared first.
  *
  * @param waits what each node waits for, in declaration order.
  */
 export function cyclesIn(waits: ReadonlyMap<PlannedNode, Iterable<PlannedNode>>): PlannedNode[][] {
   const left = new Map([...waits].map(([node, targets]) => [node, new Set(targets)]));
   const cycles: PlannedNode[][] = [];
-  for (dropFree(left); left.size > 0; dropFree(left)) {
+  for (dropUnblocked(left); left.size > 0; dropUnblocked(left)) {
     const cycle = cycleIn(left);
     for (const node of cycle) left.delete(node);
     cycles.push(cycle);
@@ -199,8 +204,8 @@ export function cyclesIn(waits: ReadonlyMap<PlannedNode, Iterable<PlannedNode>>)
   });
 }
 
-/** Takes out every node that waits, directly or not, for none of those that are left. */
-function dropFree(left: Map<PlannedNode, Set<PlannedNode>>): void {
+/** Removes every node that waits for no remaining node, directly or indirectly. */
+function dropUnblocked(left: Map<PlannedNode, Set<PlannedNode>>): void {
   const waiting = new Map<PlannedNode, PlannedNode[]>();
   const free: PlannedNode[] = [];
   for (const [node, targets] of left) {
@@ -222,15 +227,15 @@ function dropFree(left: Map<PlannedNode, Set<PlannedNode>>): void {
   }
 }
 
-/** Every node that is left waits for another one that is left, so that following them comes round. */
+/** A cycle. Each remaining node waits for a remaining node, so a walk along the edges meets a node twice. */
 function cycleIn(left: ReadonlyMap<PlannedNode, ReadonlySet<PlannedNode>>): PlannedNode[] {
   const path: PlannedNode[] = [];
-  const places = new Map<PlannedNode, number>();
+  const positions = new Map<PlannedNode, number>();
   let [node] = left.keys();
-  while (node !== undefined && !places.has(node)) {
-    places.set(node, path.length);
+  while (node !== undefined && !positions.has(node)) {
+    positions.set(node, path.length);
     path.push(node);
     [node] = left.get(node) ?? [];
   }
-  return path.slice(node === undefined ? 0 : places.get(node));
+  return path.slice(node === undefined ? 0 : positions.get(node));
 }

@@ -2,7 +2,7 @@ import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/model.js';
 import type { RunTimeCode } from '../graph/run-time-codes.js';
 
-/** Why no run of a graph can begin. `code` is stable and meant for programs, `message` is one sentence for people. */
+/** Why a graph cannot run. `code` is stable, for programs; `message` is one sentence, for people. */
 export interface PlanFailure {
   readonly code: RunTimeCode;
   readonly message: string;
@@ -11,58 +11,58 @@ export interface PlanFailure {
 /** A fault of the graph as a whole, found before anything runs. */
 export interface PlanFault {
   readonly failure: PlanFailure;
-  /** The node at fault, where it is one at the top. */
+  /** The node at fault, if it is at the top of the graph. */
   readonly node?: Node;
 }
 
-/** Every fault a plan can have, in one place. */
+/** Every fault of a plan. */
 export const planFailures = {
-  /** A node needs what this version does not have; running without it would mean something else. */
+  /** A node needs a feature that this version lacks; without it the graph would mean something else. */
   unsupported: (node: string, option: 'kind' | 'executor', value: string): PlanFailure => ({
     code: 'E_UNSUPPORTED',
     message: `Node '${node}' has the ${option} '${value}', which this version cannot run.`,
   }),
-  /** A node whose failure cannot be handled says how to. */
+  /** A node has `onError` although its failure cannot be handled. */
   onError: (node: string, kind: string): PlanFailure => ({
     code: 'E_ON_ERROR_TYPE',
     message: `Node '${node}' is of kind '${kind}', whose failure has no fallback: it is how the workflow ends.`,
   }),
-  /** A node's id has characters that keys and commands are put together with. */
+  /** A node's id has characters that are reserved for keys and command ids. */
   nodeId: (node: string): PlanFailure => ({
     code: 'E_GRAPH',
-    message: `'${node}' is no id for a node: it is empty or has one of / [ ] # @ : in it.`,
+    message: `'${node}' is not a valid node id: it is empty or has one of / [ ] # @ : in it.`,
   }),
   /** Two arms of one node share an id. */
   duplicateArm: (node: string, arm: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `Node '${node}' has two arms named '${arm}'.`,
   }),
-  /** A node selects itself, or a node that its scope does not have. */
+  /** A node selects itself, or a node outside its scope. */
   route: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
-    message: `Node '${node}' leads to '${target}', which is no other node of its scope.`,
+    message: `Node '${node}' leads to '${target}', which is not another node of its scope.`,
   }),
-  /** What is to undo for a `parallel` cannot. */
+  /** The `compensateNode` of a `parallel` is of another kind. */
   noCompensateNode: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
-    message: `Node '${node}' is undone by '${target}', which is no compensate node.`,
+    message: `Node '${node}' is undone by '${target}', which is not a compensate node.`,
   }),
-  /** A `goto` leads to no node declared before it beside it. */
+  /** The target of a `goto` is not an earlier node of its scope. */
   gotoTarget: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
   }),
-  /** A node runs a workflow the graph does not bring along. */
+  /** A node runs a workflow that the graph does not include. */
   unknownWorkflow: (node: string, workflow: string): PlanFailure => ({
     code: 'E_GRAPH',
-    message: `Node '${node}' runs workflow '${workflow}', which the graph does not bring along.`,
+    message: `Node '${node}' runs workflow '${workflow}', which the graph does not include.`,
   }),
   /** Two nodes of one workflow share an id. */
   duplicateNode: (node: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `The graph has two nodes named '${node}'.`,
   }),
-  /** A node waits for one that is not there. */
+  /** A node waits for a node that does not exist. */
   unknownNode: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `Node '${node}' waits for '${target}', which the graph does not have.`,

@@ -38,7 +38,7 @@ function nodeIn(instances: Instances, item: number) {
 }
 
 describe('instances', () => {
-  test('are the same for whoever asks, by place or by key', () => {
+  test('are the same by position and by key', () => {
     const instances = new Instances(planOf(graph));
     const node = nodeIn(instances, 3);
     expect(node.key).toBe('one[3]');

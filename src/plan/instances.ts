@@ -7,15 +7,15 @@ export interface KeyPart {
   readonly indices: readonly number[];
 }
 
-/** What keys and command ids are put together with, and ids therefore must not contain. */
+/** Delimiters of keys and command ids, which an id must not contain. */
 const RESERVED = /[/[\]#@:]/;
 
-/** Whether a node may have this id: one from which its key can be told again. */
+/** Whether a node may have this id: a key with it can be parsed. */
 export function isPlainId(id: string): boolean {
   return id !== '' && !RESERVED.test(id);
 }
 
-/** The index of an item that stands for all of a loop that have not begun, where a run is only tried out. */
+/** The index that represents all items of a loop that have not begun, in a rehearsal of a run. */
 export const ANY_ITEM = -1;
 
 /** The key of a node under the workflow whose keys start with `prefix`. */
@@ -25,7 +25,7 @@ export function nodeKey(prefix: string, id: string, indices: readonly number[]):
   return key;
 }
 
-/** Takes a node's key apart: the `workflow` nodes it runs under, the outermost first, then the node itself. */
+/** Parses a node's key: the `workflow` nodes that it runs under, the outermost first, then the node itself. */
 export function parseNodeKey(key: string): readonly KeyPart[] {
   return key.split('/').map((part) => {
     const [id = '', ...indices] = part.split('[');
@@ -36,32 +36,32 @@ export function parseNodeKey(key: string): readonly KeyPart[] {
 /** A workflow of a run: the one it was started on, or one that a `workflow` node runs. */
 export interface WorkflowInstance<N = NodeInstance> {
   readonly plan: WorkflowPlan;
-  /** What the keys of its nodes start with. */
+  /** The prefix of its nodes' keys. */
   readonly prefix: string;
-  /** How many workflows run each other here, this one included. */
+  /** The number of nested workflows, this one included. */
   readonly depth: number;
   /** The node that runs it. */
   readonly node?: N;
 }
 
-/** Which scope of a run it is. */
+/** The identity of a scope of a run. */
 export interface ScopeAddress<N = NodeInstance> {
   /** `/` at the top, `both:left` for a branch, `line[3]` for an item of a loop, `sub/` for the workflow of a node. */
   readonly key: string;
   readonly plan: ScopePlan;
   readonly workflow: WorkflowInstance<N>;
-  /** Of the loops around it in its workflow, the outermost first. */
+  /** The item indices of the loops around it in its workflow, the outermost first. */
   readonly indices: readonly number[];
 }
 
 /** A list of nodes of a run: with the items of the loops around it. */
 export interface ScopeInstance extends ScopeAddress {
-  /** Its place in declaration order: of each node around it the index, and which part of it comes next. */
+  /** Its position in declaration order: the index and the part of each container around it. */
   readonly order: readonly number[];
-  /** The node it is a part of, and which one. */
+  /** The node that it is a part of. `part` is the number of the part. */
   readonly container: NodeInstance | undefined;
   readonly part: number;
-  /** Its nodes by their place, as far as they were asked for. */
+  /** Its nodes by index, created on demand. */
   readonly nodes: (NodeInstance | undefined)[];
 }
 
@@ -70,7 +70,7 @@ export class NodeInstance {
   readonly key: string;
   readonly planned: PlannedNode;
   readonly scope: ScopeInstance;
-  /** Its parts, as far as they were asked for. */
+  /** Its parts, created on demand. */
   parts: (ScopeInstance | undefined)[] | undefined;
 
   constructor(key: string, planned: PlannedNode, scope: ScopeInstance) {
@@ -102,9 +102,9 @@ export function partKey(
 }
 
 /**
- * A part of a container: an arm's body, a branch, an item, or the workflow that it runs.
+ * The address of a part of a container: an arm's body, a branch, an item, or the workflow that it runs.
  *
- * @throws Error where it has no such part.
+ * @throws Error if it has no such part.
  */
 export function partAddress<
   N extends { readonly key: string; readonly planned: PlannedNode; readonly scope: ScopeAddress<N> },
@@ -135,27 +135,27 @@ export interface InstanceTree<N, S> {
   part(container: N, part: number): S;
 }
 
-/** The node of a key; none for the key of no node of this plan. */
+/** The node of a key, or `undefined` if this plan has none. */
 export function findNode<N extends { readonly key: string }, S extends ScopeAddress<N>>(
   tree: InstanceTree<N, S>,
   key: string,
 ): N | undefined {
   let top = tree.root;
   const parts = parseNodeKey(key);
-  for (const [place, { id, indices }] of parts.entries()) {
+  for (const [position, { id, indices }] of parts.entries()) {
     const planned = top.workflow.plan.byId.get(id);
     if (planned === undefined || !indices.every((index) => index >= ANY_ITEM)) return undefined;
-    const isLast = place === parts.length - 1;
+    const isLast = position === parts.length - 1;
     if (!isLast && planned.node.kind !== 'workflow') return undefined;
     const node = tree.node(findScope(tree, planned.scope, top, indices), planned);
-    // A key may have indices of loops that the node is not in, or lack some.
+    // The key may have too many or too few indices.
     if (isLast) return node.key === key ? node : undefined;
     top = tree.part(node, 0);
   }
   return undefined;
 }
 
-/** The scope of a plan in the workflow whose scope at the top is `top`. */
+/** The instance of a planned scope in the workflow whose root scope is `top`. */
 function findScope<N, S extends ScopeAddress<N>>(
   tree: InstanceTree<N, S>,
   plan: ScopePlan,
@@ -170,8 +170,8 @@ function findScope<N, S extends ScopeAddress<N>>(
 }
 
 /**
- * Finds nodes and scopes of a run. They are made from the plan and their keys alone, and hold no state: the same key gives
- * the same one.
+ * Finds nodes and scopes of a run. They derive from the plan and their keys alone and hold no state: a key has one
+ * instance.
  */
 export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
   readonly root: ScopeInstance;
@@ -209,7 +209,7 @@ export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
     return made;
   }
 
-  /** The node of a key. @throws Error for the key of no node of this plan. */
+  /** The node of a key. @throws Error if the plan has no such node. */
   find(key: string): NodeInstance {
     const node = this.#byKey.get(key) ?? findNode(this, key);
     if (node === undefined) throw new Error(`the graph has no node '${key}'`);
@@ -218,8 +218,7 @@ export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
 }
 
 /**
- * The key under which a node of `scope` sees the node `id` of its workflow; none where that is in a loop the scope is
- * not in.
+ * The key of the node `id` as a scope sees it, or `undefined` if that node is in a loop that the scope is not in.
  */
 export function visibleKey(
   { workflow, plan, indices }: Pick<ScopeAddress<unknown>, 'workflow' | 'plan' | 'indices'>,

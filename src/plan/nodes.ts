@@ -13,20 +13,20 @@ import {
   type WorkflowPlan,
 } from './plan.js';
 
-/** Nodes that lead to none and come from none share one list: most lists of a plan are empty. */
-export const NONE: readonly never[] = [];
+/** The shared empty list: most lists of a plan are empty. */
+export const NO_NODES: readonly never[] = [];
 
-/** What the workflows of one plan have in common while they are compiled. */
-export interface Surroundings {
-  /** Found so far; the first one counts. */
+/** What the workflows of one plan share while they are compiled. */
+export interface CompileContext {
+  /** The faults so far; the first one counts. */
   readonly faults: PlanFault[];
-  /** Names of the workflows that may be run. */
+  /** Names of the workflows that the graph includes. */
   readonly names: ReadonlySet<string>;
-  /** Those of them in which something says how it is undone. */
-  readonly undoing: ReadonlySet<string>;
+  /** Names of those that have a compensation. */
+  readonly compensating: ReadonlySet<string>;
 }
 
-/** A planned node whose edges are still being found. */
+/** A planned node before its edges are complete. */
 export interface MutableNode extends PlannedNode {
   readonly scope: MutableScope;
   readonly parts: MutableScope[];
@@ -49,7 +49,7 @@ export interface MutableNode extends PlannedNode {
   readonly rolledBackBy: readonly MutableNode[];
 }
 
-/** A scope whose nodes are still being found. */
+/** A scope before its nodes are complete. */
 export interface MutableScope extends ScopePlan {
   readonly workflow: MutableWorkflow;
   readonly container?: MutableNode;
@@ -60,7 +60,7 @@ export interface MutableScope extends ScopePlan {
   isUndoable: boolean;
 }
 
-/** A workflow whose nodes are still being found. */
+/** A workflow before its nodes are complete. */
 export interface MutableWorkflow extends WorkflowPlan {
   root: MutableScope;
   readonly scopes: MutableScope[];
@@ -69,8 +69,8 @@ export interface MutableWorkflow extends WorkflowPlan {
   readonly duplicates: Set<string>;
 }
 
-/** All nodes of a workflow in their scopes, without edges. What is wrong with single nodes goes to the faults. */
-export function planNodes(graph: Graph, surroundings: Surroundings): MutableWorkflow {
+/** Plans the nodes of a workflow in their scopes, without edges, and collects the faults of single nodes. */
+export function planNodes(graph: Graph, context: CompileContext): MutableWorkflow {
   const failFast = isFailFast(graph);
   const scopes: MutableScope[] = [];
   const nodes: MutableNode[] = [];
@@ -79,54 +79,54 @@ export function planNodes(graph: Graph, surroundings: Surroundings): MutableWork
   const unrooted: Omit<MutableWorkflow, 'root'> = { graph, failFast, scopes, byId, nodes, duplicates };
   const workflow = unrooted as MutableWorkflow;
   const value = graph.returns === undefined ? {} : { value: graph.returns };
-  const place = { depth: 0, loops: NONE, rolledBackBy: NONE, ...value };
-  workflow.root = planScope(workflow, graph.nodes as readonly RunnableNode[], place, surroundings);
+  const position = { depth: 0, loops: NO_NODES, rolledBackBy: NO_NODES, ...value };
+  workflow.root = planScope(workflow, graph.nodes as readonly RunnableNode[], position, context);
   return workflow;
 }
 
 function planScope(
   workflow: MutableWorkflow,
   nodes: readonly RunnableNode[],
-  place: Omit<MutableScope, 'workflow' | 'nodes' | 'isUndoable'>,
-  surroundings: Surroundings,
+  position: Omit<MutableScope, 'workflow' | 'nodes' | 'isUndoable'>,
+  context: CompileContext,
 ): MutableScope {
-  const scope: MutableScope = { workflow, ...place, nodes: [], isUndoable: false };
+  const scope: MutableScope = { workflow, ...position, nodes: [], isUndoable: false };
   workflow.scopes.push(scope);
   for (const [index, node] of nodes.entries()) {
     const planned = planNode(scope, node, index);
-    checkNode(planned, surroundings);
-    addParts(planned, surroundings);
-    scope.isUndoable ||= isUndoable(planned, surroundings);
+    checkNode(planned, context);
+    addParts(planned, context);
+    scope.isUndoable ||= isUndoable(planned, context);
   }
   return scope;
 }
 
 function planNode(scope: MutableScope, node: RunnableNode, index: number): MutableNode {
   const { workflow, container } = scope;
-  // Written out, and with each property there from the start: the engine reads planned nodes more than all else.
+  // All properties from the start, so that all nodes have one hidden class: the engine reads them most.
   const planned: MutableNode = {
     node,
     ordinal: workflow.nodes.length,
     index,
     scope,
-    parts: NONE as unknown as MutableScope[],
-    after: NONE,
-    sources: NONE,
-    orders: NONE,
-    joins: NONE,
-    needs: NONE,
-    successors: NONE,
-    selectors: NONE,
+    parts: NO_NODES as unknown as MutableScope[],
+    after: NO_NODES,
+    sources: NO_NODES,
+    orders: NO_NODES,
+    joins: NO_NODES,
+    needs: NO_NODES,
+    successors: NO_NODES,
+    selectors: NO_NODES,
     needsSelection: false,
-    routers: NONE,
-    routes: NONE,
-    slice: NONE,
+    routers: NO_NODES,
+    routes: NO_NODES,
+    slice: NO_NODES,
     retry: retryOf(node, workflow.graph),
     timeoutMs: node.timeoutMs,
     takesSlot: workOf(node) !== 'none',
     isReadyAtStart: false,
     hasSelection: false,
-    compensations: NONE,
+    compensations: NO_NODES,
     isRepeatable: container !== undefined && (container.isRepeatable || isRepeated(container)),
     mayStartOver: false,
     rolledBackBy: scope.rolledBackBy,
@@ -136,12 +136,12 @@ function planNode(scope: MutableScope, node: RunnableNode, index: number): Mutab
   return planned;
 }
 
-/** Enters a node under its id; of two with one id the first counts. */
-function checkNode(planned: MutableNode, surroundings: Surroundings): void {
+/** Registers a node by its id; the first of two duplicates counts. */
+function checkNode(planned: MutableNode, context: CompileContext): void {
   const { node, scope } = planned;
-  const { faults } = surroundings;
+  const { faults } = context;
   const { byId, duplicates } = scope.workflow;
-  const failure = faultOf(node, surroundings.names);
+  const failure = faultOf(node, context.names);
   if (failure !== undefined) faults.push(scope.container === undefined ? { failure, node } : { failure });
   if (!isPlainId(node.id)) faults.push({ failure: planFailures.nodeId(node.id) });
   if (!byId.has(node.id)) {
@@ -152,11 +152,11 @@ function checkNode(planned: MutableNode, surroundings: Surroundings): void {
   faults.push({ failure: planFailures.duplicateNode(node.id) });
 }
 
-function addParts(planned: MutableNode, surroundings: Surroundings): void {
+function addParts(planned: MutableNode, context: CompileContext): void {
   const { node, scope } = planned;
   const bodies = bodiesOf(node);
   if (bodies.length === 0) return;
-  const place = {
+  const position = {
     depth: scope.depth + 1,
     container: planned,
     loops: node.kind === 'foreach' ? [...scope.loops, planned] : scope.loops,
@@ -164,13 +164,15 @@ function addParts(planned: MutableNode, surroundings: Surroundings): void {
   };
   (planned as { parts: MutableScope[] }).parts = bodies.map(({ arm, scope: { nodes, value } }) => {
     const own = { ...(arm === undefined ? {} : { arm }), ...(value === undefined ? {} : { value }) };
-    return planScope(scope.workflow, nodes as readonly RunnableNode[], { ...place, ...own }, surroundings);
+    return planScope(scope.workflow, nodes as readonly RunnableNode[], { ...position, ...own }, context);
   });
 }
 
-function isUndoable({ node, parts }: MutableNode, { undoing }: Surroundings): boolean {
+function isUndoable({ node, parts }: MutableNode, { compensating }: CompileContext): boolean {
   if (node.compensate !== undefined) return true;
-  return (node.kind === 'workflow' && undoing.has(node.workflow)) || parts.some((part) => part.isUndoable);
+  return (
+    (node.kind === 'workflow' && compensating.has(node.workflow)) || parts.some((part) => part.isUndoable)
+  );
 }
 
 /** Whether a node may be attempted more than once. */
@@ -178,7 +180,7 @@ export function isRepeated({ retry }: MutableNode): boolean {
   return retry !== undefined && retry.extra > 0;
 }
 
-/** The error strategy stands in for calls and reads alone: everything else is repeated only where it says so. */
+/** The error strategy is the default of calls and reads alone; other nodes repeat only by their own retry. */
 function retryOf(node: RunnableNode, { errorStrategy }: Graph) {
   if (node.retry !== undefined || workOf(node) !== 'call') return node.retry;
   return errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined;

@@ -36,7 +36,7 @@ function idsOf(nodes: readonly (PlannedNode | undefined)[]): (string | undefined
 }
 
 describe('a planned node', () => {
-  test('has an ordinal that is its place in the workflow', () => {
+  test('has an ordinal that is its position in the workflow', () => {
     const nodes = [call('a'), foreach('loop', lit([]), body([call('b'), call('c')])), call('d')];
     const { main } = planOf(graph(nodes));
     expect(idsOf(main.nodes)).toEqual(['a', 'loop', 'b', 'c', 'd']);
@@ -49,7 +49,7 @@ describe('a planned node', () => {
     expect(which(planOf(graph(nodes)).main, ({ takesSlot }) => takesSlot)).toEqual(['a', 'b', 'c']);
   });
 
-  test('is due at once where it waits for nothing, or nothing can select it', () => {
+  test('is ready at once if it waits for nothing, or nothing can select it', () => {
     const nodes = [
       call('a', {}, { onError: { fallbackNode: 'c' } }),
       call('b', {}, { after: ['a'] }),
@@ -61,7 +61,7 @@ describe('a planned node', () => {
     expect(which(main, ({ hasSelection }) => hasSelection)).toEqual(['a', 'c', 'd']);
   });
 
-  test('knows what its compensations plainly refer to', () => {
+  test('has the nodes that its compensations refer to without a guard', () => {
     const undoing = undo('t', { one: step('a'), two: coalesce(step('b'), lit(1)), three: step('inside') });
     const nodes = [
       call('a', {}, { compensate: undo('u', { id: step('a', 'id') }) }),
@@ -76,7 +76,7 @@ describe('a planned node', () => {
     expect(refersTo('d')).toEqual([['a', undefined], ['a']]);
   });
 
-  test('knows the `parallel` nodes around it that roll back, the innermost first', () => {
+  test('has the `parallel` nodes around it that roll back, the innermost first', () => {
     const inner = parallel('inner', { x: body([call('deep')]) }, { onPartialFailure: 'rollback' });
     const outer = parallel('outer', { y: body([inner, call('a')]) }, { onPartialFailure: 'rollback' });
     const { byId } = planOf(graph([outer, parallel('other', { z: body([call('b')]) })])).main;
@@ -157,7 +157,7 @@ describe('what a node waits for', () => {
     expect(waits(main, 'all')).toEqual({ after: ids, sources: ids, orders: ids, joins: ids });
   });
 
-  test('orders what is read before it is declared, which is no source', () => {
+  test('orders a read of a later node, which is not a source', () => {
     const { main } = planOf(graph([call('a', { v: step('b') }), call('b')]));
     expect(waits(main, 'a')).toEqual({ after: [], sources: [], orders: ['b'], joins: ['b'] });
   });
@@ -186,7 +186,7 @@ describe('the plan of a graph with faults', () => {
     expect([...main.duplicates]).toEqual(['a']);
   });
 
-  test('tells what this version cannot run', () => {
+  test('reports what this version cannot run', () => {
     const [a] = [call('a', {}, { executor: 'client' })];
     expect(planOf(graph([a])).fault).toEqual({
       failure: {

@@ -17,7 +17,7 @@ function ids(nodes: Iterable<PlannedNode>): string[] {
 }
 
 describe('the reachability of a workflow', () => {
-  test('tells which node ends the scope of those that never start', () => {
+  test('lists the nodes that never start, with the node that ends their scope', () => {
     const { main } = planOf(graph(chain(call('a'), done('end', lit(1)), call('b'), call('c'))));
     const { endedBy } = reachabilityOf(main);
     expect([...endedBy].map(([node, end]) => `${node.node.id}: ${end.node.id}`)).toEqual([
@@ -26,7 +26,7 @@ describe('the reachability of a workflow', () => {
     ]);
   });
 
-  test('tells which nodes nothing selects that ever runs', () => {
+  test('lists the nodes whose selectors never run', () => {
     const nodes = [
       call('a', {}, { onError: { fallbackNode: 'b' } }),
       call('b'),
@@ -36,7 +36,7 @@ describe('the reachability of a workflow', () => {
     expect(ids(reachabilityOf(planOf(graph(nodes)).main).unselectable)).toEqual(['c', 'd']);
   });
 
-  test('tells which nodes may be skipped', () => {
+  test('lists the nodes that may be skipped', () => {
     const nodes = [
       call('a', {}, { when: lit(true) }),
       call('b', { v: step('a') }, { join: 'all_success' }),
@@ -54,12 +54,12 @@ describe('the order of nodes', () => {
   ).main;
   const node = (id: string) => byId.get(id) as PlannedNode;
 
-  test('tells what waits for a node, and what it waits for', () => {
+  test('lists what waits for a node, and what it waits for', () => {
     expect(ids(nodesBehind(node('b')))).toEqual(['b', 'c']);
     expect(ids(nodesBefore([node('c')]))).toEqual(['b', 'a']);
   });
 
-  test('tells what only runs when a node has succeeded', () => {
+  test('lists what only runs after the success of a node', () => {
     expect(ids(followersOf(node('a')))).toEqual(['a', 'b']);
     expect(runsAfterSkip(node('b'), node('a'))).toBe(false);
     expect(runsAfterSkip(node('c'), node('b'))).toBe(true);

@@ -3,30 +3,30 @@ import type { Node } from '../graph/model.js';
 import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
-/** Which nodes of a workflow can run, as far as that can be known before it does. */
+/** Which nodes of a workflow can run, as far as a static analysis shows. */
 export interface Reachability {
-  /** The nodes that never start, each with the one before it that always ends their scope. */
+  /** The nodes that never start, each with the earlier node that always ends their scope. */
   readonly endedBy: ReadonlyMap<PlannedNode, PlannedNode>;
-  /** The nodes that need selection and that nothing can select which ever runs. */
+  /** The nodes that need selection and whose selectors never run. */
   readonly unselectable: ReadonlySet<PlannedNode>;
-  /** The nodes that may end without a value although the run goes on. */
+  /** The nodes that may settle without a value while the run continues. */
   readonly skippable: ReadonlySet<PlannedNode>;
 }
 
-const known = new WeakMap<WorkflowPlan, Reachability>();
+const cache = new WeakMap<WorkflowPlan, Reachability>();
 
-/** The reachability of a workflow's nodes, worked out when it is first asked for. */
+/** The reachability of a workflow's nodes, computed on first use. */
 export function reachabilityOf(workflow: WorkflowPlan): Reachability {
-  const found = known.get(workflow) ?? {
+  const found = cache.get(workflow) ?? {
     endedBy: new Map(workflow.scopes.flatMap(endedIn)),
     unselectable: new Set(workflow.scopes.flatMap(unselectableIn)),
     skippable: skippableIn(workflow),
   };
-  known.set(workflow, found);
+  cache.set(workflow, found);
   return found;
 }
 
-/** In declaration order, so that what a node waits for is known before it. */
+/** Visits nodes in declaration order, after their dependencies. */
 function endedIn({ nodes }: ScopePlan): [PlannedNode, PlannedNode][] {
   const ends = new Map<PlannedNode, PlannedNode>();
   for (const planned of nodes) {
@@ -39,14 +39,14 @@ function endedIn({ nodes }: ScopePlan): [PlannedNode, PlannedNode][] {
   return [...ends];
 }
 
-/** A node that is skipped ends nothing, so every way for it to be skipped must be closed. */
+/** Whether a node runs in every run and ends its scope. One that may be skipped does not count. */
 function alwaysEnds({ node, needsSelection, scope }: PlannedNode): boolean {
   if (node.when !== undefined || !endsAlone(node)) return false;
   if (needsSelection) return false;
   return node.join === 'all_done' || (node.join === 'none_failed' && scope.workflow.failFast);
 }
 
-/** A node that only nodes select which never run themselves never runs either. */
+/** A node whose selectors never run never runs itself. */
 function unselectableIn({ nodes }: ScopePlan): PlannedNode[] {
   const idle = new Set(nodes.filter((each) => each.needsSelection));
   let before = -1;
@@ -57,7 +57,7 @@ function unselectableIn({ nodes }: ScopePlan): PlannedNode[] {
   return [...idle];
 }
 
-/** In declaration order, so that what a node waits for is known before it. */
+/** Visits nodes in declaration order, after their dependencies. */
 function skippableIn({ nodes }: WorkflowPlan): ReadonlySet<PlannedNode> {
   const skippable = new Set<PlannedNode>();
   for (const each of nodes) {
@@ -66,7 +66,7 @@ function skippableIn({ nodes }: WorkflowPlan): ReadonlySet<PlannedNode> {
   return skippable;
 }
 
-/** Whether a node may end without a value for another reason than its condition. */
+/** Whether a node may settle without a value for another reason than its condition. */
 export function maySkipWithout(planned: PlannedNode, skippable: ReadonlySet<PlannedNode>): boolean {
   const { node, joins, needsSelection } = planned;
   if (needsSelection) return true;
@@ -87,20 +87,20 @@ export function maySkipWithout(planned: PlannedNode, skippable: ReadonlySet<Plan
   }
 }
 
-/** Whether what takes over for a node lets nothing after it run. */
+/** Whether the fallback of a node always ends the scope. */
 function endsScope({ scope }: PlannedNode, fallback: string): boolean {
   const found = scope.workflow.byId.get(fallback);
   if (found === undefined || found.scope !== scope || found.node.when !== undefined) return false;
   return endsAlone(found.node);
 }
 
-/** Whether a node is there to end its scope. */
+/** Whether the kind of a node ends its scope. */
 function endsAlone({ kind }: Node): boolean {
   const { exit } = kinds[kind];
   return exit === 'failure' || exit === 'return';
 }
 
-/** A node, and those declared behind it that only run when it has succeeded. */
+/** A node, and the later nodes that only run after its success. */
 export function followersOf(target: PlannedNode): ReadonlySet<PlannedNode> {
   const sure = new Set([target]);
   for (const each of target.scope.nodes.slice(target.index + 1)) {
@@ -116,7 +116,7 @@ export function followersOf(target: PlannedNode): ReadonlySet<PlannedNode> {
   return sure;
 }
 
-/** A node, and those declared behind it that wait for it, directly or not. */
+/** A node, and the later nodes that wait for it, directly or indirectly. */
 export function nodesBehind(target: PlannedNode): ReadonlySet<PlannedNode> {
   const behind = new Set([target]);
   for (const each of target.scope.nodes.slice(target.index + 1)) {
@@ -125,7 +125,7 @@ export function nodesBehind(target: PlannedNode): ReadonlySet<PlannedNode> {
   return behind;
 }
 
-/** The nodes for which others wait, directly or not, these included. */
+/** The nodes that `targets` wait for, directly or indirectly. */
 export function nodesBefore(
   targets: readonly PlannedNode[],
   isFollowed: (source: PlannedNode) => boolean = () => true,
@@ -142,7 +142,7 @@ export function nodesBefore(
   return before;
 }
 
-/** Whether a node may run although what it waits for was skipped. */
+/** Whether a node may run although `source` was skipped. */
 export function runsAfterSkip({ node: { join }, joins }: PlannedNode, source: PlannedNode): boolean {
   if (!joins.includes(source)) return true;
   switch (join) {
@@ -159,10 +159,10 @@ export function runsAfterSkip({ node: { join }, joins }: PlannedNode, source: Pl
   }
 }
 
-/** What always becomes of the scope of a node that has run, where nothing handles it. */
+/** How a scope always ends after a node of it has run, unless it is handled. */
 export type End = 'failure' | 'return';
 
-/** How a node always ends its scope, where it does. */
+/** How a node always ends its scope, or `undefined` if it may continue. */
 export function endOf({ node, parts }: PlannedNode): End | undefined {
   if (node.onError !== undefined) return undefined;
   if (node.kind === 'branch') {

@@ -3,11 +3,11 @@ import { type PlanFault, planFailures } from './faults.js';
 import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow } from './nodes.js';
 import type { PlannedNode } from './plan.js';
 
-/** A way from a node to another one of its scope that it may select. */
+/** An edge from a node to a node of its scope that it may select. */
 export interface Route {
   readonly kind: 'goto' | 'fallbackNode' | 'compensateNode';
   readonly target: string;
-  /** For `goto`: the arm that leads there. */
+  /** For `goto`: the arm that selects the target. */
   readonly arm?: string;
 }
 
@@ -26,8 +26,8 @@ export function routesOf(node: Node): Route[] {
 }
 
 /**
- * Tells the nodes that `planned` may select. One without `after`, and every `compensate` node, needs to be selected;
- * another one has to wait until a branch that names it has settled. [G1, G2]
+ * Adds the routes of a node to their targets. A target without `after`, and every `compensate` node, needs selection;
+ * any other target waits until the branch that names it has settled. [G1, G2]
  */
 export function addRoutes(planned: MutableNode, faults: PlanFault[]): void {
   const { node, scope } = planned;
@@ -53,10 +53,10 @@ export function addRoutes(planned: MutableNode, faults: PlanFault[]): void {
 }
 
 /**
- * A `parallel` settles after the node that undoes for it, so that this node cannot wait for it, nor for anything behind
- * it. Nothing there can have happened when it rolls back.
+ * Removes the edges from a `parallel`, and from the nodes after it, to the `compensate` node that it rolls back with: the
+ * `parallel` settles after that node. None of the later nodes has run when it rolls back.
  */
-export function freeRollbacks(nodes: readonly MutableNode[]): void {
+export function dropRollbackEdges(nodes: readonly MutableNode[]): void {
   for (const planned of nodes) {
     const { node } = planned;
     if (node.kind !== 'parallel' || node.compensateNode === undefined) continue;
@@ -67,7 +67,7 @@ export function freeRollbacks(nodes: readonly MutableNode[]): void {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (behind.has(next) || next === undoes) continue;
       behind.add(next);
-      open.push(...next.successors, ...next.routes, ...undoneBy(next));
+      open.push(...next.successors, ...next.routes, ...rolledBackThrough(next));
     }
     for (const before of undoes.orders) {
       if (behind.has(before)) before.successors = before.successors.filter((each) => each !== undoes);
@@ -77,20 +77,20 @@ export function freeRollbacks(nodes: readonly MutableNode[]): void {
   }
 }
 
-/** The `parallel` nodes that may have to wait for this node, because it undoes for them. */
-function undoneBy(planned: MutableNode): readonly MutableNode[] {
+/** The `parallel` nodes that roll back with this node, and so wait for it. */
+function rolledBackThrough(planned: MutableNode): readonly MutableNode[] {
   if (planned.node.kind !== 'compensate') return [];
   return planned.routers.filter((router) => isRollbackOf(router, planned));
 }
 
-/** Whether a node is what another one, a `parallel`, rolls back by. */
+/** Whether `router` is a `parallel` that rolls back with the given node. */
 function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
   return router.node.kind === 'parallel' && router.node.compensateNode === id;
 }
 
 /**
- * A `goto` waits for everything from its target up to itself, and everything behind it that waits for one of those
- * waits for it as well: else it would have run on what is about to start over. [Q14]
+ * Adds the edges of a `goto`. It waits for the nodes from its target up to itself. Later nodes that wait for one of these
+ * wait for the `goto` as well: otherwise they would run before these restart. [Q14]
  */
 export function addJumps(planned: MutableNode, { id, target }: GotoNode, faults: PlanFault[]): void {
   const { scope, index } = planned;
@@ -105,7 +105,7 @@ export function addJumps(planned: MutableNode, { id, target }: GotoNode, faults:
   const members = new Set(slice);
   for (const later of scope.nodes.slice(index + 1)) {
     const isRouted = later.routers.some((router) => members.has(router));
-    // One that was not selected must not be given up before the last turn of the loop.
+    // A node that was not selected must not be skipped before the last iteration.
     if (isRouted) later.routers = [...new Set([...later.routers, planned])];
     if (isRouted || later.orders.some((before) => members.has(before))) {
       later.orders = [...new Set([...later.orders, planned])];
@@ -113,10 +113,10 @@ export function addJumps(planned: MutableNode, { id, target }: GotoNode, faults:
   }
 }
 
-/** Marks what may run more than once: what jumps start over, and the workflows that such nodes run. */
-export function addRepetitions(main: MutableWorkflow, tasks: ReadonlyMap<string, MutableWorkflow>): void {
+/** Marks the nodes that may run more than once: those that jumps or retries repeat, and those of the workflows they run. */
+export function markRepeatable(main: MutableWorkflow, tasks: ReadonlyMap<string, MutableWorkflow>): void {
   const workflows = [main, ...tasks.values()];
-  for (const { nodes } of workflows) for (const planned of nodes) markJump(planned);
+  for (const { nodes } of workflows) for (const planned of nodes) markRestartsOf(planned);
   const open = workflows.flatMap(({ nodes }) => nodes.filter(({ node }) => node.kind === 'workflow'));
   for (let caller = open.pop(); caller !== undefined; caller = open.pop()) {
     const { node, mayStartOver } = caller;
@@ -131,14 +131,14 @@ export function addRepetitions(main: MutableWorkflow, tasks: ReadonlyMap<string,
   }
 }
 
-function markJump(planned: MutableNode): void {
+function markRestartsOf(planned: MutableNode): void {
   if (planned.node.kind !== 'goto') return;
-  for (const each of [...planned.slice, planned]) markStartedOver(each);
+  for (const each of [...planned.slice, planned]) markRestarted(each);
 }
 
-function markStartedOver(planned: MutableNode): void {
+function markRestarted(planned: MutableNode): void {
   if (planned.mayStartOver) return;
   planned.mayStartOver = true;
-  const mark = ({ nodes }: MutableScope): void => nodes.forEach(markStartedOver);
+  const mark = ({ nodes }: MutableScope): void => nodes.forEach(markRestarted);
   planned.parts.forEach(mark);
 }

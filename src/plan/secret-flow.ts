@@ -9,11 +9,11 @@ import { entryOf, loopNamed } from './secrets.js';
 
 type Path = readonly (string | number)[];
 
-/** Names bound around an expression that stand for what derives from a secret. */
+/** Names bound around an expression whose values derive from a secret. */
 export type Locals = ReadonlySet<string>;
 export const NO_LOCALS: Locals = new Set();
 
-/** A workflow by the nodes that run it: all items of a loop around it are one. */
+/** A workflow by the nodes that run it; the items of a loop around it are not distinguished. */
 interface Frame {
   readonly id: string;
   readonly plan: WorkflowPlan;
@@ -33,25 +33,25 @@ export interface ScopePosition {
   readonly workflow: WorkflowPosition;
 }
 
-/** Where an expression stands. */
-interface Place {
+/** The scope in which an expression is evaluated. */
+interface ExpressionScope {
   readonly frame: Frame;
   readonly scope: ScopePlan;
 }
 
-/** Which inputs and values of steps are secret. */
+/** The sources of secrets: inputs and values of steps. */
 export interface SecretInputs {
   /** Of the workflow the run was started on. */
   readonly ofRun: (name: string) => boolean;
-  /** Of a workflow that it runs. Default: those that are declared so. */
+  /** Of a workflow that it runs. Default: those that are declared secret. */
   readonly ofTask?: (workflow: string, name: string) => boolean;
-  /** Of what a call or a person gives to a workflow, by the paths. Default: nothing is. */
+  /** The secret paths in the result of a call or an answer. Default: none. */
   readonly ofStep?: (workflow: string, node: string) => readonly Path[];
 }
 
 /**
- * Follows secrets through the expressions of a graph: into inputs of other workflows, items of loops, fields of the
- * state, and the values of whatever is made of these. Nothing is evaluated.
+ * Taint analysis: follows secrets through the expressions of a graph into inputs of other workflows, items of loops,
+ * fields of the state, and the values that derive from these. Evaluates nothing.
  */
 export class SecretFlow {
   readonly #plan: Plan;
@@ -59,11 +59,11 @@ export class SecretFlow {
   readonly #main: Frame;
   readonly #frames = new Map<string, Frame>();
   readonly #known = new Map<string, boolean>();
-  /** Fields of the state that hold what derives from a secret, or once did. */
+  /** Fields of the state that were written with a value that derives from a secret. */
   readonly #fields = new Set<string>();
   /** Nodes whose results must not be shown, by workflow and id. */
   readonly #hidden = new Set<string>();
-  /** Changes whenever something derives from a secret that did not before. */
+  /** Increases whenever another value becomes secret. */
   version = 0;
 
   constructor(plan: Plan, inputs: SecretInputs) {
@@ -72,29 +72,29 @@ export class SecretFlow {
     this.#main = { id: '', plan: plan.main, depth: 1 };
   }
 
-  /** Whether a secret goes into the value of an expression. */
+  /** Whether the value of an expression derives from a secret. */
   mentions(expr: Expr, at: ScopePosition, locals: Locals = NO_LOCALS): boolean {
-    return this.#mentions(expr, this.#placeOf(at), locals);
+    return this.#mentions(expr, this.#scopeOf(at), locals);
   }
 
-  /** Whether a secret goes into the value of a node, or into what stands there at a path. */
+  /** Whether the value of a node, or the part of it at a path, derives from a secret. */
   reaches(node: PlannedNode, at: ScopePosition, path: Path = []): boolean {
     return this.#reachesNode(this.#frameOf(at.workflow), node, path);
   }
 
-  /** Whether an input of the workflow at hand is secret. */
+  /** Whether an input of the workflow at this position is secret. */
   isInput(name: string, at: ScopePosition): boolean {
     return this.#reachesInput(this.#frameOf(at.workflow), name);
   }
 
-  /** A field of the state was written with what derives from a secret. */
+  /** Records that a field of the state was written with a value that derives from a secret. */
   taint(field: string): void {
     if (this.#fields.has(field)) return;
     this.#fields.add(field);
     this.#forget();
   }
 
-  /** What a call, a read or a question of this node gives may repeat a secret that no search can find. */
+  /** Records that the result of this node may repeat a secret in a form that no search finds. */
   hideResult(node: PlannedNode, at: ScopePosition): void {
     const key = nodeIn(this.#frameOf(at.workflow), node);
     if (this.#hidden.has(key)) return;
@@ -102,7 +102,7 @@ export class SecretFlow {
     this.#forget();
   }
 
-  /** Which workflow an expression belongs to, by the nodes that run it. */
+  /** The id of the workflow instance at a position. */
   frameAt(at: ScopePosition): string {
     return this.#frameOf(at.workflow).id;
   }
@@ -112,31 +112,31 @@ export class SecretFlow {
     this.version += 1;
   }
 
-  /** The inputs of the run that the value behind a reference is made of, secret ones and others. */
+  /** The inputs of the run that the value of a reference derives from, secret or not. */
   inputsBehind(ref: RefExpr, at: ScopePosition): readonly string[] {
     const found = new Set<string>();
-    this.#collect(ref, this.#placeOf(at), found, new Set());
+    this.#collectInputs(ref, this.#scopeOf(at), found, new Set());
     return [...found];
   }
 
-  #mentions(expr: Expr, place: Place, locals: Locals = NO_LOCALS): boolean {
-    return references(expr).some(({ ref }) => this.#reachesRef(ref, place, locals));
+  #mentions(expr: Expr, at: ExpressionScope, locals: Locals = NO_LOCALS): boolean {
+    return references(expr).some(({ ref }) => this.#reachesRef(ref, at, locals));
   }
 
-  #reachesRef({ root, path: [first, ...rest] }: RefExpr, place: Place, locals: Locals): boolean {
+  #reachesRef({ root, path: [first, ...rest] }: RefExpr, at: ExpressionScope, locals: Locals): boolean {
     const name = String(first);
     switch (root) {
       case 'inputs':
-        return this.#reachesInput(place.frame, name);
+        return this.#reachesInput(at.frame, name);
       case 'local':
         return locals.has(name);
       case 'state':
         return this.#fields.has(name);
       case 'item':
-        return this.#reachesItem(place, name, rest);
+        return this.#reachesItem(at, name, rest);
       case 'steps': {
-        const node = place.frame.plan.byId.get(name);
-        return node !== undefined && this.#reachesNode(place.frame, node, rest);
+        const node = at.frame.plan.byId.get(name);
+        return node !== undefined && this.#reachesNode(at.frame, node, rest);
       }
       case 'index':
       case 'error':
@@ -152,22 +152,22 @@ export class SecretFlow {
     if (caller === undefined) return this.#inputs.ofRun(name);
     const { ofTask = () => isDeclaredSecret(plan.graph.inputs, name) } = this.#inputs;
     if (ofTask(plan.graph.name, name)) return true;
-    return this.#remembered(`${frame.id}|inputs|${name}`, () => {
+    return this.#memoized(`${frame.id}|inputs|${name}`, () => {
       const { node } = caller.node;
       if (node.kind !== 'workflow') return false;
-      const given = partAt(node.input, [name]);
+      const given = valueAtPath(node.input, [name]);
       return this.#mentions(given, { frame: caller.frame, scope: caller.node.scope });
     });
   }
 
-  #reachesItem({ frame, scope }: Place, name: string, path: Path): boolean {
+  #reachesItem({ frame, scope }: ExpressionScope, name: string, path: Path): boolean {
     const loop = loopNamed(scope, name);
     if (loop?.node.kind !== 'foreach') return false;
     const { id, items } = loop.node;
-    return this.#remembered(`${frame.id}|item|${id}|${JSON.stringify(path)}`, () => {
+    return this.#memoized(`${frame.id}|item|${id}|${JSON.stringify(path)}`, () => {
       const around = { frame, scope: loop.scope };
       return itemsIn(items).some((item) =>
-        this.#mentions(item === items ? item : partAt(item, path), around),
+        this.#mentions(item === items ? item : valueAtPath(item, path), around),
       );
     });
   }
@@ -176,12 +176,12 @@ export class SecretFlow {
     if (this.#hidden.has(nodeIn(frame, planned))) return true;
     if (this.#secretPaths(frame, planned).some((secret) => overlap(secret, path))) return true;
     const key = `${frame.id}|steps|${planned.node.id}|${JSON.stringify(path)}`;
-    return this.#remembered(key, () =>
-      this.#valuesOf(frame, planned, path).some(({ expr, place }) => this.#mentions(expr, place)),
+    return this.#memoized(key, () =>
+      this.#valuesOf(frame, planned, path).some(({ expr, at }) => this.#mentions(expr, at)),
     );
   }
 
-  /** What in the value of a node is secret although nothing that is known derives it from a secret. */
+  /** The paths in the value of a node that are secret by themselves. */
   secretPathsOf(node: PlannedNode, at: ScopePosition): readonly Path[] {
     return this.#secretPaths(this.#frameOf(at.workflow), node);
   }
@@ -190,26 +190,28 @@ export class SecretFlow {
     return this.#inputs.ofStep?.(frame.plan.graph.name, node.id) ?? [];
   }
 
-  /** The expressions that the value of a node, or the part of it at a path, is made of. */
+  /** The expressions that produce the value of a node, or the part of it at a path. */
   #valuesOf(
     frame: Frame,
     planned: PlannedNode,
     path: Path,
-  ): { readonly expr: Expr; readonly place: Place }[] {
+  ): { readonly expr: Expr; readonly at: ExpressionScope }[] {
     const { node, scope, parts } = planned;
     const here = { frame, scope };
     const [key, ...rest] = path;
-    const bodies = (of: readonly ScopePlan[], at: Path) =>
+    const bodies = (of: readonly ScopePlan[], within: Path) =>
       of.flatMap((part) =>
-        part.value === undefined ? [] : [{ expr: partAt(part.value, at), place: { frame, scope: part } }],
+        part.value === undefined
+          ? []
+          : [{ expr: valueAtPath(part.value, within), at: { frame, scope: part } }],
       );
-    // What a tool or a person answers derives from nothing.
+    // Answers of tools and people derive from no expression.
     if (!hasDerivedValue(node)) return [];
     switch (node.kind) {
       case 'call':
         return [];
       case 'compute':
-        return [{ expr: node.function === undefined ? partAt(node.value, path) : node.value, place: here }];
+        return [{ expr: node.function === undefined ? valueAtPath(node.value, path) : node.value, at: here }];
       case 'branch':
         return bodies(parts, path);
       case 'foreach':
@@ -221,7 +223,7 @@ export class SecretFlow {
       case 'set':
         return node.updates
           .filter(({ field }) => key === undefined || field === String(key))
-          .map(({ value }) => ({ expr: partAt(value, rest), place: here }));
+          .map(({ value }) => ({ expr: valueAtPath(value, rest), at: here }));
       default:
         return unreachable(node);
     }
@@ -232,48 +234,48 @@ export class SecretFlow {
     if (inside === undefined || inside.depth > MAX_WORKFLOW_DEPTH) return [];
     const { root, byId, graph } = inside.plan;
     const ends = [...byId.values()].flatMap(({ node, scope }) =>
-      node.kind === 'return' ? [{ expr: partAt(node.value, path), place: { frame: inside, scope } }] : [],
+      node.kind === 'return' ? [{ expr: valueAtPath(node.value, path), at: { frame: inside, scope } }] : [],
     );
     if (graph.returns === undefined) return ends;
-    return [{ expr: partAt(graph.returns, path), place: { frame: inside, scope: root } }, ...ends];
+    return [{ expr: valueAtPath(graph.returns, path), at: { frame: inside, scope: root } }, ...ends];
   }
 
-  #collect(ref: RefExpr, place: Place, found: Set<string>, seen: Set<string>): void {
+  #collectInputs(ref: RefExpr, at: ExpressionScope, found: Set<string>, seen: Set<string>): void {
     const { root, path } = ref;
-    const { frame, scope } = place;
+    const { frame, scope } = at;
     const name = String(path[0]);
     const key = `${frame.id}|${root}|${name}`;
     if (root === 'inputs' && frame.caller === undefined) found.add(name);
     if (seen.has(key)) return;
     seen.add(key);
-    const follow = (expr: Expr, from: Place): void => {
-      for (const { ref: next } of references(expr)) this.#collect(next, from, found, seen);
+    const follow = (expr: Expr, from: ExpressionScope): void => {
+      for (const { ref: next } of references(expr)) this.#collectInputs(next, from, found, seen);
     };
     if (root === 'inputs' && frame.caller?.node.node.kind === 'workflow') {
       const { node, frame: outer } = frame.caller;
-      follow(partAt(frame.caller.node.node.input, [name]), { frame: outer, scope: node.scope });
+      follow(valueAtPath(frame.caller.node.node.input, [name]), { frame: outer, scope: node.scope });
     } else if (root === 'item') {
       const loop = loopNamed(scope, name);
       if (loop?.node.kind === 'foreach') follow(loop.node.items, { frame, scope: loop.scope });
     } else if (root === 'steps') {
       const node = frame.plan.byId.get(name);
       for (const value of node === undefined ? [] : this.#valuesOf(frame, node, [])) {
-        follow(value.expr, value.place);
+        follow(value.expr, value.at);
       }
     }
   }
 
-  #remembered(key: string, find: () => boolean): boolean {
+  #memoized(key: string, find: () => boolean): boolean {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // What waits for itself never has a value.
+    // A node in a cycle never has a value.
     this.#known.set(key, false);
     const reaches = find();
     this.#known.set(key, reaches);
     return reaches;
   }
 
-  #placeOf({ workflow, plan }: ScopePosition): Place {
+  #scopeOf({ workflow, plan }: ScopePosition): ExpressionScope {
     return { frame: this.#frameOf(workflow), scope: plan };
   }
 
@@ -298,26 +300,26 @@ function nodeIn(frame: Frame, { node }: PlannedNode): string {
   return `${frame.id}|${node.id}`;
 }
 
-/** The part of a literal object or list at a path, as far as it can be followed. */
-function partAt(expr: Expr, [key, ...rest]: Path): Expr {
+/** The part of a literal object or list at a path, as far as the literal goes. */
+function valueAtPath(expr: Expr, [key, ...rest]: Path): Expr {
   if (key === undefined) return expr;
   if (expr.kind === 'dict' && expr.entries.every((entry) => 'key' in entry)) {
     const value = entryOf(expr, String(key));
-    return value === undefined ? { kind: 'literal' } : partAt(value, rest);
+    return value === undefined ? { kind: 'literal' } : valueAtPath(value, rest);
   }
   if (expr.kind === 'list' && !expr.items.some(({ spread }) => spread)) {
     const item = expr.items[Number(key)];
-    return item === undefined ? { kind: 'literal' } : partAt(item.value, rest);
+    return item === undefined ? { kind: 'literal' } : valueAtPath(item.value, rest);
   }
   return expr;
 }
 
-/** The value of an entry, or what is poured in. */
+/** The value of an entry, or the spread value. */
 export function valueIn(entry: DictEntry): Expr {
   return 'key' in entry ? entry.value : entry.spread;
 }
 
-/** The items of a loop, as far as they are written out. */
+/** The items of a loop if they are a literal list, otherwise the whole expression. */
 function itemsIn(items: Expr): readonly Expr[] {
   if (items.kind !== 'list' || items.items.some(({ spread }) => spread)) return [items];
   return items.items.map(({ value }) => value);
@@ -327,7 +329,7 @@ function isDeclaredSecret(inputs: readonly Input[], name: string): boolean {
   return inputs.some((input) => input.name === name && input.secret === true);
 }
 
-/** Whether one path leads to the other one, or into it. */
+/** Whether one path is a prefix of the other. */
 function overlap(one: Path, other: Path): boolean {
   const shared = Math.min(one.length, other.length);
   return one.slice(0, shared).every((key, index) => String(key) === String(other[index]));

@@ -7,17 +7,17 @@ import { bindsName } from './visibility.js';
 /** The names of a tool's secret inputs. */
 export type SecretInputsOf = (tool: string) => readonly string[];
 
-/** What of a plan is secret before it runs. */
+/** The secrets of a plan that are known before it runs. */
 export interface PlanSecrets {
-  /** Whether an input of a workflow is a secret: it is declared so, or handed on to where one is wanted. */
+  /** Whether an input of a workflow is secret: declared so, or passed on to a secret input. */
   readonly has: (workflow: string, input: string) => boolean;
-  /** What of an answer, or of the result of a call, is handed on to where a secret is wanted, by its paths. */
+  /** The paths of an answer, or of a call's result, that are passed on to secret inputs. */
   readonly pathsOf: (workflow: string, node: string) => readonly RefExpr['path'][];
-  /** What calls and workflows give to secret inputs. */
+  /** The arguments of secret inputs of calls and workflows. */
   readonly given: ReadonlySet<Expr>;
   /** The declarations of secret inputs. */
   readonly inputs: readonly Input[];
-  /** Whether a run can have a secret at all, as far as the graph shows. */
+  /** Whether a run can have a secret, as far as the graph shows. */
   readonly any: boolean;
 }
 
@@ -29,16 +29,16 @@ const NONE: PlanSecrets = {
   any: false,
 };
 
-const known = new WeakMap<Plan, WeakMap<SecretInputsOf, PlanSecrets>>();
+const cache = new WeakMap<Plan, WeakMap<SecretInputsOf, PlanSecrets>>();
 
 /**
- * Finds every secret input of a plan's workflows, once for each plan and catalogue. An input that is handed on to a
- * tool's or another workflow's secret input, or whose items are, is secret as well; and so is what an answer or a result
- * has there.
+ * Finds every secret input of a plan's workflows, once for each plan and catalogue. An input that is passed on to a secret
+ * input of a tool or another workflow, as a whole or item by item, is secret as well. So is a part of an answer or a
+ * result that is passed on.
  */
 export function secretsOf(plan: Plan, inputsOf: SecretInputsOf): PlanSecrets {
-  const byCatalogue = known.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
-  known.set(plan, byCatalogue);
+  const byCatalogue = cache.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
+  cache.set(plan, byCatalogue);
   const found = byCatalogue.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
   byCatalogue.set(inputsOf, found);
   return found;
@@ -101,7 +101,7 @@ function mayHaveSecrets({ graph, nodes }: WorkflowPlan, inputsOf: SecretInputsOf
   }
 }
 
-/** The input of the workflow an expression refers to, as a whole or in part, if it does no more than that. */
+/** The workflow input that an expression reads, as a whole or in part, if it computes nothing else. */
 export function inputName(expr: Expr | undefined, scope?: ScopePlan): string | undefined {
   if (expr?.kind === 'get') return inputName(expr.of, scope);
   if (expr?.kind !== 'ref') return undefined;
@@ -111,21 +111,21 @@ export function inputName(expr: Expr | undefined, scope?: ScopePlan): string | u
   return loop?.node.kind === 'foreach' ? inputName(loop.node.items, loop.scope) : undefined;
 }
 
-/** The nearest loop around that calls its item so. */
+/** The innermost loop around a scope whose item has this name. */
 export function loopNamed({ loops }: ScopePlan, name: string): PlannedNode | undefined {
-  for (let place = loops.length - 1; place >= 0; place -= 1) {
-    const loop = loops[place];
+  for (let index = loops.length - 1; index >= 0; index -= 1) {
+    const loop = loops[index];
     if (loop !== undefined && bindsName(loop.node, 'item', name)) return loop;
   }
   return undefined;
 }
 
-/** Whether what a node gives can be a secret, and comes from outside: no yes or no. */
+/** Whether the value of a node comes from outside and can be a secret; a confirmation cannot. */
 function givesText(node: Node): boolean {
   return node.kind === 'call' || (node.kind === 'ask' && node.mode !== 'info' && node.mode !== 'confirm');
 }
 
-/** The step that an expression refers to and the path in its value, as far as it is written out. */
+/** The step that an expression refers to and the path in its value, up to the first computed key. */
 function stepPath(expr: Expr): RefExpr['path'] | readonly [] {
   if (expr.kind === 'ref') return expr.root === 'steps' ? expr.path : [];
   if (expr.kind !== 'get') return [];
@@ -139,7 +139,7 @@ function isWhole(expr: Expr): boolean {
   return expr.kind === 'ref' || (expr.kind === 'get' && expr.key.kind === 'literal' && isWhole(expr.of));
 }
 
-/** The path into the inputs of its workflow that an expression is, if it is no more than that: `card.number`. */
+/** The path into the workflow's inputs that an expression reads, if it computes nothing else: `card.number`. */
 export function inputPath(expr: Expr): RefExpr['path'] | undefined {
   if (expr.kind === 'ref') return expr.root === 'inputs' ? expr.path : undefined;
   if (expr.kind !== 'get' || expr.key.kind !== 'literal') return undefined;
@@ -150,7 +150,7 @@ export function inputPath(expr: Expr): RefExpr['path'] | undefined {
     : [...base, key];
 }
 
-/** What a literal object has under a key. */
+/** The value of a literal object under a key. */
 export function entryOf(expr: Expr, key: string): Expr | undefined {
   if (expr.kind !== 'dict') return undefined;
   let found: Expr | undefined;

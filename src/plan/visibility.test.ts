@@ -15,13 +15,13 @@ describe('the readers of a value', () => {
   const { byId } = planOf(graph(nodes, { returns: step('c') })).main;
   const node = (id: string) => byId.get(id) as PlannedNode;
 
-  test('are the nodes that name it, wherever they stand', () => {
+  test('are the nodes that name it, in any scope', () => {
     expect(ids(readersOf(node('a')).nodes)).toEqual(['in', 'b']);
     expect(ids(readersOf(node('a')).users)).toEqual(['loop', 'b']);
     expect(readersOf(node('a')).isHandedOut).toBe(false);
   });
 
-  test('are none where only the result is made of it', () => {
+  test('are none if only the result reads it', () => {
     const { nodes: readers, isHandedOut } = readersOf(node('c'));
     expect({ readers: ids(readers), isHandedOut }).toEqual({ readers: [], isHandedOut: true });
   });

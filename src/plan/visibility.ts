@@ -5,32 +5,32 @@ import type { Node } from '../graph/model.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
-/** Where something is read: by a node, or by the value of a scope when its nodes are done. */
+/** The reader of a value: a node, or the value of a scope when its nodes have settled. */
 export interface Reader {
   readonly scope: ScopePlan;
   readonly node?: PlannedNode;
 }
 
-/** What a reader can make of a node that it names. */
+/** Whether a reader can read a node that it names, and if not, why. */
 export type Visibility =
   /**
-   * The node's value may be read. `source` is the node, or what it stands in, in the reader's own scope or one around
-   * it; `user` is the reader there, or what it stands in, and missing for that scope's value.
+   * The node's value may be read. `source` is the node or its container in the innermost scope that both share; `user` is
+   * the reader or its container there, and missing if that scope's value is the reader.
    */
   | { readonly kind: 'visible'; readonly source: PlannedNode; readonly user: PlannedNode | undefined }
-  /** It stands in a loop that the reader does not stand in: there is one of it for each item. */
+  /** It is in a loop that the reader is not in: it has an instance for each item. */
   | {
       readonly kind: 'inLoop';
       readonly loop: PlannedNode;
       readonly source: PlannedNode;
       readonly user: PlannedNode | undefined;
     }
-  /** It stands in another arm of the same node: it never runs, or at a time that is not known. */
+  /** It is in another arm of the same node: it never runs, or in no defined order. */
   | { readonly kind: 'inOtherArm'; readonly of: PlannedNode; readonly arm: string };
 
 /**
- * Finds out whether a reader may read a node. It sees its own scope and those around it, and the bodies of branches and
- * parallels there, but into no loop.
+ * Finds whether a reader may read a node. A reader sees its own scope, the scopes around it, and the bodies of branches and
+ * parallels there, but not the bodies of loops.
  */
 export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
   let source = target;
@@ -38,7 +38,7 @@ export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
   let { scope } = reader;
   let loop: PlannedNode | undefined;
   let arm = '';
-  // The scope they share is the innermost one that both stand in.
+  // Ascends to the innermost scope that contains both.
   while (source.scope !== scope) {
     const outer = source.scope.depth > scope.depth ? source.scope.container : undefined;
     if (outer !== undefined) {
@@ -57,14 +57,14 @@ export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
   return { kind: 'visible', source, user };
 }
 
-/** The node of this name as the nodes of a scope see it; none where it is in a loop that the scope is not in. */
+/** The node of this name as a scope sees it; `undefined` if it is in a loop that the scope is not in. */
 export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined {
   const target = scope.workflow.byId.get(id);
   const depth = target?.scope.loops.length ?? 0;
   return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
 }
 
-/** Whether a node is the loop that a name of an item or of its index belongs to, as far as no loop inside it is. */
+/** Whether a node is a loop that binds this name to its item or index. */
 export function bindsName(node: Node, root: 'item' | 'index', name: string): boolean {
   return node.kind === 'foreach' && (root === 'item' ? node.as : node.indexAs) === name;
 }
@@ -75,7 +75,7 @@ interface NestedWorkflow {
   readonly node?: { readonly scope: { readonly workflow: NestedWorkflow } } | undefined;
 }
 
-/** What a field of the state reads as before it is written: as its workflow declares it, or the nearest one around. */
+/** The initial value of a state field: as declared by its workflow or the nearest workflow that runs it. */
 export function initialOf(workflow: NestedWorkflow, name: string): Json | undefined {
   for (
     let each: NestedWorkflow | undefined = workflow;
@@ -88,25 +88,25 @@ export function initialOf(workflow: NestedWorkflow, name: string): Json | undefi
   return undefined;
 }
 
-/** Who reads the value of a node. */
+/** The readers of a node's value. */
 export interface Readers {
-  /** The nodes that name it, in declaration order, wherever they stand. */
+  /** The nodes that name it, in any scope, in declaration order. */
   readonly nodes: ReadonlySet<PlannedNode>;
-  /** Those of its own scope that read it, or in which something does. */
+  /** The nodes of its own scope that read it or contain a reader. */
   readonly users: ReadonlySet<PlannedNode>;
-  /** Whether what a scope hands out, or what the workflow returns, is made of it. */
+  /** Whether the value of a scope or the result of the workflow reads it. */
   readonly isHandedOut: boolean;
 }
 
 const NO_READERS: Readers = { nodes: new Set(), users: new Set(), isHandedOut: false };
 
-const known = new WeakMap<WorkflowPlan, ReadonlyMap<PlannedNode, Readers>>();
+const cache = new WeakMap<WorkflowPlan, ReadonlyMap<PlannedNode, Readers>>();
 
-/** Who reads the value of a node. Found for all nodes of its workflow when it is first asked for. */
+/** The readers of a node's value, computed for all nodes of its workflow on first use. */
 export function readersOf(planned: PlannedNode): Readers {
   const { workflow } = planned.scope;
-  const found = known.get(workflow) ?? findReaders(workflow);
-  known.set(workflow, found);
+  const found = cache.get(workflow) ?? findReaders(workflow);
+  cache.set(workflow, found);
   return found.get(planned) ?? NO_READERS;
 }
 

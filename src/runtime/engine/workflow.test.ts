@@ -107,11 +107,11 @@ describe('N6: a workflow inside another', () => {
     expect(run.tables.commands['sub/a#1']).toMatchObject({ input: {} });
   });
 
-  test('one that the graph does not bring along is a fault of the graph', () => {
+  test('one that the graph does not include is a fault of the graph', () => {
     const run = new Run(graph([call('a'), sub()]));
     expect([run.commands, run.state.run.failure]).toEqual([
       [],
-      { code: 'E_GRAPH', message: "Node 'sub' runs workflow 'task', which the graph does not bring along." },
+      { code: 'E_GRAPH', message: "Node 'sub' runs workflow 'task', which the graph does not include." },
     ]);
   });
 
