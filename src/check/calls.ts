@@ -3,14 +3,16 @@ import type { DictExpr, Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Node } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
+import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
+import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
-import { keysOf } from './known.js';
-import { placeOfExpr, placeOfNode } from './places.js';
+import { locationOfExpr, locationOfNode } from './locations.js';
 import { requiredKeys, type SchemaView, stepInto, viewOf } from './schema-view.js';
-import { typeMismatch } from './type-mismatch.js';
+import { typeMismatch } from './type-compatibility.js';
 import { type Names, typeOf } from './type-of.js';
+import { keysOf } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /** Whom a step gives its input to. */
@@ -33,7 +35,7 @@ export function checkCalls(
       if (signature !== undefined)
         return checkInput(planned, { tool }, input, signature.inputSchema, plan, namesIn);
       const suggestion = nearestName(tool, environment.tools.keys());
-      return [diagnostic('SW4001', placeOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
+      return [diagnostic('SW4001', locationOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
     const undoing = compensationsOf(node).flatMap(({ tool, input }) => ofTool(tool, input));
     return [...ofCallee(planned, ofTool, plan, environment, namesIn), ...undoing];
@@ -56,7 +58,7 @@ function ofCallee(
   if (callee !== undefined)
     return checkInput(planned, { workflow: target }, node.input, inputSchemaOf(callee), plan, namesIn);
   const suggestion = nearestName(target, workflows.keys());
-  return [diagnostic('SW4026', placeOfNode(node, graph), { workflow: graph.name, target, suggestion })];
+  return [diagnostic('SW4026', locationOfNode(node, graph), { workflow: graph.name, target, suggestion })];
 }
 
 function checkInput(
@@ -67,20 +69,20 @@ function checkInput(
   { graph }: WorkflowPlan,
   namesIn: NamesIn,
 ): Diagnostic[] {
-  const source = placeOfNode(node, graph);
+  const source = locationOfNode(node, graph);
   const about = { step: node.id, ...taker };
   const view = viewOf(schema);
   const surplusOf =
     (spread: Expr) =>
     (input: string): Diagnostic =>
-      diagnostic('SW4004', placeOfExpr(spread, source), { ...about, input }, { hint: texts.pouredIn });
+      diagnostic('SW4004', locationOfExpr(spread, source), { ...about, input }, { hint: texts.pouredIn });
   const found: Diagnostic[] = [];
   for (const entry of given.entries) {
     if (!('key' in entry)) {
       found.push(...surplusKeys(entry.spread, view, namesIn(scope)).map(surplusOf(entry.spread)));
       continue;
     }
-    const place = placeOfExpr(entry.value, source);
+    const place = locationOfExpr(entry.value, source);
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
       const suggestion = nearestName(entry.key, step.known);
@@ -91,7 +93,7 @@ function checkInput(
     if (mismatch !== undefined)
       found.push(diagnostic('SW4012', place, { ...about, input: entry.key, ...mismatch }));
   }
-  const place = placeOfExpr(given, source);
+  const place = locationOfExpr(given, source);
   const missing = missingInputs(given, schema);
   return [...found, ...missing.map((input) => diagnostic('SW4003', place, { ...about, input }))];
 }
@@ -133,4 +135,35 @@ export function takenSchema(node: Node, { tools, workflows }: CheckEnvironment):
   if (node.kind !== 'workflow') return undefined;
   const callee = workflows?.get(node.workflow);
   return callee === undefined ? undefined : inputSchemaOf(callee);
+}
+
+/** SW4002 unknown resources, SW4007 URIs that are none. A resource's own URI is reported where it is declared. */
+export function checkResources({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const check = (
+    resource: string,
+    uri: unknown,
+    place: Place | undefined,
+    uriPlace: Place | undefined,
+  ): void => {
+    const registered = environment.resources.get(resource);
+    if (registered === undefined) {
+      const suggestion = nearestName(resource, environment.resources.keys());
+      found.push(diagnostic('SW4002', place, { workflow: graph.name, resource, suggestion }));
+    }
+    if (uri === undefined || uri === registered?.uri) return;
+    const why = typeof uri === 'string' ? uriFault(uri) : 'it is not text';
+    if (why !== undefined) found.push(diagnostic('SW4007', uriPlace, { uri: String(uri), why }));
+  };
+  for (const { resource, uri, source } of graph.instructions) {
+    const place = source ?? graph.source;
+    check(resource, uri, place, place);
+  }
+  for (const { node } of nodes) {
+    if (node.kind !== 'resource') continue;
+    const place = locationOfNode(node, graph);
+    const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;
+    check(node.resource, uri, place, locationOfExpr(node.uri, place));
+  }
+  return found;
 }

@@ -2,26 +2,15 @@ import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { checkBranches } from './branches.js';
-import { checkCalls } from './calls.js';
-import { checkConstructs } from './constructs.js';
-import { checkDepth } from './depth.js';
+import { checkCalls, checkResources } from './calls.js';
+import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
+import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
-import { checkNames } from './names.js';
-import { checkOrder } from './order.js';
-import { checkOutputPaths } from './outputs.js';
-import { checkRetryRanges } from './ranges.js';
-import { checkReach } from './reach.js';
-import { checkReferences } from './references.js';
-import { checkResources } from './resources.js';
-import { checkRetries } from './retries.js';
-import { checkRollbacks } from './rollbacks.js';
-import { checkRoutes } from './routes.js';
-import { checkSkipped } from './skipped.js';
-import { checkState } from './state.js';
-import { checkUnused } from './unused.js';
+import { checkNames, checkReferences, checkUnused } from './names.js';
+import { checkOutputPaths } from './output-paths.js';
+import { checkRetries, checkRollbacks } from './side-effects.js';
+import { checkSkipped } from './skipped-steps.js';
 import { namesOf } from './values.js';
-import { checkNesting } from './workflows.js';
 
 export type { CheckEnvironment, ToolSignature } from './environment.js';
 
@@ -57,7 +46,7 @@ function isOwnTask(task: string, { name }: Graph, { workflows }: CheckEnvironmen
 function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhole: boolean): Diagnostic[] {
   const namesIn = namesOf(plan, environment);
   const references = checkReferences(plan);
-  const cycles = checkOrder(plan);
+  const cycles = checkCycles(plan);
   return [
     ...checkNames(plan),
     ...checkDepth(plan),
@@ -74,7 +63,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkRetryRanges(plan),
     ...checkRetries(plan, environment),
     ...checkBranches(plan, namesIn),
-    ...checkReach(plan, cycles.length > 0),
+    ...checkReachability(plan, cycles.length > 0),
     ...checkSkipped(plan, environment),
     // A name that means nothing may have been meant for what seems unused.
     ...(isWhole && references.length === 0 ? checkUnused(plan, environment) : []),

@@ -1,12 +1,23 @@
+import { canonicalExpr, canonicalJson } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { childrenOf } from '../graph/expression/children.js';
 import { textsOf } from '../graph/expression/texts.js';
+import type { Expr } from '../graph/expression/tree.js';
+import type { Json } from '../graph/json.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import type { AskNode, ForeachNode } from '../graph/model.js';
+import { between, type Range, wholeNumber } from '../graph/kinds/ranges.js';
+import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
+import type { AskNode, BranchNode, ForeachNode, Retry } from '../graph/model.js';
+import { expressionsOf } from '../graph/node-expressions.js';
+import type { Place } from '../graph/place.js';
+import { nearestName } from '../graph/suggest.js';
+import { unreachable } from '../graph/unreachable.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { itemOf, typesOf } from './known.js';
-import { placeOfExpr, placeOfNode } from './places.js';
-import { describeTypes } from './type-mismatch.js';
+import { locationOfExpr, locationOfNode } from './locations.js';
+import { viewOf } from './schema-view.js';
+import { describeTypes, schemaMismatch, typeMismatch } from './type-compatibility.js';
 import { type Names, typeOf } from './type-of.js';
+import { itemOf, typesOf, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
@@ -16,19 +27,19 @@ import type { NamesIn } from './values.js';
  */
 export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return nodes.flatMap(({ node, scope }) => {
-    const place = placeOfNode(node, graph);
+    const place = locationOfNode(node, graph);
     const own = kindOf(node)
       .faults(node)
-      .map(({ code, params, at }) => diagnostic(code, placeOfExpr(at, place), params));
+      .map(({ code, params, at }) => diagnostic(code, locationOfExpr(at, place), params));
     if (node.kind === 'foreach') {
       const actual = noList(node, namesIn(scope));
       if (actual !== undefined)
-        own.push(diagnostic('SW4029', placeOfExpr(node.items, place), { step: node.id, actual }));
+        own.push(diagnostic('SW4029', locationOfExpr(node.items, place), { step: node.id, actual }));
     }
     if (node.kind === 'ask') {
       const problem = problemOfOptions(node, namesIn(scope));
       if (problem !== undefined)
-        own.push(diagnostic('SW4030', placeOfExpr(node.options, place), { step: node.id, problem }));
+        own.push(diagnostic('SW4030', locationOfExpr(node.options, place), { step: node.id, problem }));
     }
     return own;
   });
@@ -54,4 +65,245 @@ function problemOfOptions({ options }: AskNode, names: Names): string | undefine
   const items = typesOf(itemOf(known));
   if (items === undefined || items.size === 0 || items.has('string')) return undefined;
   return `are no texts, but each is ${describeTypes(items)}`;
+}
+
+const DELAY: Range = {
+  ...between(0, MAX_RETRY_DELAY_MS),
+  text: `from 0 to ${MAX_RETRY_DELAY_MS} (milliseconds)`,
+};
+
+/** SW4015: numbers of retries out of their range. Those of a kind of node are among its own rules. */
+export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
+  const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
+  const ofGraph = strategy === undefined ? [] : checkRetry(strategy, 'the error strategy', graph.source);
+  const ofNodes = nodes.flatMap(({ node }) =>
+    node.retry === undefined
+      ? []
+      : checkRetry(node.retry, `step \`${node.id}\``, locationOfNode(node, graph)),
+  );
+  return [...ofGraph, ...ofNodes];
+}
+
+function checkRetry(
+  { extra, delayMs, capMs, jitter }: Retry,
+  what: string,
+  place: Place | undefined,
+): Diagnostic[] {
+  const check = (option: string, value: number, { text, holds }: Range): Diagnostic[] =>
+    holds(value) ? [] : [diagnostic('SW4015', place, { what, option, range: text, value })];
+  return [
+    ...check('attempts', extra + 1, wholeNumber(1, MAX_ATTEMPTS)),
+    ...check('delayMs', delayMs, DELAY),
+    ...check('capMs', capMs, DELAY),
+    ...check('jitter', jitter, between(0, 1)),
+  ];
+}
+
+/** SW9016: expressions that the evaluator refuses for their depth, each once. */
+export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
+  const ofNodes = nodes.flatMap(({ node }) =>
+    expressionsOf(node).map((expr) => ({ expr, place: locationOfNode(node, graph) })),
+  );
+  const ofScopes = scopes.flatMap(({ value, container }) =>
+    value === undefined
+      ? []
+      : [
+          {
+            expr: value,
+            place: container === undefined ? graph.source : locationOfNode(container.node, graph),
+          },
+        ],
+  );
+  return [...ofNodes, ...ofScopes].flatMap(({ expr, place }) => {
+    const deep = firstTooDeep(expr);
+    if (deep === undefined) return [];
+    return [diagnostic('SW9016', locationOfExpr(deep, place), { limit: MAX_EXPRESSION_DEPTH })];
+  });
+}
+
+/** The outermost part at a depth that the evaluator does not enter. */
+function firstTooDeep(root: Expr): Expr | undefined {
+  const open: [expr: Expr, depth: number][] = [[root, 0]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [expr, depth] = next;
+    if (depth >= MAX_EXPRESSION_DEPTH) return expr;
+    for (const child of childrenOf(expr)) open.push([child.expr, depth + 1]);
+  }
+  return undefined;
+}
+
+/** More values than this are not listed. */
+const MAX_LISTED = 5;
+
+/** SW4022 branches that may find no case, SW4023 cases that are never taken. */
+export function checkBranches({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+  return nodes.flatMap(({ node, scope }) => {
+    if (node.kind !== 'branch') return [];
+    const place = locationOfNode(node, graph);
+    const names = namesIn(scope);
+    const never = [...shadowedCases(node), ...impossibleCases(node, names)].map(({ when, ...params }) =>
+      diagnostic('SW4023', locationOfExpr(when, place), { step: node.id, ...params }),
+    );
+    const left = node.else === undefined ? leftOut(node, names) : undefined;
+    if (left === undefined) return never;
+    const values = left.length === 0 ? undefined : listed(left);
+    return [...never, diagnostic('SW4022', place, { step: node.id, values })];
+  });
+}
+
+/** A case that is never taken, and why. */
+interface Never {
+  readonly arm: string;
+  /** The case that is taken in its place. */
+  readonly first?: string;
+  /** The values it asks for, which never come. */
+  readonly values?: string;
+  readonly when: Expr;
+}
+
+/** Cases whose condition, or every value they ask for, has been asked for before. */
+function shadowedCases({ cases }: BranchNode): Never[] {
+  const conditions = new Map<string, string>();
+  const values = new Map<string, string>();
+  const shadowed: Never[] = [];
+  for (const { id, when } of cases) {
+    const condition = canonicalExpr(when);
+    const question = questionOf(when);
+    const asked = question?.values.map((value) => `${question.plan} ${canonicalJson(value)}`) ?? [];
+    const isAsked = asked.length > 0 && asked.every((each) => values.has(each));
+    const first = conditions.get(condition) ?? (isAsked ? values.get(asked[0] ?? '') : undefined);
+    if (first !== undefined) shadowed.push({ arm: id, first, when });
+    if (!conditions.has(condition)) conditions.set(condition, id);
+    for (const each of asked) if (!values.has(each)) values.set(each, id);
+  }
+  return shadowed;
+}
+
+/** Cases that ask for nothing but values there never are. */
+function impossibleCases({ cases }: BranchNode, names: Names): Never[] {
+  return cases.flatMap(({ id, when }) => {
+    const question = questionOf(when);
+    const possible = question && valuesIn(typeOf(question.of, names));
+    if (question === undefined || possible === undefined) return [];
+    const known = new Set(possible.map(canonicalJson));
+    if (question.values.some((value) => known.has(canonicalJson(value)))) return [];
+    return [{ arm: id, values: question.values.map(quoted).join(' or '), when }];
+  });
+}
+
+/**
+ * The values no case is for, as far as they can be told; empty where they cannot. Nothing where there are none: one of
+ * the cases always holds, or each value of what they all ask about has one.
+ */
+function leftOut({ cases }: BranchNode, names: Names): readonly Json[] | undefined {
+  if (cases.some(({ when }) => when.kind === 'literal' && when.value === true)) return undefined;
+  const questions = cases.map(({ when }) => questionOf(when));
+  const [first] = questions;
+  if (first === undefined || questions.some((each) => each?.plan !== first.plan)) return [];
+  const possible = valuesIn(typeOf(first.of, names));
+  if (possible === undefined) return [];
+  const taken = new Set(questions.flatMap((each) => each?.values ?? []).map(canonicalJson));
+  const left = possible.filter((value) => !taken.has(canonicalJson(value)));
+  return left.length === 0 ? undefined : left;
+}
+
+/** A condition that asks whether something is one of some values. */
+interface Question {
+  readonly of: Expr;
+  /** The canonical JSON of `of`. */
+  readonly plan: string;
+  readonly values: readonly Json[];
+}
+
+function questionOf(when: Expr): Question | undefined {
+  if (when.kind === 'or') {
+    const parts = when.items.map(questionOf);
+    const [first] = parts;
+    if (first === undefined || parts.some((part) => part?.plan !== first.plan)) return undefined;
+    return { ...first, values: parts.flatMap((part) => part?.values ?? []) };
+  }
+  if (when.kind !== 'compare' || when.ops.length !== 1) return undefined;
+  const [link] = when.ops;
+  if (link === undefined || !['eq.strict', 'eq.deep'].includes(link.op)) return undefined;
+  const [of, literal] = when.left.kind === 'literal' ? [link.right, when.left] : [when.left, link.right];
+  if (literal.kind !== 'literal' || literal.value === undefined) return undefined;
+  return { of, plan: canonicalExpr(of), values: [literal.value] };
+}
+
+/** Every value there may be, where they can be told. */
+function valuesIn(known: ValueType): readonly Json[] | undefined {
+  switch (known.kind) {
+    case 'schema':
+      return known.view.shapes === 'unknown' ? undefined : allOf(known.view.shapes.map(valuesOfShape));
+    case 'types':
+      return allOf([...known.types].map((type) => valuesOfShape({ type })));
+    case 'union':
+      return allOf([...known.of].map(valuesIn));
+    case 'unknown':
+    case 'list':
+    case 'dict':
+      return undefined;
+    default:
+      return unreachable(known);
+  }
+}
+
+function valuesOfShape(shape: { readonly [key: string]: Json }): readonly Json[] | undefined {
+  if (shape.const !== undefined) return [shape.const];
+  if (Array.isArray(shape.enum)) return shape.enum as readonly Json[];
+  if (shape.type === 'boolean') return [false, true];
+  return shape.type === 'null' ? [null] : undefined;
+}
+
+function allOf(parts: readonly (readonly Json[] | undefined)[]): readonly Json[] | undefined {
+  return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
+}
+
+function listed(values: readonly Json[]): string {
+  const shown = values.slice(0, MAX_LISTED).map(quoted);
+  const more = values.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function quoted(value: Json): string {
+  return `\`${canonicalJson(value)}\``;
+}
+
+/**
+ * SW4031 fields of the state that are written or listed and not there, SW4012 values of a type that cannot fit, SW4035
+ * first values that do not fit.
+ */
+export function checkState(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+  return [...checkInitials(plan), ...checkUses(plan, namesIn)];
+}
+
+function checkInitials({ graph }: WorkflowPlan): Diagnostic[] {
+  return (graph.state ?? []).flatMap(({ name, schema, initial, source = graph.source }) => {
+    const problem = initial === undefined ? undefined : schemaMismatch(initial, viewOf(schema));
+    return problem === undefined ? [] : [diagnostic('SW4035', source, { field: name, problem })];
+  });
+}
+
+function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+  const fields = new Map(graph.state?.map(({ name, schema }) => [name, schema]));
+  return nodes.flatMap(({ node, scope }) => {
+    const source = locationOfNode(node, graph);
+    const unknown = (field: string, place = source): Diagnostic =>
+      diagnostic('SW4031', place, {
+        workflow: graph.name,
+        field,
+        suggestion: nearestName(field, fields.keys()),
+      });
+    const listed = (node.reads ?? []).filter((field) => !fields.has(field)).map((field) => unknown(field));
+    if (node.kind !== 'set') return listed;
+    const written = node.updates.flatMap(({ field, value }) => {
+      const place = locationOfExpr(value, source);
+      const schema = fields.get(field);
+      if (schema === undefined) return [unknown(field, place)];
+      const mismatch = typeMismatch(value, viewOf(schema), namesIn(scope));
+      if (mismatch === undefined) return [];
+      return [diagnostic('SW4012', place, { step: node.id, input: field, ...mismatch })];
+    });
+    return [...listed, ...written];
+  });
 }

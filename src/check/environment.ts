@@ -1,3 +1,4 @@
+import { workflowsIn } from '../graph/bundle.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { ToolEffects } from '../graph/tool-safety.js';
@@ -27,4 +28,25 @@ export function withTasks(environment: CheckEnvironment, { tasks }: Graph): Chec
     ...(environment.workflows ?? []),
   ]);
   return { ...environment, workflows };
+}
+
+/** The workflows that nodes run, directly or not. */
+export function reachableFrom(
+  part: Pick<Graph, 'nodes'>,
+  { workflows }: CheckEnvironment,
+): {
+  readonly graphs: readonly Graph[];
+  /** False where some of them are not known. */
+  readonly isWhole: boolean;
+} {
+  const graphs = new Map<string, Graph | undefined>();
+  const open = [...workflowsIn(part)];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (graphs.has(name)) continue;
+    const graph = workflows?.get(name);
+    graphs.set(name, graph);
+    if (graph !== undefined) open.push(...workflowsIn(graph));
+  }
+  const known = [...graphs.values()].filter((graph) => graph !== undefined);
+  return { graphs: known, isWhole: known.length === graphs.size };
 }

@@ -1,10 +1,18 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { ForeachNode } from '../graph/model.js';
+import { references, unboundLocals } from '../graph/expression/references.js';
+import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import { ERROR_FIELDS } from '../graph/failure-code.js';
+import type { ForeachNode, Node } from '../graph/model.js';
 import { isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
+import { expressionsOf, fallbackValue } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
+import { nearestName } from '../graph/suggest.js';
+import { toolSafetyOf } from '../graph/tool-safety.js';
 import { armIdsOf } from '../plan/faults.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
-import { placeOfNode, relatedPlace } from './places.js';
+import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
+import type { CheckEnvironment } from './environment.js';
+import { locationOfExpr, locationOfNode, relatedLocation } from './locations.js';
 
 /**
  * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 two arms of one name,
@@ -26,7 +34,7 @@ function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
   for (const { name, description, source } of graph.inputs) {
     const place = source ?? graph.source;
     if (seen.has(name)) {
-      const related = relatedPlace('first bound here', seen.get(name));
+      const related = relatedLocation('first bound here', seen.get(name));
       found.push(diagnostic('SW1008', place, { field: name }, { related }));
       continue;
     }
@@ -43,7 +51,7 @@ function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
   return (graph.state ?? []).flatMap(({ name, source }) => {
     const place = source ?? graph.source;
     if (seen.has(name)) {
-      const related = relatedPlace('first bound here', seen.get(name));
+      const related = relatedLocation('first bound here', seen.get(name));
       return [diagnostic('SW1008', place, { field: name }, { related })];
     }
     seen.set(name, place);
@@ -61,10 +69,10 @@ function checkSteps(plan: WorkflowPlan): Diagnostic[] {
 
 function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnostic[] {
   const { node } = planned;
-  const place = placeOfNode(node, graph);
+  const place = locationOfNode(node, graph);
   const first = byId.get(node.id);
   if (first !== undefined && first !== planned) {
-    const related = relatedPlace('first used here', first.node.source);
+    const related = relatedLocation('first used here', first.node.source);
     return [diagnostic('SW4009', place, { id: node.id }, { related })];
   }
   if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, place)];
@@ -74,12 +82,12 @@ function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnosti
 function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
   const arms = armIdsOf(node);
   const twice = new Set(arms.filter((arm, index) => arms.indexOf(arm) < index));
-  return [...twice].map((arm) => diagnostic('SW4016', placeOfNode(node, graph), { step: node.id, arm }));
+  return [...twice].map((arm) => diagnostic('SW4016', locationOfNode(node, graph), { step: node.id, arm }));
 }
 
 function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
   if (node.kind !== 'foreach') return [];
-  const place = placeOfNode(node, graph);
+  const place = locationOfNode(node, graph);
   const names = namesOfLoop(node);
   const bad = names.flatMap((name) => nameFault('step', name, place, 'item'));
   const taken = [...scope.loops].reverse().flatMap(({ node: outer }) => {
@@ -111,4 +119,183 @@ function nameFault(
 ): Diagnostic[] {
   if (isValidName(kind, name)) return [];
   return [diagnostic('SW1002', place, { kind: called, name, rule: NAME_RULES[kind].source })];
+}
+
+/**
+ * SW3001 unknown bindings, items and local names, SW3002 undeclared arguments, SW3004 steps that are bound after their
+ * use, SW3012 failures named where there is none, SW4018 steps that stand where they cannot be read, SW4031 unknown
+ * fields of the state, SW4033 fields that a step does not say it reads.
+ */
+export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
+  const { graph } = plan;
+  const ofNodes = plan.nodes.flatMap((planned) => {
+    const { node, scope } = planned;
+    const source = locationOfNode(node, graph);
+    const fallback = fallbackValue(node);
+    const takesOver = planned.selectors.some((router) => isFallbackOf(node.id, router.node));
+    return expressionsOf(node).flatMap((expr) =>
+      checkExpression(plan, expr, { scope, node: planned }, source, takesOver || expr === fallback),
+    );
+  });
+  const ofScopes = plan.scopes.flatMap((scope) => {
+    if (scope.value === undefined) return [];
+    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
+    return checkExpression(plan, scope.value, { scope }, source, false);
+  });
+  return [...ofNodes, ...ofScopes];
+}
+
+function isFallbackOf(id: string, { onError }: Node): boolean {
+  return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
+}
+
+function checkExpression(
+  plan: WorkflowPlan,
+  expr: Expr,
+  reader: Reader,
+  source: Place | undefined,
+  knowsError: boolean,
+): Diagnostic[] {
+  const refs = references(expr).map(({ ref }) => ref);
+  const unbound = unboundLocals(expr).map((ref) =>
+    diagnostic('SW3001', locationOfExpr(ref, source), { name: String(ref.path[0]) }),
+  );
+  return [
+    ...refs.flatMap((ref) => checkReference(plan, ref, reader, locationOfExpr(ref, source), knowsError)),
+    ...unbound,
+  ];
+}
+
+function checkReference(
+  plan: WorkflowPlan,
+  { root, path }: RefExpr,
+  reader: Reader,
+  place: Place | undefined,
+  knowsError: boolean,
+): Diagnostic[] {
+  const name = String(path[0]);
+  switch (root) {
+    case 'inputs': {
+      const known = plan.graph.inputs.map((input) => input.name);
+      if (known.includes(name)) return [];
+      return [diagnostic('SW3002', place, { name, suggestion: nearestName(name, known) })];
+    }
+    case 'steps':
+      return checkStepReference(plan, name, reader, place);
+    case 'state':
+      return checkFieldReference(plan, name, reader, place);
+    case 'item':
+    case 'index': {
+      const known = reader.scope.loops.flatMap(({ node }) => {
+        if (node.kind !== 'foreach') return [];
+        return (root === 'item' ? node.as : node.indexAs) ?? [];
+      });
+      if (known.includes(name)) return [];
+      return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, known) })];
+    }
+    case 'error': {
+      const step = (reader.node ?? reader.scope.container)?.node.id ?? 'output';
+      if (!knowsError) return [diagnostic('SW3012', place, { step })];
+      if (ERROR_FIELDS.includes(name)) return [];
+      const suggestion = nearestName(name, ERROR_FIELDS);
+      return [diagnostic('SW3001', place, { name: `error.${name}`, suggestion })];
+    }
+    case 'local':
+    case 'run':
+      return [];
+    default:
+      return root satisfies never;
+  }
+}
+
+function checkStepReference(
+  plan: WorkflowPlan,
+  name: string,
+  reader: Reader,
+  place: Place | undefined,
+): Diagnostic[] {
+  const target = plan.byId.get(name);
+  if (target === undefined) {
+    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, plan.byId.keys()) })];
+  }
+  if (plan.duplicates.has(name)) return [];
+  const visible = visibilityOf(target, reader);
+  const related = relatedLocation('bound here', target.node.source);
+  switch (visible.kind) {
+    case 'visible': {
+      const { source, user } = visible;
+      if (user === undefined || source.index <= user.index) return [];
+      const step = reader.node?.node.id ?? user.node.id;
+      return [diagnostic('SW3004', place, { name, step }, { related: name === step ? [] : related })];
+    }
+    case 'inLoop': {
+      const loop = visible.loop.node.id;
+      const hint = `let the loop hand it out, and read it from \`${loop}\``;
+      return [diagnostic('SW4018', place, { name, where: `loop \`${loop}\`` }, { related, hint })];
+    }
+    case 'inOtherArm': {
+      const where = `arm \`${visible.arm}\` of step \`${visible.of.node.id}\``;
+      const hint = `read it behind \`${visible.of.node.id}\``;
+      return [diagnostic('SW4018', place, { name, where }, { related, hint })];
+    }
+    default:
+      return visible satisfies never;
+  }
+}
+
+function checkFieldReference(
+  { graph }: WorkflowPlan,
+  field: string,
+  reader: Reader,
+  place: Place | undefined,
+): Diagnostic[] {
+  const known = (graph.state ?? []).map(({ name }) => name);
+  if (!known.includes(field)) {
+    return [
+      diagnostic('SW4031', place, { workflow: graph.name, field, suggestion: nearestName(field, known) }),
+    ];
+  }
+  const node = reader.node?.node;
+  if (node?.reads === undefined || node.reads.includes(field)) return [];
+  return [diagnostic('SW4033', place, { step: node.id, field })];
+}
+
+/**
+ * SW3010 steps whose only purpose is a value that nothing uses, SW3011 arguments that nothing uses. A call that may
+ * have an effect is never idle. Nor is one that only reads, or a resource, where the workflow does not say what it
+ * returns, or where the step has guidance: then its result is there to be read in the conversation.
+ */
+export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes, scopes, byId } = plan;
+  if (nodes.length === 0) return [];
+  const values = scopes.flatMap(({ value }) => value ?? []);
+  const returns = graph.returns !== undefined || nodes.some(({ node }) => node.kind === 'return');
+  const idle = nodes.flatMap(({ node }) => {
+    const what = isRead(byId.get(node.id)) ? undefined : purposeOf(node, returns, environment);
+    if (what === undefined) return [];
+    return [diagnostic('SW3010', locationOfNode(node, graph), { step: node.id, what })];
+  });
+  const everything = [...nodes.flatMap(({ node }) => expressionsOf(node)), ...values];
+  const refs = everything.flatMap(references).filter(({ ref }) => ref.root === 'inputs');
+  const inputs = new Set(refs.map(({ ref }) => String(ref.path[0])));
+  const unread = graph.inputs
+    .filter(({ name }) => !inputs.has(name))
+    .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));
+  return [...unread, ...idle];
+}
+
+/** Of two steps with one id, which is SW4009, the first one counts. */
+function isRead(planned: PlannedNode | undefined): boolean {
+  const readers = planned && readersOf(planned);
+  return readers !== undefined && (readers.isHandedOut || readers.nodes.size > 0);
+}
+
+/** What a step is for, where that is its value alone. */
+function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): string | undefined {
+  if (node.kind === 'compute') return 'computes a value';
+  if (!returns || node.guidance !== undefined) return undefined;
+  if (node.kind === 'resource') return `reads \`${node.resource}\``;
+  const tool = node.kind === 'call' ? tools.get(node.tool) : undefined;
+  if (tool === undefined || node.kind !== 'call' || toolSafetyOf(tool) !== 'readOnly') return undefined;
+  return `calls \`${node.tool}\`, which changes nothing`;
 }

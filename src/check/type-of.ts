@@ -3,27 +3,27 @@ import { type DataPath, dataPath } from '../graph/expression/paths.js';
 import { references } from '../graph/expression/references.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
 import { unreachable } from '../graph/unreachable.js';
+import { type Fact, follow, formsThat, narrowingOf } from './narrowing.js';
 import {
   ABSENT,
   alternativesOf,
-  either,
   itemOf,
-  type Known,
   ofJson,
   ofTypes,
   read,
   typesOf,
   UNKNOWN,
-} from './known.js';
-import { type Fact, follow, formsThat, narrowingOf } from './narrow.js';
+  unionOf,
+  type ValueType,
+} from './value-type.js';
 
 /** What is known of the values that references start from. */
 export interface Names {
-  readonly inputs: (name: string) => Known;
-  readonly state: (name: string) => Known;
-  readonly steps: (name: string) => Known;
+  readonly inputs: (name: string) => ValueType;
+  readonly state: (name: string) => ValueType;
+  readonly steps: (name: string) => ValueType;
   /** The items of the loops around. */
-  readonly item: (name: string) => Known;
+  readonly item: (name: string) => ValueType;
   /** The conditions that hold, or do not, where the expression is evaluated. Default: none is known. */
   readonly given?: readonly Fact[];
   /** Whether what a path starts from is asked for by a condition that is not written around its readers. */
@@ -35,14 +35,14 @@ export function where(names: Names, test: Expr, holds: boolean): Names {
   return { ...names, given: [...(names.given ?? []), { test, holds }] };
 }
 
-export type Locals = ReadonlyMap<string, Known>;
+export type Locals = ReadonlyMap<string, ValueType>;
 
 /**
  * What is known of an expression's value where it has one. Any value may be absent besides: that it is, is said only of
  * what is never anything else.
  */
-export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Known {
-  const inside = (part: Expr): Known => typeOf(part, names, locals);
+export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): ValueType {
+  const inside = (part: Expr): ValueType => typeOf(part, names, locals);
   switch (expr.kind) {
     case 'literal':
       return expr.value === undefined ? ABSENT : ofJson(expr.value);
@@ -65,7 +65,7 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
       return ofTypes('boolean');
     case 'and':
     case 'or':
-      return either(
+      return unionOf(
         ...expr.items.map((item, index) =>
           typeOf(item, after(names, expr.items.slice(0, index), expr.kind === 'and'), locals),
         ),
@@ -75,14 +75,14 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Kn
     case 'negate':
       return ofTypes('number');
     case 'conditional':
-      return either(
+      return unionOf(
         typeOf(expr.then, where(names, expr.test, true), locals),
         expr.else === undefined ? ABSENT : typeOf(expr.else, where(names, expr.test, false), locals),
       );
     case 'list':
       return {
         kind: 'list',
-        item: either(
+        item: unionOf(
           ...expr.items.map(({ value, spread }) => (spread ? itemOf(inside(value)) : inside(value))),
         ),
       };
@@ -117,7 +117,7 @@ export function followed(path: DataPath, names: Names, locals: Locals): ReturnTy
   return follow(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
 }
 
-function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): Known {
+function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): ValueType {
   switch (root) {
     case 'inputs':
       return names.inputs(name);
@@ -140,18 +140,18 @@ function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Local
   }
 }
 
-function typeOfGet(expr: GetExpr, inside: (part: Expr) => Known): Known {
+function typeOfGet(expr: GetExpr, inside: (part: Expr) => ValueType): ValueType {
   const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
   return typeof key === 'string' || typeof key === 'number' ? readOrAbsent(inside(expr.of), key) : UNKNOWN;
 }
 
-function readOrAbsent(known: Known, key: string | number): Known {
+function readOrAbsent(known: ValueType, key: string | number): ValueType {
   const step = read(known, key);
   return step.kind === 'found' ? step.known : ABSENT;
 }
 
-function typeOfDict(expr: DictExpr, inside: (part: Expr) => Known): Known {
-  const entries = new Map<string, Known>();
+function typeOfDict(expr: DictExpr, inside: (part: Expr) => ValueType): ValueType {
+  const entries = new Map<string, ValueType>();
   let isOpen = false;
   for (const entry of expr.entries) {
     if ('key' in entry) {
@@ -162,17 +162,17 @@ function typeOfDict(expr: DictExpr, inside: (part: Expr) => Known): Known {
     if (poured.kind !== 'dict' || poured.isOpen) isOpen = true;
     // What is poured in may be absent, and so may each entry of it.
     else
-      for (const [key, value] of poured.entries) entries.set(key, either(value, entries.get(key) ?? value));
+      for (const [key, value] of poured.entries) entries.set(key, unionOf(value, entries.get(key) ?? value));
   }
   return { kind: 'dict', entries, isOpen };
 }
 
-function typeOfCall(expr: CallExpr, names: Names, locals: Locals): Known {
+function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   const result = expressionFunctions.get(expr.fn)?.result;
   // A graph with a function that there is not is refused.
   if (result === undefined) return UNKNOWN;
   if (result !== 'first argument') return RESULTS[result];
-  const known = either(
+  const known = unionOf(
     ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
   );
   // An author who claims a type knows which of the forms it is.
@@ -180,13 +180,13 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): Known {
   return isClaimed ? UNKNOWN : known;
 }
 
-const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, Known>> = {
+const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, ValueType>> = {
   boolean: ofTypes('boolean'),
   text: ofTypes('string'),
   'list of texts': { kind: 'list', item: ofTypes('string') },
 };
 
-function typeOfEach(expr: EachExpr, names: Names, locals: Locals): Known {
+function typeOfEach(expr: EachExpr, names: Names, locals: Locals): ValueType {
   const items = typeOf(expr.in, names, locals);
   const item = itemOf(items);
   switch (expr.mode) {
@@ -201,7 +201,7 @@ function typeOfEach(expr: EachExpr, names: Names, locals: Locals): Known {
     case 'filter':
       return { kind: 'list', item: formsThat(item, expr.as, expr.body) };
     case 'find':
-      return either(formsThat(item, expr.as, expr.body), ABSENT);
+      return unionOf(formsThat(item, expr.as, expr.body), ABSENT);
     case 'some':
     case 'every':
       return ofTypes('boolean');

@@ -5,16 +5,15 @@ import { fallbackValue } from '../graph/node-expressions.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
-import { factsAround, rootsAskedElsewhere } from './facts.js';
-import { ABSENT, either, itemOf, type Known, ofJson, ofSchema, ofTypes, UNKNOWN } from './known.js';
-import { rootKey } from './narrow.js';
+import { factsInScope, rootKey, rootsAskedElsewhere } from './narrowing.js';
 import { type Names, typeOf, where } from './type-of.js';
+import { ABSENT, itemOf, ofJson, ofSchema, ofTypes, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
 /** The names that expressions of a scope start from, and what is known where a node of it runs. */
 export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
 
 /** What is known of the result of each workflow, found out when it is asked for. */
-type Results = Map<Graph, Known>;
+type Results = Map<Graph, ValueType>;
 
 /** What is known of the values a graph works with. A step knows of those before it only. */
 export function namesOf(plan: WorkflowPlan, environment: CheckEnvironment): NamesIn {
@@ -25,7 +24,7 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
   const { graph } = plan;
   const inputs = new Map(graph.inputs.map(({ name, schema }) => [name, ofSchema(schema)]));
   const state = new Map(graph.state?.map(({ name, schema }) => [name, ofSchema(schema)]));
-  const steps = new Map<string, Known>();
+  const steps = new Map<string, ValueType>();
   const byScope = new Map<ScopePlan, Names>();
 
   const asked = rootsAskedElsewhere(plan);
@@ -39,7 +38,7 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
     const items = itemsAround(scope, namesIn);
     const names: Names = {
       isAskedElsewhere,
-      given: factsAround(scope),
+      given: factsInScope(scope),
       inputs: (name) => inputs.get(name) ?? UNKNOWN,
       state: (name) => state.get(name) ?? UNKNOWN,
       steps: (name) => steps.get(name) ?? UNKNOWN,
@@ -54,9 +53,10 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
       // What stands in a container may be read behind it, and it reads only what stands before.
       planned.parts.forEach(visit);
       if (plan.duplicates.has(planned.node.id)) continue;
-      const value = knownValue(planned, namesIn, environment, results);
+      const value = valueTypeOf(planned, namesIn, environment, results);
       const fallback = fallbackValue(planned.node);
-      const known = fallback === undefined ? value : either(value, typeOf(fallback, namesIn(scope, planned)));
+      const known =
+        fallback === undefined ? value : unionOf(value, typeOf(fallback, namesIn(scope, planned)));
       steps.set(planned.node.id, known);
     }
   };
@@ -64,8 +64,8 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
   return namesIn;
 }
 
-function itemsAround(scope: ScopePlan, namesIn: NamesIn): Map<string, Known> {
-  const items = new Map<string, Known>();
+function itemsAround(scope: ScopePlan, namesIn: NamesIn): Map<string, ValueType> {
+  const items = new Map<string, ValueType>();
   for (const loop of [...scope.loops].reverse()) {
     if (loop.node.kind !== 'foreach' || items.has(loop.node.as)) continue;
     items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope, loop))));
@@ -73,12 +73,12 @@ function itemsAround(scope: ScopePlan, namesIn: NamesIn): Map<string, Known> {
   return items;
 }
 
-function knownValue(
+function valueTypeOf(
   planned: PlannedNode,
   namesIn: NamesIn,
   environment: CheckEnvironment,
   results: Results,
-): Known {
+): ValueType {
   const { node } = planned;
   if (!hasDerivedValue(node)) {
     const { value } = kindOf(node);
@@ -98,12 +98,12 @@ function knownValue(
 interface ValueContext {
   readonly parts: readonly ScopePlan[];
   readonly names: Names;
-  readonly bodyValue: (body: ScopePlan) => Known;
+  readonly bodyValue: (body: ScopePlan) => ValueType;
   readonly environment: CheckEnvironment;
   readonly results: Results;
 }
 
-type DeriveValue<N> = (node: N, context: ValueContext) => Known;
+type DeriveValue<N> = (node: N, context: ValueContext) => ValueType;
 
 const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, { kind: K }>> } = {
   call: (node, { environment }) => {
@@ -111,19 +111,19 @@ const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, {
     return schema === undefined ? UNKNOWN : ofSchema(schema);
   },
   compute: (node, { names }) => (node.function === undefined ? typeOf(node.value, names) : UNKNOWN),
-  branch: (_node, { parts, bodyValue }) => either(...parts.map(bodyValue), ABSENT),
+  branch: (_node, { parts, bodyValue }) => unionOf(...parts.map(bodyValue), ABSENT),
   parallel: (node, { parts, bodyValue }) => {
     const mayFail = node.onPartialFailure === 'continue';
-    const entries = parts.map((body): [string, Known] => {
+    const entries = parts.map((body): [string, ValueType] => {
       const value = bodyValue(body);
-      return [body.arm ?? '', mayFail ? either(value, FAILED_BRANCH) : value];
+      return [body.arm ?? '', mayFail ? unionOf(value, FAILED_BRANCH) : value];
     });
     return { kind: 'dict', entries: new Map(entries), isOpen: false };
   },
   foreach: (node, { parts: [body], bodyValue }) => {
     const value = body === undefined ? ABSENT : bodyValue(body);
     const hasNulls = node.onItemError === 'continue' || value === ABSENT;
-    return { kind: 'list', item: hasNulls ? either(value, ofTypes('null')) : value };
+    return { kind: 'list', item: hasNulls ? unionOf(value, ofTypes('null')) : value };
   },
   workflow: (node, { environment, results }) => {
     const called = environment.workflows?.get(node.workflow);
@@ -136,17 +136,17 @@ const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, {
   }),
 };
 
-function valueOrAbsent(value: Expr | undefined, names: Names): Known {
+function valueOrAbsent(value: Expr | undefined, names: Names): ValueType {
   return value === undefined ? ABSENT : typeOf(value, names);
 }
 
 /** What is known of the result of a workflow, where it has one. */
-export function knownResult(graph: Graph, registered: CheckEnvironment): Known {
+export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueType {
   return resultOf(graph, withTasks(registered, graph), new Map());
 }
 
 /** What a workflow returns. Of one that runs itself nothing is known meanwhile. */
-function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): Known {
+function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): ValueType {
   const known = results.get(graph);
   if (known !== undefined) return known;
   results.set(graph, UNKNOWN);
@@ -156,7 +156,7 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
     planned.node.kind === 'return' ? [typeOf(planned.node.value, namesIn(planned.scope, planned))] : [],
   );
   const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(plan.root))];
-  const result = either(...returned, ...value);
+  const result = unionOf(...returned, ...value);
   results.set(graph, result);
   return result;
 }

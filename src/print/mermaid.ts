@@ -1,3 +1,4 @@
+import { inlineText } from '../graph/expression/inline.js';
 import { references } from '../graph/expression/references.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { AnyDescriptor } from '../graph/kinds/descriptor.js';
@@ -18,9 +19,8 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { label } from './mermaid-label.js';
-import { sourcesOf } from './order.js';
 import { attemptOf, soleBody } from './shapes.js';
+import { sourcesOf } from './text.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
@@ -244,4 +244,33 @@ function resultSources(value: Expr, { byId, root }: WorkflowPlan): readonly Plan
     if (visible?.kind === 'visible') sources.add(visible.source);
   }
   return root.nodes.filter((planned) => sources.has(planned));
+}
+
+/** Longer lines make a chart that nobody can read. */
+const MAX_LENGTH = 80;
+
+/** What means something in a label: it is written as an entity. `#` begins one, a backtick a text in Markdown. */
+const SPECIAL = /[#"<>&`\\]/g;
+
+/** What Mermaid would take for a list. */
+const LIST = /^(\d*)([-+*.])(?=\s)/;
+
+/** Lines as a quoted label of Mermaid, none of them longer than 80 characters. */
+export function label(lines: readonly string[]): string {
+  return `"${lines.map((line) => escaped(cut(inlineText(line)))).join('<br/>')}"`;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll(SPECIAL, entity)
+    .replace(LIST, (_, digits: string, mark: string) => digits + entity(mark));
+}
+
+function entity(char: string): string {
+  return `#${char.charCodeAt(0)};`;
+}
+
+function cut(text: string): string {
+  const characters = [...text];
+  return characters.length > MAX_LENGTH ? `${characters.slice(0, MAX_LENGTH - 1).join('')}…` : text;
 }

@@ -5,6 +5,7 @@ import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
 import { compensationsOf } from '../graph/node-expressions.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
+import { nodesBefore } from '../plan/reachability.js';
 import {
   describeAttempts,
   describeFallback,
@@ -15,7 +16,6 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { sourcesOf } from './order.js';
 import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
 
 /**
@@ -185,4 +185,13 @@ function printBody(title: string, body: ScopePlan | undefined): string[] {
   const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
   const lines = [...printScope(body), ...value];
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
+}
+
+/** What a node waits for, without what it only reads and what comes long before anyway. */
+export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
+  const onlyRead = sources.filter((source) => !after.includes(source));
+  if (onlyRead.length === 0 || sources.length === 1) return sources;
+  const first = Math.min(...onlyRead.map(({ index }) => index));
+  const before = nodesBefore(sources, ({ index }) => index >= first);
+  return sources.filter((source) => after.includes(source) || !before.has(source));
 }

@@ -1,7 +1,6 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
-import { typesOf } from '../../../check/known.js';
-import { rebased, schemaOfKnown } from '../../../check/known-schema.js';
-import { knownResult } from '../../../check/values.js';
+import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
+import { resultTypeOf } from '../../../check/values.js';
 import { bundle } from '../../../graph/bundle.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
@@ -199,17 +198,17 @@ export interface OutputShape {
 
 /** A run that fails, waits or takes long answers with the envelope: what the tool gives is one of two. */
 export function outputShapeOf(graph: Graph, registered: CheckEnvironment): OutputShape {
-  const known = knownResult(graph, registered);
+  const known = resultTypeOf(graph, registered);
   const types = typesOf(known);
   const isWrapped = types === undefined || types.size !== 1 || !types.has('object');
   const result = isWrapped
     ? {
         type: 'object',
-        properties: { result: schemaOfKnown(known, '#/anyOf/0/properties/result') },
+        properties: { result: schemaOf(known, '#/anyOf/0/properties/result') },
         required: ['result'],
         additionalProperties: false,
       }
-    : schemaOfKnown(known, '#/anyOf/0');
+    : schemaOf(known, '#/anyOf/0');
   return {
     isWrapped,
     schema: {

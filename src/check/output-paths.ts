@@ -13,10 +13,10 @@ import { expressionsOf } from '../graph/node-expressions.js';
 import type { Place } from '../graph/place.js';
 import { nearestName } from '../graph/suggest.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { itemOf, type Known, read } from './known.js';
-import { besidePath, isOptionalChain } from './narrow.js';
-import { placeOfExpr, placeOfNode } from './places.js';
+import { locationOfExpr, locationOfNode } from './locations.js';
+import { besidePath, isOptionalChain } from './narrowing.js';
 import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
+import { itemOf, read, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
@@ -28,7 +28,7 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
   const { graph } = plan;
   const ofNodes = plan.nodes.flatMap((planned) => {
     const { node, scope } = planned;
-    const source = placeOfNode(node, graph);
+    const source = locationOfNode(node, graph);
     return expressionsOf(node).flatMap((expr) => {
       // What the node's own condition asks holds for all else in it.
       const names = namesIn(scope, expr === node.when ? undefined : planned);
@@ -38,7 +38,7 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
   });
   const ofScopes = plan.scopes.flatMap((scope) => {
     if (scope.value === undefined) return [];
-    const source = scope.container === undefined ? graph.source : placeOfNode(scope.container.node, graph);
+    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
     const names = namesIn(scope);
     return [
       ...checkPaths(scope.value, source, names),
@@ -54,7 +54,7 @@ function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagno
     const step = String(start[0]);
     const missing = missingIn(segments, names[root](step));
     if (missing === undefined) return [];
-    const place = placeOfExpr(missing.segment, source);
+    const place = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
     switch (root) {
       case 'inputs':
@@ -74,7 +74,7 @@ function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagno
 /** The first key of a path that nothing has. */
 function missingIn(
   segments: readonly PathSegment[],
-  value: Known,
+  value: ValueType,
 ):
   | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
   | undefined {
@@ -172,7 +172,7 @@ function formFault(path: DataPath, { source, names, locals = new Map(), isQuesti
   const { root, path: start } = path.ref;
   const of = OWNERS[root];
   if (of === undefined) return [];
-  const place = placeOfExpr(lacking.segment, source);
+  const place = locationOfExpr(lacking.segment, source);
   const read = formatPath(path.segments.slice(0, lacking.index + 1));
   // Other paths that nothing has are found whatever the conditions around them say.
   if (!lacking.isSometimes)

@@ -1,4 +1,4 @@
-import type { Json, JsonSchema } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema } from '../graph/json.js';
 import { unreachable } from '../graph/unreachable.js';
 import {
   formsIn,
@@ -16,30 +16,30 @@ import {
  * What is known of a value before any run. Nothing here is a guess: what is called missing or of a type is so in every
  * run, and whatever is not certain is unknown.
  */
-export type Known =
+export type ValueType =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'schema'; readonly view: SchemaView }
   /** A value of one of these types; of none where it is absent. */
   | { readonly kind: 'types'; readonly types: ReadonlySet<JsonType> }
-  | { readonly kind: 'list'; readonly item: Known }
+  | { readonly kind: 'list'; readonly item: ValueType }
   /** `isOpen` where it may have more entries than these. */
-  | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, Known>; readonly isOpen: boolean }
-  | { readonly kind: 'either'; readonly of: ReadonlySet<Known> };
+  | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, ValueType>; readonly isOpen: boolean }
+  | { readonly kind: 'union'; readonly of: ReadonlySet<ValueType> };
 
 /** What reading a key gives: what is known of it, or the keys that could have been read. */
 export type Read =
-  | { readonly kind: 'found'; readonly known: Known }
+  | { readonly kind: 'found'; readonly known: ValueType }
   | { readonly kind: 'missing'; readonly keys: readonly string[] };
 
 /** More alternatives than this are not followed. */
 const MAX_ALTERNATIVES = 32;
 
-export const UNKNOWN: Known = { kind: 'unknown' };
+export const UNKNOWN: ValueType = { kind: 'unknown' };
 
 /** A value that is not there. */
-export const ABSENT: Known = { kind: 'types', types: new Set() };
+export const ABSENT: ValueType = { kind: 'types', types: new Set() };
 
-export function ofTypes(...types: readonly JsonType[]): Known {
+export function ofTypes(...types: readonly JsonType[]): ValueType {
   return { kind: 'types', types: new Set(types) };
 }
 
@@ -47,31 +47,31 @@ export function ofTypes(...types: readonly JsonType[]): Known {
  * One of several, whichever it is; unknown for none. That it may be absent is not kept: only of what is never anything
  * else is it known.
  */
-export function either(...alternatives: readonly Known[]): Known {
-  const of = new Set<Known>();
+export function unionOf(...alternatives: readonly ValueType[]): ValueType {
+  const of = new Set<ValueType>();
   for (const each of alternatives) {
     if (each.kind === 'unknown') return UNKNOWN;
-    for (const one of each.kind === 'either' ? each.of : [each]) of.add(one);
+    for (const one of each.kind === 'union' ? each.of : [each]) of.add(one);
   }
   if (of.size > 1) of.delete(ABSENT);
   if (of.size === 0 || of.size > MAX_ALTERNATIVES) return UNKNOWN;
   const [only] = of;
-  return of.size === 1 && only !== undefined ? only : { kind: 'either', of };
+  return of.size === 1 && only !== undefined ? only : { kind: 'union', of };
 }
 
-export function ofSchema(schema: JsonSchema): Known {
+export function ofSchema(schema: JsonSchema): ValueType {
   return { kind: 'schema', view: viewOf(schema) };
 }
 
-export function ofJson(value: Json): Known {
-  if (Array.isArray(value)) return { kind: 'list', item: either(...value.map(ofJson)) };
+export function ofJson(value: Json): ValueType {
+  if (Array.isArray(value)) return { kind: 'list', item: unionOf(...value.map(ofJson)) };
   if (typeof value !== 'object' || value === null) return ofTypes(typeOfJson(value));
   const entries = new Map(Object.entries(value).map(([key, each]) => [key, ofJson(each)]));
   return { kind: 'dict', entries, isOpen: false };
 }
 
 /** Reads a property, an item or a length. */
-export function read(known: Known, key: string | number): Read {
+export function read(known: ValueType, key: string | number): Read {
   switch (known.kind) {
     case 'unknown':
       return found(UNKNOWN);
@@ -91,7 +91,7 @@ export function read(known: Known, key: string | number): Read {
       if (entry !== undefined) return found(known.isOpen ? UNKNOWN : entry);
       return known.isOpen ? found(UNKNOWN) : { kind: 'missing', keys: [...known.entries.keys()] };
     }
-    case 'either':
+    case 'union':
       return readAny([...known.of].map((each) => read(each, key)));
     default:
       return unreachable(known);
@@ -99,13 +99,13 @@ export function read(known: Known, key: string | number): Read {
 }
 
 /** The forms a value may have, each on its own; nothing where that is not known. */
-export function alternativesOf(known: Known): readonly Known[] | undefined {
+export function alternativesOf(known: ValueType): readonly ValueType[] | undefined {
   switch (known.kind) {
     case 'unknown':
       return undefined;
     case 'schema':
       return formsIn(known.view)?.map((view) => ({ kind: 'schema', view }));
-    case 'either': {
+    case 'union': {
       const forms = [...known.of].map(alternativesOf);
       return forms.every((each) => each !== undefined) ? forms.flat() : undefined;
     }
@@ -120,7 +120,7 @@ export function alternativesOf(known: Known): readonly Known[] | undefined {
 }
 
 /** The types a value may have; nothing where that is not known. */
-export function typesOf(known: Known): ReadonlySet<JsonType> | undefined {
+export function typesOf(known: ValueType): ReadonlySet<JsonType> | undefined {
   switch (known.kind) {
     case 'unknown':
       return undefined;
@@ -132,7 +132,7 @@ export function typesOf(known: Known): ReadonlySet<JsonType> | undefined {
       return new Set(['array']);
     case 'dict':
       return new Set(['object']);
-    case 'either': {
+    case 'union': {
       const types = new Set<JsonType>();
       for (const each of known.of) {
         const own = typesOf(each);
@@ -147,13 +147,13 @@ export function typesOf(known: Known): ReadonlySet<JsonType> | undefined {
 }
 
 /** The keys that are known of an object, whether it has each of them in every run or not. */
-export function keysOf(known: Known): readonly string[] {
+export function keysOf(known: ValueType): readonly string[] {
   switch (known.kind) {
     case 'schema':
       return propertyNames(known.view);
     case 'dict':
       return [...known.entries.keys()];
-    case 'either':
+    case 'union':
       return [...new Set([...known.of].flatMap(keysOf))];
     case 'unknown':
     case 'types':
@@ -165,7 +165,7 @@ export function keysOf(known: Known): readonly string[] {
 }
 
 /** What is known of the items of a list, whichever of them. */
-export function itemOf(known: Known): Known {
+export function itemOf(known: ValueType): ValueType {
   switch (known.kind) {
     case 'list':
       return known.item;
@@ -173,8 +173,8 @@ export function itemOf(known: Known): Known {
       const view = itemsIn(known.view);
       return view === undefined ? UNKNOWN : { kind: 'schema', view };
     }
-    case 'either':
-      return either(...[...known.of].map(itemOf));
+    case 'union':
+      return unionOf(...[...known.of].map(itemOf));
     case 'unknown':
     case 'types':
     case 'dict':
@@ -207,18 +207,99 @@ function readType(type: JsonType, key: string | number): Read {
 function readAny(reads: readonly Read[]): Read {
   if (reads.length === 0) return found(UNKNOWN);
   const present = reads.flatMap((each) => (each.kind === 'found' ? [each.known] : []));
-  if (present.length > 0) return found(either(...present));
+  if (present.length > 0) return found(unionOf(...present));
   return {
     kind: 'missing',
     keys: [...new Set(reads.flatMap((each) => (each.kind === 'missing' ? each.keys : [])))],
   };
 }
 
-function found(known: Known): Read {
+function found(known: ValueType): Read {
   return { kind: 'found', known };
 }
 
 /** An item that is not there is absent, and no fault. */
 function isIndex(key: string | number): boolean {
   return typeof key === 'number' || /^(0|[1-9]\d*)$/.test(key);
+}
+
+/**
+ * A JSON Schema of what is known of a value; `{}` where nothing is. Nothing is called required: any part of a value may
+ * be absent.
+ *
+ * @param at where the schema will stand in a larger one, as a JSON pointer with `#`: references inside of it start there.
+ */
+export function schemaOf(known: ValueType, at: string): JsonSchema {
+  switch (known.kind) {
+    case 'unknown':
+      return {};
+    case 'schema':
+      return schemaOfView(known.view, at);
+    case 'types': {
+      const [only, ...others] = known.types;
+      if (only === undefined) return { type: 'null' };
+      return { type: others.length === 0 ? only : [only, ...others] };
+    }
+    case 'list': {
+      // An item that is absent is stored as null.
+      const item = schemaOf(known.item, `${at}/items/anyOf/0`);
+      const isOpen = Object.keys(item).length === 0 || typesOf(known.item)?.has('null') === true;
+      return isOpen
+        ? { type: 'array', items: schemaOf(known.item, `${at}/items`) }
+        : { type: 'array', items: { anyOf: [item, { type: 'null' }] } };
+    }
+    case 'dict': {
+      const properties = [...known.entries].map(
+        ([key, value]) => [key, schemaOf(value, `${at}/properties/${escaped(key)}`)] as const,
+      );
+      return { type: 'object', properties: Object.fromEntries(properties) };
+    }
+    case 'union':
+      return anyOf([...known.of].map((each, index) => schemaOf(each, `${at}/anyOf/${index}`)));
+    default:
+      return unreachable(known);
+  }
+}
+
+/** A schema whose references start elsewhere. One with an identity of its own is its own start. */
+export function rebased(schema: JsonSchema, at: string): JsonSchema {
+  return moved(schema, at) as JsonSchema;
+}
+
+function schemaOfView({ root, shapes }: SchemaView, at: string): JsonSchema {
+  if (shapes === 'unknown' || shapes.length === 0) return {};
+  if (!shapes.some(hasReference)) return anyOf(shapes);
+  // What the references lead to comes along.
+  const home = `${at}/$defs/root`;
+  return { ...anyOf(shapes.map((shape) => rebased(shape, home))), $defs: { root: rebased(root, home) } };
+}
+
+function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+  if (schemas.some((schema) => Object.keys(schema).length === 0)) return {};
+  const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  const [only] = distinct.values();
+  return distinct.size === 1 && only !== undefined ? only : { anyOf: [...schemas] };
+}
+
+function hasReference(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasReference);
+  if (!isJsonObject(value)) return false;
+  return typeof value.$ref === 'string' || Object.values(value).some(hasReference);
+}
+
+function moved(value: Json, at: string): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => moved(item, at));
+  if (!isJsonObject(value) || typeof value.$id === 'string') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) =>
+      key === '$ref' && typeof member === 'string' && member.startsWith('#')
+        ? [key, `${at}${member.slice(1)}`]
+        : [key, moved(member, at)],
+    ),
+  );
+}
+
+/** As a part of a JSON pointer within an address. */
+function escaped(key: string): string {
+  return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

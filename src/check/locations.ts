@@ -3,12 +3,12 @@ import type { Place, Span } from '../graph/place.js';
 import type { ScopePlan } from '../plan/plan.js';
 
 /** Where a node was written, or else its graph. */
-export function placeOfNode(node: Node, graph: Graph): Place | undefined {
+export function locationOfNode(node: Node, graph: Graph): Place | undefined {
   return node.source ?? graph.source;
 }
 
 /** Where an expression of a node was written, as precisely as the front end said. */
-export function placeOfExpr(
+export function locationOfExpr(
   expr: { readonly at?: Span } | undefined,
   source: Place | undefined,
 ): Place | undefined {
@@ -16,7 +16,10 @@ export function placeOfExpr(
 }
 
 /** A related place, where there is one. */
-export function relatedPlace(message: string, place: Place | undefined): { message: string; place: Place }[] {
+export function relatedLocation(
+  message: string,
+  place: Place | undefined,
+): { message: string; place: Place }[] {
   return place === undefined ? [] : [{ message, place }];
 }
 

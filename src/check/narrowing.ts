@@ -3,8 +3,11 @@ import { type DataPath, dataPath, type PathSegment } from '../graph/expression/p
 import { references } from '../graph/expression/references.js';
 import type { Expr, LiteralExpr } from '../graph/expression/tree.js';
 import { isJsonObject, type Json } from '../graph/json.js';
-import { ABSENT, alternativesOf, either, type Known, read, typesOf, UNKNOWN } from './known.js';
+import { kinds } from '../graph/kinds/kinds.js';
+import type { Node } from '../graph/model.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { typeOfJson } from './schema-view.js';
+import { ABSENT, alternativesOf, read, typesOf, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
 /** A condition, and whether it holds where something is read. */
 export interface Fact {
@@ -43,9 +46,9 @@ export interface Lacking {
  */
 export function follow(
   { ref, segments }: DataPath,
-  start: Known,
+  start: ValueType,
   narrowing: Narrowing,
-): { readonly known: Known; readonly lacking?: Lacking } {
+): { readonly known: ValueType; readonly lacking?: Lacking } {
   let known = start;
   let lacking: Lacking | undefined;
   for (let index = 0; ; index++) {
@@ -70,7 +73,7 @@ export function follow(
 }
 
 /** The forms of an item that a question such as `.filter` lets through. */
-export function formsThat(item: Known, name: string, question: Expr): Known {
+export function formsThat(item: ValueType, name: string, question: Expr): ValueType {
   const ref = { kind: 'ref', root: 'local', path: [name] } as const;
   const facts = [{ test: question, holds: true }].filter(({ test }) => names(test, ref));
   const narrowing = { facts, isUncertain: !facts.every(({ test }) => isFollowed(test)) };
@@ -83,7 +86,7 @@ interface Position {
   readonly keys: readonly (string | number)[];
 }
 
-function formsAt(known: Known, at: Position, { facts, isUncertain }: Narrowing): Known | undefined {
+function formsAt(known: ValueType, at: Position, { facts, isUncertain }: Narrowing): ValueType | undefined {
   if (facts.length === 0 && !isUncertain) return known;
   const forms = alternativesOf(known);
   if (forms === undefined || forms.length < 2) return known;
@@ -95,8 +98,8 @@ function formsAt(known: Known, at: Position, { facts, isUncertain }: Narrowing):
 }
 
 /** Some forms of a value. Those of one schema stay one. */
-function together(known: Known, forms: readonly Known[]): Known {
-  if (known.kind !== 'schema') return either(...forms);
+function together(known: ValueType, forms: readonly ValueType[]): ValueType {
+  if (known.kind !== 'schema') return unionOf(...forms);
   const shapes = forms.flatMap((form) =>
     form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
   );
@@ -107,19 +110,19 @@ function together(known: Known, forms: readonly Known[]): Known {
  * Whether some forms of a schema have a key and others, which are no null, have none. Of what a condition or a fallback
  * chose between in the workflow nothing is said: the author knows of both.
  */
-function isLacking(known: Known, key: string | number): boolean {
+function isLacking(known: ValueType, key: string | number): boolean {
   if (known.kind !== 'schema') return false;
   const forms = (alternativesOf(known) ?? []).filter((form) => !isNull(form));
   const without = forms.filter((form) => read(form, key).kind === 'missing');
   return without.length > 0;
 }
 
-function isScalar(known: Known): boolean {
+function isScalar(known: ValueType): boolean {
   const types = typesOf(known);
   return types !== undefined && !types.has('array') && !types.has('object');
 }
 
-function isNull(known: Known): boolean {
+function isNull(known: ValueType): boolean {
   const types = typesOf(known);
   return types !== undefined && [...types].every((type) => type === 'null');
 }
@@ -164,7 +167,7 @@ function sidesOf(
 }
 
 /** Whether a condition may hold, or not hold, where the value at a position has a form. */
-function mayBe(test: Expr, holds: boolean, at: Position, form: Known): boolean {
+function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boolean {
   switch (test.kind) {
     case 'not':
       return mayBe(test.of, !holds, at, form);
@@ -200,14 +203,14 @@ function mayBe(test: Expr, holds: boolean, at: Position, form: Known): boolean {
 }
 
 interface Value {
-  readonly known: Known;
+  readonly known: ValueType;
   /** Whether the form always has it, and whether it never has. */
   readonly isThere: boolean;
   readonly isMissing: boolean;
 }
 
 /** What a form says of a path that leads through it; nothing for other paths. */
-function valueAt(expr: Expr, { ref, keys }: Position, form: Known): Value | undefined {
+function valueAt(expr: Expr, { ref, keys }: Position, form: ValueType): Value | undefined {
   const path = dataPath(expr);
   if (path?.complete !== true || path.ref.root !== ref.root || path.ref.path[0] !== ref.path[0])
     return undefined;
@@ -223,7 +226,7 @@ function valueAt(expr: Expr, { ref, keys }: Position, form: Known): Value | unde
   return value;
 }
 
-function isRequired(known: Known, key: string | number): boolean {
+function isRequired(known: ValueType, key: string | number): boolean {
   if (known.kind !== 'schema' || known.view.shapes === 'unknown') return false;
   return known.view.shapes.every(
     ({ required }) => Array.isArray(required) && required.some((each) => each === String(key)),
@@ -266,7 +269,7 @@ function isSame(value: Json, literal: Json): boolean {
 }
 
 /** All values there are, where a schema lists them. */
-function constantsOf(known: Known): readonly Json[] | undefined {
+function constantsOf(known: ValueType): readonly Json[] | undefined {
   if (known.kind !== 'schema' || known.view.shapes === 'unknown') return undefined;
   const values: Json[] = [];
   for (const { const: only, enum: some } of known.view.shapes) {
@@ -296,4 +299,46 @@ export function isOptionalChain(expr: Expr): boolean {
 export function besidePath(expr: Expr): readonly Expr[] {
   if (expr.kind !== 'get') return expr.kind === 'ref' ? [] : childrenOf(expr).map((child) => child.expr);
   return [...besidePath(expr.of), expr.key];
+}
+
+/** The conditions of what a scope stands in: each holds where its nodes run, or does not. */
+export function factsInScope({ container, arm }: ScopePlan): readonly Fact[] {
+  if (container === undefined) return [];
+  const { node, scope } = container;
+  const own: Fact[] = node.when === undefined ? [] : [{ test: node.when, holds: true }];
+  return [...factsInScope(scope), ...own, ...(node.kind === 'branch' ? casesBefore(node, arm) : [])];
+}
+
+/** The first case that holds is taken. */
+function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string | undefined): Fact[] {
+  const taken = cases.findIndex(({ id }) => id === arm);
+  const before = taken === -1 ? cases : cases.slice(0, taken);
+  const facts = before.map(({ when }): Fact => ({ test: when, holds: false }));
+  const own = cases[taken];
+  return own === undefined ? facts : [...facts, { test: own.when, holds: true }];
+}
+
+/**
+ * What is asked for by conditions that hold for others than those they are written around: those of what ends the run
+ * or goes back, and those of nodes whose skipping others share.
+ */
+export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string> {
+  const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
+  const found = new Set<string>();
+  for (const each of nodes) {
+    const isEnd = kinds[each.node.kind].exit !== 'none';
+    const facts = isEnd ? factsInScope(each.scope) : [];
+    const own = each.node.when !== undefined && (isEnd || isShared) ? [{ test: each.node.when }] : [];
+    const routed = casesWithoutBody(each);
+    for (const { test } of [...facts, ...own, ...routed]) for (const root of rootsIn(test)) found.add(root);
+  }
+  return found;
+}
+
+/** Cases that select nodes beside the branch. */
+function casesWithoutBody({ node }: PlannedNode): readonly Pick<Fact, 'test'>[] {
+  if (node.kind !== 'branch') return [];
+  return node.cases.flatMap((each) =>
+    'body' in each && each.body !== undefined ? [] : [{ test: each.when }],
+  );
 }

@@ -1,11 +1,11 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
+import type { CallNode, Graph, Node, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/node-expressions.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { type PlannedNode, rollsBack, type WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
-import { placeOfNode, relatedPlace } from './places.js';
-import { reachableFrom } from './workflows.js';
+import { reachableFrom } from './environment.js';
+import { locationOfNode, relatedLocation } from './locations.js';
 
 /** SW4028 rolling back where nothing can be undone, SW4037 calls that a rollback does not undo. */
 export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
@@ -13,7 +13,7 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
   if (rolling.length === 0) return [];
   const idle = new Set(rolling.filter((each) => !canUndo(each, environment)));
   const faults = rolling.flatMap((node) =>
-    idle.has(node) ? [diagnostic('SW4028', placeOfNode(node, graph), { step: node.id })] : [],
+    idle.has(node) ? [diagnostic('SW4028', locationOfNode(node, graph), { step: node.id })] : [],
   );
   const told = new Set<CallNode>();
   const remaining = nodes.flatMap((planned) => {
@@ -22,8 +22,8 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
     return callsOf(planned, graph, environment).flatMap(({ call, of }) => {
       if (told.has(call) || !remainsOf(call, environment)) return [];
       told.add(call);
-      const place = placeOfNode(call, of) ?? placeOfNode(planned.node, graph);
-      const related = relatedPlace('it rolls back here', parallel.node.source);
+      const place = locationOfNode(call, of) ?? locationOfNode(planned.node, graph);
+      const related = relatedLocation('it rolls back here', parallel.node.source);
       const params = { step: call.id, tool: call.tool, parallel: parallel.node.id };
       return [
         diagnostic('SW4037', place, of === graph ? params : { ...params, workflow: of.name }, { related }),
@@ -74,4 +74,37 @@ function isUndoneBy(inside: PlannedNode, { node, scope }: PlannedNode): boolean 
     if (named.has(part)) return true;
   }
   return false;
+}
+
+/**
+ * SW4014: tools that are called again although that may repeat their effect. A container or a workflow that is tried
+ * again repeats the calls in it.
+ */
+export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
+  return nodes.flatMap(({ node }) => {
+    // The strategy is for the steps that reach outside; a container has to say so itself.
+    const retry = node.retry ?? (node.kind === 'call' ? strategy : undefined);
+    if (retry === undefined || !(retry.extra > 0)) return [];
+    const place = locationOfNode(node, graph);
+    const tools = new Map(callsIn(node, environment).map((call) => [call.tool, call]));
+    return [...tools.values()]
+      .filter(({ tool }) => mayRepeatEffect(tool, environment))
+      .map(({ tool, id }) =>
+        diagnostic('SW4014', place, { step: node.id, tool, ...(id === node.id ? {} : { inside: id }) }),
+      );
+  });
+}
+
+/** The calls that an attempt of a node makes, those of workflows it runs included. */
+function callsIn(node: Node, environment: CheckEnvironment): CallNode[] {
+  const nodes = nodesOf({ nodes: [node] });
+  const { graphs } = reachableFrom({ nodes }, environment);
+  return [...nodes, ...graphs.flatMap(nodesOf)].filter((each) => each.kind === 'call');
+}
+
+function mayRepeatEffect(name: string, { tools }: CheckEnvironment): boolean {
+  const tool = tools.get(name);
+  // A tool that is not there is SW4001.
+  return tool !== undefined && toolSafetyOf(tool) === 'none';
 }

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
 import type { Json, JsonSchema } from '../graph/json.js';
-import { ABSENT, either, type Known, ofJson, ofSchema, ofTypes, read, UNKNOWN } from './known.js';
-import { rebased, schemaOfKnown } from './known-schema.js';
+import {
+  ABSENT,
+  ofJson,
+  ofSchema,
+  ofTypes,
+  read,
+  rebased,
+  schemaOf,
+  UNKNOWN,
+  unionOf,
+  type ValueType,
+} from './value-type.js';
 
 const tree: JsonSchema = {
   type: 'object',
@@ -17,7 +27,7 @@ const tree: JsonSchema = {
 };
 
 describe('what is known, as a schema', () => {
-  test.each<[string, Known, JsonSchema]>([
+  test.each<[string, ValueType, JsonSchema]>([
     ['nothing', UNKNOWN, {}],
     ['a type', ofTypes('string'), { type: 'string' }],
     ['several types', ofTypes('number', 'string'), { type: ['number', 'string'] }],
@@ -36,24 +46,24 @@ describe('what is known, as a schema', () => {
     ['an object', ofJson({ a: 1 }), { type: 'object', properties: { a: { type: 'integer' } } }],
     [
       'one of two',
-      either(ofTypes('string'), ofJson([])),
+      unionOf(ofTypes('string'), ofJson([])),
       { anyOf: [{ type: 'string' }, { type: 'array', items: {} }] },
     ],
     ['a schema', ofSchema({ type: 'string', minLength: 1 }), { type: 'string', minLength: 1 }],
     ['a schema of anything', ofSchema({}), {}],
   ])('%s', (_, known, schema) => {
-    expect(schemaOfKnown(known, '#')).toEqual(schema);
+    expect(schemaOf(known, '#')).toEqual(schema);
   });
 
   test('references still lead where they led, wherever the schema stands', () => {
     const node = read(ofSchema(tree), 'root');
     if (node.kind !== 'found') throw new Error('the tree has a root');
-    const known: Known = {
+    const known: ValueType = {
       kind: 'dict',
-      entries: new Map([['x/y', either(ofTypes('boolean'), { kind: 'list', item: node.known })]]),
+      entries: new Map([['x/y', unionOf(ofTypes('boolean'), { kind: 'list', item: node.known })]]),
       isOpen: false,
     };
-    const whole = { type: 'object', properties: { result: schemaOfKnown(known, '#/properties/result') } };
+    const whole = { type: 'object', properties: { result: schemaOf(known, '#/properties/result') } };
     const accepts = (value: Json) =>
       new SchemaCompiler().check(whole, { result: { 'x/y': value } }).length === 0;
     expect(accepts(true)).toBe(true);

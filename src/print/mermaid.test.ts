@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { label } from './mermaid-label.js';
+import { label } from './mermaid.js';
 
 describe('a label of Mermaid', () => {
   test.each([

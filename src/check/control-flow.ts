@@ -1,0 +1,250 @@
+import { workflowsIn } from '../graph/bundle.js';
+import { type Diagnostic, type DiagnosticDetails, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
+import type { Graph, Node } from '../graph/model.js';
+import { didYouMean, nearestName } from '../graph/suggest.js';
+import { planOf } from '../plan/compile.js';
+import { cyclesIn } from '../plan/edges.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
+import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
+import { type Route, routesOf } from '../plan/routes.js';
+import { visibilityOf } from '../plan/visibility.js';
+import type { CheckEnvironment } from './environment.js';
+import { describeScope, locationOfNode, relatedLocation } from './locations.js';
+
+/**
+ * SW4017 names in `after` and in routes that do not stand beside the node, SW3005 such names in `after` that stand
+ * nowhere, SW4019 waiting for what only runs when it is selected, SW4025 going on with `goto` instead of back.
+ */
+export function checkRoutes(plan: WorkflowPlan): Diagnostic[] {
+  return plan.nodes.flatMap((planned) => [
+    ...planned.node.after.flatMap((target) => checkAfter(planned, target, plan)),
+    ...routesOf(planned.node).flatMap(({ kind, target }) => checkRoute(planned, kind, target, plan)),
+    ...checkGoto(planned, plan),
+  ]);
+}
+
+function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): Diagnostic[] {
+  const { node, scope } = planned;
+  const place = locationOfNode(node, plan.graph);
+  const found = plan.byId.get(target);
+  if (found === undefined) {
+    const suggestion = nearestName(target, idsBeside(planned));
+    return [diagnostic('SW3005', place, { step: node.id, target, suggestion })];
+  }
+  if (plan.duplicates.has(target)) return [];
+  if (found.scope !== scope) return [misplaced(planned, 'after', found, plan)];
+  const { kind } = found.node;
+  if (kind !== 'compensate' && (kind !== 'error' || !found.needsSelection)) return [];
+  return [diagnostic('SW4019', place, { step: node.id, target, kind })];
+}
+
+function checkRoute(
+  planned: PlannedNode,
+  option: Route['kind'],
+  target: string,
+  plan: WorkflowPlan,
+): Diagnostic[] {
+  const found = beside(planned, option, target, plan);
+  if (!('node' in found)) return [found];
+  const fault = (why: string): Diagnostic[] => [routeFault(planned, option, target, why, plan)];
+  if (found === planned) return fault('which is the step itself');
+  if (option === 'compensateNode' && found.node.kind !== 'compensate')
+    return fault('which is not of the kind `compensate`');
+  return [];
+}
+
+function checkGoto(planned: PlannedNode, plan: WorkflowPlan): Diagnostic[] {
+  const { node } = planned;
+  if (node.kind !== 'goto') return [];
+  const found = beside(planned, 'target', node.target, plan);
+  if (!('node' in found)) return [found];
+  if (found.index < planned.index) return [];
+  return [diagnostic('SW4025', locationOfNode(node, plan.graph), { step: node.id, target: node.target })];
+}
+
+/** The node of this name in the same scope, or why there is none. */
+function beside(
+  planned: PlannedNode,
+  option: string,
+  target: string,
+  plan: WorkflowPlan,
+): PlannedNode | Diagnostic {
+  const found = plan.byId.get(target);
+  if (found !== undefined)
+    return found.scope === planned.scope ? found : misplaced(planned, option, found, plan);
+  const suggestion = nearestName(target, idsBeside(planned));
+  const hint = suggestion === undefined ? {} : { hint: didYouMean(suggestion) };
+  return routeFault(planned, option, target, 'which is not a step of this workflow', plan, hint);
+}
+
+/** The hint names the container that stands beside the node in the place of what it holds. */
+function misplaced(planned: PlannedNode, option: string, found: PlannedNode, plan: WorkflowPlan): Diagnostic {
+  const visible = visibilityOf(found, { scope: planned.scope, node: planned });
+  const container =
+    visible.kind === 'visible' && visible.user === planned ? visible.source.node.id : undefined;
+  const hint = option === 'after' && container !== undefined ? { hint: `wait for \`${container}\`` } : {};
+  return routeFault(planned, option, found.node.id, 'which stands in another list of steps', plan, hint);
+}
+
+function routeFault(
+  { node }: PlannedNode,
+  option: string,
+  target: string,
+  why: string,
+  { graph }: WorkflowPlan,
+  details: DiagnosticDetails = {},
+): Diagnostic {
+  return diagnostic('SW4017', locationOfNode(node, graph), { step: node.id, option, target, why }, details);
+}
+
+function idsBeside({ node, scope }: PlannedNode): string[] {
+  return scope.nodes.map((other) => other.node.id).filter((id) => id !== node.id);
+}
+
+/** SW4006: steps that wait for each other, because of `after`, references, routes or the way back of a `goto`. */
+export function checkCycles(plan: WorkflowPlan): Diagnostic[] {
+  // Of two steps with one id, which is SW4009, the first one counts: together they would seem to wait for themselves.
+  const nodes = plan.nodes.filter((each) => plan.byId.get(each.node.id) === each);
+  const waits = nodes.map((each) => {
+    const targets = waitsOf(each).filter((target) => target === each || target.node.id !== each.node.id);
+    return [each, targets] as const;
+  });
+  return cyclesIn(new Map(waits)).map((cycle) => reportCycle(plan, cycle));
+}
+
+/** What is read before it is declared is a fault of its own, and no order. */
+function waitsOf({ index, sources, selectors, slice, orders, routers }: PlannedNode): PlannedNode[] {
+  const jumps = [...orders, ...routers].filter((each) => each.node.kind === 'goto' && each.index < index);
+  return [...sources, ...selectors, ...slice, ...jumps];
+}
+
+function reportCycle({ graph }: WorkflowPlan, cycle: readonly PlannedNode[]): Diagnostic {
+  const [first, ...others] = cycle;
+  const place = first === undefined ? graph.source : locationOfNode(first.node, graph);
+  const related = others.flatMap(({ node }) => relatedLocation(`\`${node.id}\` waits here`, node.source));
+  const shown = [...cycle, ...(first === undefined ? [] : [first])].map(({ node }) => node.id).join(' → ');
+  return diagnostic('SW4006', place, { cycle: shown }, { related });
+}
+
+/**
+ * SW4013 steps that wait for one that always ends the run or its scope, SW4020 scopes in which nothing can begin,
+ * SW4021 steps that nothing can select.
+ */
+export function checkReachability(plan: WorkflowPlan, hasCycles: boolean): Diagnostic[] {
+  const { graph } = plan;
+  const { endedBy, unselectable } = reachabilityOf(plan);
+  return plan.scopes.flatMap((scope) => [
+    ...scope.nodes.flatMap((planned) => {
+      const end = endedBy.get(planned);
+      return end === undefined ? [] : [reportUnreachable(planned, end, graph)];
+    }),
+    ...scope.nodes
+      .filter((planned) => unselectable.has(planned))
+      .map(({ node }) => diagnostic('SW4021', locationOfNode(node, graph), { step: node.id })),
+    // Steps that wait for each other cannot begin either, and that is said already.
+    ...(hasCycles ? [] : checkStart(scope, graph)),
+  ]);
+}
+
+function reportUnreachable(
+  { node, scope }: PlannedNode,
+  { node: end }: PlannedNode,
+  graph: Graph,
+): Diagnostic {
+  const related = relatedLocation('the run ends here', end.source);
+  const isInside = end.kind === 'error' && scope.container !== undefined;
+  const ends = isInside ? { ends: describeScope(scope) } : {};
+  return diagnostic(
+    'SW4013',
+    locationOfNode(node, graph),
+    { step: node.id, end: end.id, ...ends },
+    { related },
+  );
+}
+
+function checkStart(scope: ScopePlan, graph: Graph): Diagnostic[] {
+  if (scope.nodes.length === 0) return [];
+  const mayBegin = scope.nodes.some(({ node, after, needsSelection }) => {
+    // What it waits for in vain is a fault of its own.
+    const waitsInVain = node.after.some((id) => !after.some((each) => each.node.id === id));
+    return waitsInVain || (node.after.length === 0 && !needsSelection);
+  });
+  if (mayBegin) return [];
+  const place = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
+  return [diagnostic('SW4020', place, { scope: describeScope(scope) })];
+}
+
+/** SW4027: workflows that run each other without a condition, and more of them inside each other than may run. */
+export function checkNesting(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes } = plan;
+  const { workflows } = environment;
+  if (workflows === undefined) return [];
+  const endless = endlessPath(plan, workflows);
+  const path = endless ?? deepestPath(graph, workflows, new Map());
+  // Where the next workflow is too deep already, that is said there.
+  if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
+  const at = nodes.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
+  const place = at === undefined ? graph.source : locationOfNode(at.node, graph);
+  const limit = endless === undefined ? { limit: MAX_WORKFLOW_DEPTH } : {};
+  return [diagnostic('SW4027', place, { path: path.join(' → '), ...limit })];
+}
+
+/** The names from a graph to the one furthest in. Ways that come round are left out: how often they do depends. */
+function deepestPath(
+  graph: Graph,
+  workflows: ReadonlyMap<string, Graph>,
+  known: Map<string, readonly string[]>,
+): readonly string[] {
+  const path = known.get(graph.name);
+  if (path !== undefined) return path;
+  known.set(graph.name, []);
+  let deepest: readonly string[] = [];
+  for (const name of workflowsIn(graph)) {
+    const next = workflows.get(name);
+    const below = next === undefined ? [] : deepestPath(next, workflows, known);
+    if (below.length > deepest.length) deepest = below;
+  }
+  const whole = [graph.name, ...deepest];
+  known.set(graph.name, whole);
+  return whole;
+}
+
+/** How a graph comes back to itself in every run that does not fail before. */
+function endlessPath(
+  plan: WorkflowPlan,
+  workflows: ReadonlyMap<string, Graph>,
+): readonly string[] | undefined {
+  const { name } = plan.graph;
+  const seen = new Set<string>();
+  const follow = (current: WorkflowPlan, path: readonly string[]): readonly string[] | undefined => {
+    for (const next of certainRuns(current)) {
+      if (next === name) return [...path, next];
+      const graph = workflows.get(next);
+      if (graph === undefined || seen.has(next)) continue;
+      seen.add(next);
+      const found = follow(planOf(graph).main, [...path, next]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return follow(plan, [name]);
+}
+
+/** The workflows that a graph runs whenever it comes to its end. */
+function certainRuns(plan: WorkflowPlan): string[] {
+  const { root, nodes } = plan;
+  if (!nodes.some(({ node }) => node.kind === 'workflow')) return [];
+  const ends = nodes.filter(({ node }) => node.kind === 'return' || node.kind === 'error');
+  return root.nodes.flatMap((each) => {
+    const { node } = each;
+    if (node.kind !== 'workflow' || node.when !== undefined || node.onError !== undefined) return [];
+    if (each.needsSelection || mayBeSkipped(node)) return [];
+    return ends.every((end) => end.scope === root && nodesBefore([end]).has(each)) ? [node.workflow] : [];
+  });
+}
+
+/** Because of what it waits for. */
+function mayBeSkipped({ join, after }: Node): boolean {
+  return join !== 'none_failed' && join !== 'all_done' && after.length > 0;
+}

@@ -1,0 +1,269 @@
+import { canonicalExpr } from '../graph/canonical.js';
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { childrenOf } from '../graph/expression/children.js';
+import { isMethodCall } from '../graph/expression/functions.js';
+import { references } from '../graph/expression/references.js';
+import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import { kinds } from '../graph/kinds/kinds.js';
+import type { Node } from '../graph/model.js';
+import { fallbackValue, valueExpressions } from '../graph/node-expressions.js';
+import type { Place } from '../graph/place.js';
+import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
+import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
+import { type Reader, visibilityOf } from '../plan/visibility.js';
+import { takenSchema } from './calls.js';
+import type { CheckEnvironment } from './environment.js';
+import { locationOfExpr, locationOfNode } from './locations.js';
+import { requiredKeys, viewOf } from './schema-view.js';
+
+/**
+ * SW4024: steps that are read from where they may have been skipped, and nothing provides for that. A guess in favour
+ * of the author: whatever asks for the step before, in whichever way, is taken to have asked the right thing.
+ */
+export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  const { graph, nodes, scopes, byId, duplicates } = plan;
+  const { skippable } = reachabilityOf(plan);
+  let guards: Guards | undefined;
+  const followers = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
+
+  const check = (
+    needs: readonly RequiredReference[],
+    reader: Reader,
+    source: Place | undefined,
+  ): Diagnostic[] => {
+    const found = new Map<string, Diagnostic>();
+    for (const { ref, given } of needs) {
+      const name = String(ref.path[0]);
+      const target = duplicates.has(name) ? undefined : byId.get(name);
+      const visible = target === undefined || found.has(name) ? undefined : visibilityOf(target, reader);
+      if (target === undefined || visible?.kind !== 'visible' || visible.source === visible.user) continue;
+      const doubts = doubtsAbout(target, visible.source, skippable);
+      if (doubts === 'none') continue;
+      guards ??= guardsIn(plan);
+      if (guards.asks(reader, given, target)) continue;
+      if (doubts === 'condition' && guards.implies(reader, given, target)) continue;
+      if (target === visible.source && visible.user !== undefined) {
+        const sure = followers.get(target) ?? followersOf(target);
+        followers.set(target, sure);
+        if (sure.has(visible.user)) continue;
+      }
+      const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? graph.name;
+      found.set(name, diagnostic('SW4024', locationOfExpr(ref, source), { name, step }));
+    }
+    return [...found.values()];
+  };
+
+  const ofNodes = nodes.flatMap((each) => {
+    const needs = neededBy(each.node, environment);
+    return check(needs, { scope: each.scope, node: each }, locationOfNode(each.node, graph));
+  });
+  const ofScopes = scopes.flatMap((scope) => {
+    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
+    return scope.value === undefined ? [] : check(requiredReferences(scope.value, false), { scope }, source);
+  });
+  return [...ofNodes, ...ofScopes];
+}
+
+/**
+ * A condition asks for what it names, whatever it then makes of it. What a compensation refers to need not be there:
+ * then there is nothing to undo.
+ */
+function neededBy(node: Node, environment: CheckEnvironment): RequiredReference[] {
+  const fallback = fallbackValue(node);
+  return [...valueExpressions(node), ...(fallback === undefined ? [] : [fallback])].flatMap((expr) => {
+    const schema = takenSchema(node, environment);
+    if (schema === undefined || !('input' in node) || expr !== node.input)
+      return requiredReferences(expr, false);
+    const required = requiredKeys(viewOf(schema));
+    return node.input.entries.flatMap((entry) =>
+      'key' in entry
+        ? requiredReferences(entry.value, required.includes(entry.key))
+        : requiredReferences(entry.spread, false),
+    );
+  });
+}
+
+/** Whether a step may be without a value when what it stands in is done: on its own condition alone, or otherwise. */
+function doubtsAbout(
+  target: PlannedNode,
+  source: PlannedNode,
+  skippable: ReadonlySet<PlannedNode>,
+): 'none' | 'condition' | 'other' {
+  for (let each = target; each !== source; ) {
+    const { container } = each.scope;
+    if (container === undefined || leavesOut(container.node)) return 'other';
+    if (each !== target && skippable.has(each)) return 'other';
+    each = container;
+  }
+  if (target !== source && skippable.has(source)) return 'other';
+  if (!skippable.has(target)) return 'none';
+  return target === source && !maySkipWithout(target, skippable) ? 'condition' : 'other';
+}
+
+/** Whether a container may be done although one of its parts is not. */
+function leavesOut(node: Node): boolean {
+  if (fallbackValue(node) !== undefined) return true;
+  if (node.kind === 'parallel') return node.onPartialFailure === 'continue';
+  return node.kind === 'branch' && node.cases.length + (node.else === undefined ? 0 : 1) > 1;
+}
+
+/** What is asked before something runs, as far as it tells of steps that may have been skipped. */
+export interface Guards {
+  /** Whether a condition on the way to a reader names a step; `given` are those within its expression. */
+  asks(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
+  /** Whether what holds where a reader reads is enough for a step to run. */
+  implies(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
+}
+
+/**
+ * A condition guards what it leads to: that of the node itself, of what it stands in, of the case it is taken by, and
+ * of a `return`, `error` or `goto` before it. Which way round it asks is not looked at.
+ */
+export function guardsIn(plan: WorkflowPlan): Guards {
+  const names = new Map<PlannedNode, ReadonlySet<string>>();
+  const namesFor = (planned: PlannedNode): ReadonlySet<string> => {
+    const known = names.get(planned);
+    if (known !== undefined) return known;
+    // Steps that select each other are a fault of their own.
+    names.set(planned, new Set());
+    const found = new Set(conditionsAround(planned).flatMap((when) => [...namedSteps(when)]));
+    names.set(planned, found);
+    return found;
+  };
+  const gates = gatesIn(plan, namesFor);
+  const behind = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
+  const isBehind = (planned: PlannedNode, gate: PlannedNode): boolean => {
+    const known = behind.get(gate) ?? nodesBehind(gate);
+    behind.set(gate, known);
+    return known.has(planned);
+  };
+
+  return {
+    asks(reader, given, { node: { id } }) {
+      if (given.some((condition) => namedSteps(condition).has(id))) return true;
+      const line = lineOf(reader);
+      if (line.some((planned) => namesFor(planned).has(id))) return true;
+      const ofStep = gates.get(id) ?? [];
+      // What a workflow returns in the end is behind everything.
+      if (line.length === 0) return ofStep.length > 0;
+      return ofStep.some((gate) => line.some((planned) => planned !== gate && isBehind(planned, gate)));
+    },
+    implies(reader, given, { node: { when } }) {
+      const holding = [...given, ...lineOf(reader).flatMap(({ node }) => node.when ?? [])];
+      const parts = new Set(holding.flatMap(partsOf));
+      return when !== undefined && partsOf(when).every((part) => parts.has(part));
+    },
+  };
+}
+
+/** A reader's node and all it stands in, the innermost first. */
+function lineOf({ node, scope }: Reader): PlannedNode[] {
+  const line = node === undefined ? [] : [node];
+  for (let { container }: ScopePlan = scope; container !== undefined; { container } = container.scope)
+    line.push(container);
+  return line;
+}
+
+function conditionsAround(planned: PlannedNode): Expr[] {
+  const own = planned.node.when === undefined ? [] : [planned.node.when];
+  const { container } = planned.scope;
+  const taken = [...planned.selectors, ...(container === undefined ? [] : [container])].flatMap(({ node }) =>
+    node.kind === 'branch' ? node.cases.map(({ when }) => when) : [],
+  );
+  return [...own, ...taken];
+}
+
+/** By the step they ask for: the nodes that end or repeat a part of the run, and what those stand in. */
+function gatesIn(
+  { nodes }: WorkflowPlan,
+  namesFor: (planned: PlannedNode) => ReadonlySet<string>,
+): ReadonlyMap<string, readonly PlannedNode[]> {
+  const gates = new Map<string, PlannedNode[]>();
+  for (const end of nodes) {
+    if (kinds[end.node.kind].exit === 'none') continue;
+    const line = lineOf({ scope: end.scope, node: end });
+    for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
+      const known = gates.get(name);
+      if (known === undefined) gates.set(name, [...line]);
+      else known.push(...line);
+    }
+  }
+  return gates;
+}
+
+/** The conditions that all have to hold. */
+function partsOf(when: Expr): string[] {
+  return when.kind === 'and' ? when.items.flatMap(partsOf) : [canonicalExpr(when)];
+}
+
+/** A reference to a step that has to be there. */
+export interface RequiredReference {
+  readonly ref: RefExpr;
+  /** The conditions within the expression under which it is evaluated. */
+  readonly given: readonly Expr[];
+}
+
+/**
+ * The references of an expression to steps that have to be there: the expression reads from what they give, and asks
+ * nowhere before whether there is anything.
+ * @param isNeeded whether the value of the whole expression has to be there as well.
+ */
+export function requiredReferences(expr: Expr, isNeeded: boolean): RequiredReference[] {
+  const found: RequiredReference[] = [];
+  collect(expr, isNeeded, [], found);
+  return found;
+}
+
+/** The steps that an expression names. */
+export function namedSteps(expr: Expr): ReadonlySet<string> {
+  const refs = references(expr).filter(({ ref }) => ref.root === 'steps');
+  return new Set(refs.map(({ ref }) => String(ref.path[0])));
+}
+
+/** `given`: the conditions that hold here; whatever they name has been asked for. */
+function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: RequiredReference[]): void {
+  switch (expr.kind) {
+    case 'ref': {
+      const isRead = isNeeded || expr.path.length > 1;
+      if (expr.root === 'steps' && isRead) found.push({ ref: expr, given });
+      return;
+    }
+    case 'conditional':
+      collect(expr.test, false, given, found);
+      collect(expr.then, isNeeded, [...given, expr.test], found);
+      if (expr.else !== undefined) {
+        const otherwise: Expr = { kind: 'not', truth: expr.truth, of: expr.test };
+        collect(expr.else, isNeeded, [...given, otherwise], found);
+      }
+      return;
+    case 'and':
+    case 'or': {
+      let before = given;
+      for (const [index, item] of expr.items.entries()) {
+        collect(item, isNeeded && index === expr.items.length - 1, before, found);
+        before = [...before, expr.kind === 'and' ? item : { kind: 'not', truth: expr.truth, of: item }];
+      }
+      return;
+    }
+    default: {
+      const subject = receiverOf(expr);
+      for (const child of childrenOf(expr))
+        if (!child.guarded) collect(child.expr, child.expr === subject, given, found);
+    }
+  }
+}
+
+/** What stands before the dot. */
+function receiverOf(expr: Expr): Expr | undefined {
+  switch (expr.kind) {
+    case 'get':
+    case 'slice':
+      return expr.of;
+    case 'each':
+      return expr.in;
+    case 'call':
+      return isMethodCall(expr) ? expr.args[0] : undefined;
+    default:
+      return undefined;
+  }
+}
