@@ -57,7 +57,7 @@ describe('SW4022: no case may hold', () => {
     );
   });
 
-  test('knows the values of booleans, of answers, of items and of what is computed', () => {
+  test('knows the values of booleans, answers, items and computed values', () => {
     const sure = ref('steps', 'sure', 'confirmed');
     const asked = asks(2, 'sure', 'confirm');
     expect(
@@ -72,7 +72,7 @@ describe('SW4022: no case may hold', () => {
     expect(findings([loop(2, 'l', literal([true]), body([inner]))])).toEqual(left(': for `false`'));
   });
 
-  test('is said where nothing is known of the values', () => {
+  test('is reported if the values are unknown', () => {
     const value = get(ref('steps', 'other'), 'kind');
     expect(findings([step(2, 'other', 'put'), branches(3, 'b', arms(is(value, 'a')))])).toEqual(left(''));
     expect(findings([branches(3, 'b', arms(is(mode, 'a')))], { inputs: [argument('mode')] })).toEqual(
@@ -86,7 +86,7 @@ describe('SW4023: a case is never taken', () => {
     `SW4023 ${where} case \`${name}\` of step \`b\` is never taken: \`${first}\` is taken wherever it holds | remove one of the two, or change its condition`;
   const otherwise = { else: { id: 'no', body: body([]) } };
 
-  test('where another one before asks the same', () => {
+  test('if an earlier case has the same condition', () => {
     const cases = arms(is(mode, 'a'), flag, at(3, is(mode, 'a')), { ...flag, at: [9, 1, 9, 2] });
     expect(found(cases, [], otherwise)).toEqual([
       never('arm2', 'arm0', '3:20'),
@@ -94,7 +94,7 @@ describe('SW4023: a case is never taken', () => {
     ]);
   });
 
-  test('where all its values are taken', () => {
+  test('if earlier cases have all its values', () => {
     const cases = arms(
       anyOf(is(mode, 'a'), is(mode, 'b')),
       is(mode, 'b'),
@@ -103,19 +103,19 @@ describe('SW4023: a case is never taken', () => {
     expect(found(cases, [], otherwise)).toEqual([never('arm1', 'arm0')]);
   });
 
-  test('where its values never come', () => {
+  test('if its values are impossible', () => {
     const never = (name: string, values: string): string =>
       `SW4023 3:1 case \`${name}\` of step \`b\` is never taken: the value is never ${values} | remove it, or correct its value`;
     const cases = arms(is(mode, 'a'), is(mode, 'd'), anyOf(is(mode, 1), is(mode, '1')));
     expect(found(cases, [], otherwise)).toEqual([never('arm1', '`"d"`'), never('arm2', '`1` or `"1"`')]);
   });
 
-  test('but may be where one of its values comes, or nothing is known of them', () => {
+  test('but may be if one of its values is possible, or they are unknown', () => {
     expect(found(arms(anyOf(is(mode, 1), is(mode, 'b'))), [], otherwise)).toEqual([]);
     expect(found(arms(is(flag, 'd'), flag, is(mode, 'a')), [], otherwise)).toEqual([]);
   });
 
-  test('but may be where another thing is asked', () => {
+  test('but may be if it tests another value', () => {
     const cases = arms(is(mode, 'a'), is(flag, 'a'), is(mode, 'b'), {
       ...is(mode, 'a'),
       kind: 'compare',

@@ -15,12 +15,12 @@ import { type Names, typeOf } from './type-of.js';
 import { keysOf } from './value-type.js';
 import type { NamesIn } from './values.js';
 
-/** Whom a step gives its input to. */
-type Taker = { readonly tool: string } | { readonly workflow: string };
+/** The tool or workflow that a step calls. */
+type Callee = { readonly tool: string } | { readonly workflow: string };
 
 /**
- * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of a type that
- * cannot fit; of calls, of the calls that undo them, and of the workflows that steps run.
+ * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of an
+ * incompatible type; of calls, of compensations, and of the workflows that steps run.
  */
 export function checkCalls(
   plan: WorkflowPlan,
@@ -63,14 +63,14 @@ function ofCallee(
 
 function checkInput(
   { node, scope }: PlannedNode,
-  taker: Taker,
+  callee: Callee,
   given: DictExpr,
   schema: JsonSchema,
   { graph }: WorkflowPlan,
   namesIn: NamesIn,
 ): Diagnostic[] {
   const source = locationOfNode(node, graph);
-  const about = { step: node.id, ...taker };
+  const about = { step: node.id, ...callee };
   const view = viewOf(schema);
   const surplusOf =
     (spread: Expr) =>
@@ -82,44 +82,44 @@ function checkInput(
       found.push(...surplusKeys(entry.spread, view, namesIn(scope)).map(surplusOf(entry.spread)));
       continue;
     }
-    const place = locationOfExpr(entry.value, source);
+    const location = locationOfExpr(entry.value, source);
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
       const suggestion = nearestName(entry.key, step.known);
-      found.push(diagnostic('SW4004', place, { ...about, input: entry.key, suggestion }));
+      found.push(diagnostic('SW4004', location, { ...about, input: entry.key, suggestion }));
       continue;
     }
     const mismatch = typeMismatch(entry.value, step.view, namesIn(scope));
     if (mismatch !== undefined)
-      found.push(diagnostic('SW4012', place, { ...about, input: entry.key, ...mismatch }));
+      found.push(diagnostic('SW4012', location, { ...about, input: entry.key, ...mismatch }));
   }
-  const place = locationOfExpr(given, source);
+  const location = locationOfExpr(given, source);
   const missing = missingInputs(given, schema);
-  return [...found, ...missing.map((input) => diagnostic('SW4003', place, { ...about, input }))];
+  return [...found, ...missing.map((input) => diagnostic('SW4003', location, { ...about, input }))];
 }
 
 const texts = {
   pouredIn: 'what is spread here brings it: name the inputs one by one, as in `{ name: this.step.name }`',
 } as const;
 
-/** What a spread value may bring along although nothing takes it. */
+/** The keys of a spread value that the schema does not have. */
 function surplusKeys(spread: Expr, view: SchemaView, names: Names): readonly string[] {
   return keysOf(typeOf(spread, names)).filter((key) => stepInto(view, key).kind === 'missing');
 }
 
-/** What is required and certainly not given. */
+/** The required inputs that are missing in every run. */
 function missingInputs({ entries }: DictExpr, schema: JsonSchema): string[] {
   const given = new Set<string>();
   for (const entry of entries) {
-    // What is poured in may hold anything.
+    // A spread value may have any key.
     if (!('key' in entry)) return [];
-    // Plainly absent entries never reach the other side.
+    // A literal absent value is not sent.
     if (entry.value.kind !== 'literal' || entry.value.value !== undefined) given.add(entry.key);
   }
   return requiredKeys(viewOf(schema)).filter((input) => !given.has(input));
 }
 
-/** What a caller of a workflow must and may give. */
+/** The schema of the inputs of a workflow. */
 function inputSchemaOf({ inputs }: Graph): JsonSchema {
   return {
     type: 'object',
@@ -129,41 +129,41 @@ function inputSchemaOf({ inputs }: Graph): JsonSchema {
   };
 }
 
-/** The schema of what a node is given by name, where it is known. */
-export function takenSchema(node: Node, { tools, workflows }: CheckEnvironment): JsonSchema | undefined {
+/** The schema of a node's input, if it is known. */
+export function argumentsSchema(node: Node, { tools, workflows }: CheckEnvironment): JsonSchema | undefined {
   if (node.kind === 'call') return tools.get(node.tool)?.inputSchema;
   if (node.kind !== 'workflow') return undefined;
   const callee = workflows?.get(node.workflow);
   return callee === undefined ? undefined : inputSchemaOf(callee);
 }
 
-/** SW4002 unknown resources, SW4007 URIs that are none. A resource's own URI is reported where it is declared. */
+/** SW4002 unknown resources, SW4007 invalid URIs. A resource's own URI is reported where it is declared. */
 export function checkResources({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const found: Diagnostic[] = [];
   const check = (
     resource: string,
     uri: unknown,
-    place: Place | undefined,
-    uriPlace: Place | undefined,
+    location: Place | undefined,
+    uriLocation: Place | undefined,
   ): void => {
     const registered = environment.resources.get(resource);
     if (registered === undefined) {
       const suggestion = nearestName(resource, environment.resources.keys());
-      found.push(diagnostic('SW4002', place, { workflow: graph.name, resource, suggestion }));
+      found.push(diagnostic('SW4002', location, { workflow: graph.name, resource, suggestion }));
     }
     if (uri === undefined || uri === registered?.uri) return;
     const why = typeof uri === 'string' ? uriFault(uri) : 'it is not text';
-    if (why !== undefined) found.push(diagnostic('SW4007', uriPlace, { uri: String(uri), why }));
+    if (why !== undefined) found.push(diagnostic('SW4007', uriLocation, { uri: String(uri), why }));
   };
   for (const { resource, uri, source } of graph.instructions) {
-    const place = source ?? graph.source;
-    check(resource, uri, place, place);
+    const location = source ?? graph.source;
+    check(resource, uri, location, location);
   }
   for (const { node } of nodes) {
     if (node.kind !== 'resource') continue;
-    const place = locationOfNode(node, graph);
+    const location = locationOfNode(node, graph);
     const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;
-    check(node.resource, uri, place, locationOfExpr(node.uri, place));
+    check(node.resource, uri, location, locationOfExpr(node.uri, location));
   }
   return found;
 }

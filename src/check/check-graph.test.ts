@@ -116,7 +116,7 @@ describe('order', () => {
     ]);
   });
 
-  test('a long chain is no cycle, and is checked in time', () => {
+  test('a long chain is not a cycle, and is checked in time', () => {
     const nodes = Array.from({ length: 3000 }, (_, index) =>
       step(index + 3, `s${index}`, 'list-pages', {}, { after: index === 0 ? [] : [`s${index - 1}`] }),
     );
@@ -147,7 +147,7 @@ describe('calls', () => {
     );
   });
 
-  test('SW4004: what a spread brings along and the tool does not take', () => {
+  test('SW4004: keys of a spread that the tool does not have', () => {
     const input: DictExpr = { kind: 'dict', entries: [{ spread: at(3, ref('steps', 'list')) }] };
     const added = { ...step(3, 'added', 'add-task'), input };
     const list = step(2, 'list', 'list-pages');
@@ -185,7 +185,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('SW4012 is silent where a value may fit', () => {
+  test('SW4012 is silent if a value may match', () => {
     const values = [
       literal(1),
       literal(1.5),
@@ -280,7 +280,7 @@ describe('outputs', () => {
     ]);
   });
 
-  test('what follows a computed key is not judged', () => {
+  test('reads after a computed key are not checked', () => {
     const computed = get(ref('steps', 'list', 'pages'), ref('inputs', 'task'));
     expect(check([list, returns(4, get(computed, 'nope'))])).toEqual([]);
   });

@@ -16,17 +16,16 @@ export type { CheckEnvironment, ToolSignature } from './environment.js';
 
 export interface CheckOptions {
   /**
-   * False where parts of the workflow were left out since they were at fault themselves: then nothing is said of what
-   * only they may use. Default true.
+   * False if faulty parts of the workflow were omitted. Then nothing is reported as unused, since they may use it.
+   * Default true.
    */
   readonly isWhole?: boolean;
 }
 
 /**
- * Finds every fault of a graph that can be known before it runs, whichever front end wrote it. Never throws for a
- * graph that `parseGraph` accepts. A step may name earlier steps only: the order of `nodes` is the order of writing.
- * The workflows among its tasks are checked as well, each on its own, but for itself and for those that are registered:
- * whoever registers a workflow checks it.
+ * Finds every fault of a graph that can be known before it runs. Never throws for a graph that `parseGraph` accepts. A
+ * step may name earlier steps only: the order of `nodes` is the order of writing. The workflows among its tasks are checked
+ * as well, each on its own, except for itself and for registered workflows, which are checked at registration.
  */
 export function checkGraph(
   graph: Graph,
@@ -65,7 +64,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkBranches(plan, namesIn),
     ...checkReachability(plan, cycles.length > 0),
     ...checkSkipped(plan, environment),
-    // A name that means nothing may have been meant for what seems unused.
+    // An unknown name may be a misspelt reference to what seems unused.
     ...(isWhole && references.length === 0 ? checkUnused(plan, environment) : []),
   ];
 }

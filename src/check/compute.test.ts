@@ -112,7 +112,7 @@ describe('SW4005 of computed values', () => {
     expect(reading(value, ...path)).toEqual([]);
   });
 
-  test('is silent about functions, and about what a fallback may give', () => {
+  test('is silent about functions, and about values of a fallback', () => {
     const called = computes(4, 'c', list(), { function: { name: 'f', hash: '0'.repeat(64) } });
     expect(check([called, returns(5, ref('steps', 'c', 'x'))])).toEqual([]);
     const attempted = step(

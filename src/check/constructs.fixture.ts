@@ -154,7 +154,7 @@ export function missing(
   return findings([...nodes, reading(from, ...path)], {}, workflows);
 }
 
-/** What is said of such a path. */
+/** The diagnostic of such a path. */
 export const has = (of: string, path: string, hint = ''): string[] => [
   `SW4005 9:1 the output of \`${of}\` has no \`${path}\`${hint}`,
 ];

@@ -39,7 +39,7 @@ const items = literal(['a', 'b']);
 const put = (line: number, id: string): Node => step(line, id, 'put');
 const listed = step(2, 'list', 'list-pages');
 describe('values of containers', () => {
-  test('a branch gives what one of its arms gives', () => {
+  test('a branch has the value of one of its arms', () => {
     const made = either(
       3,
       'b',
@@ -64,7 +64,7 @@ describe('values of containers', () => {
     expect(missing([parallel(3, 'p', bodies, more)], 'p', ['one', 'error'])).toEqual([]);
   });
 
-  test('a loop gives a list of what its body gives, and knows its item', () => {
+  test('a loop has a list of the values of its body, and knows its item', () => {
     const made = (item: Expr, more = {}) => [
       listed,
       loop(
@@ -103,7 +103,7 @@ describe('values of containers', () => {
     }
   });
 
-  test('what was set and what was undone have their shapes', () => {
+  test('`set` and `compensate` nodes have their shapes', () => {
     const state: StateField[] = [{ name: 'n', scope: 'run', schema: { type: 'object' } }];
     const nodes = [sets(3, 's', { n: dict({ a: literal(1) }) }), reading('s', 'n', 'b')];
     expect(findings(nodes, { state })).toEqual(has('s', 'n.b'));
@@ -202,7 +202,7 @@ describe('SW4029: loops', () => {
     ).toEqual([`SW4029 3:20 step \`l\` goes through a list, and is given ${actual}`]);
   });
 
-  test('may go through what is not known', () => {
+  test('may iterate over an unknown value', () => {
     const nodes = [step(2, 'a', 'put'), loop(3, 'l', ref('steps', 'a'), body([put(4, 'b')]))];
     expect(findings([...nodes, loop(5, 'm', literal([]), body([put(6, 'c')]))])).toEqual([]);
   });
@@ -307,7 +307,7 @@ describe('state', () => {
     ]);
   });
 
-  test('SW4035: what a field begins with follows its schema', () => {
+  test('SW4035: the initial value of a field matches its schema', () => {
     const schema = closed({
       kind: { enum: ['a', 'b'] },
       sizes: { type: 'array', items: { type: 'number' } },
@@ -335,7 +335,7 @@ describe('state', () => {
     expect(beginning(2, { const: 1 })).toEqual(wrong('it is `2`, not `1`'));
   });
 
-  test('SW4033: a step that lists what it reads reads nothing else', () => {
+  test('SW4033: a step with `reads` reads no other field', () => {
     const node = { ...returns(4, list(ref('state', 'page'), at(4, ref('state', 'count')))), reads: ['page'] };
     expect(findings([node], { state })).toEqual([
       "SW4033 4:20 step `output` reads the state's field `count`, which is not among its `reads` | add `count` to them",
@@ -351,7 +351,7 @@ describe('state', () => {
   });
 });
 
-describe('what is unused', () => {
+describe('unused values', () => {
   test('is found in bodies, and used by them', () => {
     const nodes = [
       computes(3, 'a', literal(1)),
@@ -370,7 +370,7 @@ describe('what is unused', () => {
     ]);
   });
 
-  test('what undoes uses what it names', () => {
+  test('a compensation uses the steps that it names', () => {
     const compensate = undoing('add-task', { task: ref('steps', 'a'), page: ref('inputs', 'task') });
     const nodes = [computes(3, 'a', literal('x')), step(4, 'b', 'put', {}, { compensate })];
     expect(findings(nodes, { inputs: [argument('task')] })).toEqual([]);

@@ -21,31 +21,30 @@ import { itemOf, typesOf, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
- * What the descriptors of nodes find: SW4015 numbers out of their range, SW4034 times that are none, SW4036 codes of
- * failures that an author may not use. And what needs to know values: SW4029 loops over what is no list, SW4030
- * options of questions.
+ * The faults that the descriptors of nodes find: SW4015 numbers out of range, SW4034 invalid times, SW4036 reserved
+ * failure codes. Of the inferred types: SW4029 loops over a value that is not a list, SW4030 options of questions.
  */
 export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return nodes.flatMap(({ node, scope }) => {
-    const place = locationOfNode(node, graph);
+    const location = locationOfNode(node, graph);
     const own = kindOf(node)
       .faults(node)
-      .map(({ code, params, at }) => diagnostic(code, locationOfExpr(at, place), params));
+      .map(({ code, params, at }) => diagnostic(code, locationOfExpr(at, location), params));
     if (node.kind === 'foreach') {
-      const actual = noList(node, namesIn(scope));
+      const actual = nonListType(node, namesIn(scope));
       if (actual !== undefined)
-        own.push(diagnostic('SW4029', locationOfExpr(node.items, place), { step: node.id, actual }));
+        own.push(diagnostic('SW4029', locationOfExpr(node.items, location), { step: node.id, actual }));
     }
     if (node.kind === 'ask') {
       const problem = problemOfOptions(node, namesIn(scope));
       if (problem !== undefined)
-        own.push(diagnostic('SW4030', locationOfExpr(node.options, place), { step: node.id, problem }));
+        own.push(diagnostic('SW4030', locationOfExpr(node.options, location), { step: node.id, problem }));
     }
     return own;
   });
 }
 
-function noList({ items }: ForeachNode, names: Names): string | undefined {
+function nonListType({ items }: ForeachNode, names: Names): string | undefined {
   const types = typesOf(typeOf(items, names));
   return types === undefined || types.size === 0 || types.has('array') ? undefined : describeTypes(types);
 }
@@ -72,7 +71,7 @@ const DELAY: Range = {
   text: `from 0 to ${MAX_RETRY_DELAY_MS} (milliseconds)`,
 };
 
-/** SW4015: numbers of retries out of their range. Those of a kind of node are among its own rules. */
+/** SW4015: numbers of retries out of range. The descriptor of a kind checks its own numbers. */
 export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
   const ofGraph = strategy === undefined ? [] : checkRetry(strategy, 'the error strategy', graph.source);
@@ -87,10 +86,10 @@ export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
 function checkRetry(
   { extra, delayMs, capMs, jitter }: Retry,
   what: string,
-  place: Place | undefined,
+  location: Place | undefined,
 ): Diagnostic[] {
   const check = (option: string, value: number, { text, holds }: Range): Diagnostic[] =>
-    holds(value) ? [] : [diagnostic('SW4015', place, { what, option, range: text, value })];
+    holds(value) ? [] : [diagnostic('SW4015', location, { what, option, range: text, value })];
   return [
     ...check('attempts', extra + 1, wholeNumber(1, MAX_ATTEMPTS)),
     ...check('delayMs', delayMs, DELAY),
@@ -99,10 +98,10 @@ function checkRetry(
   ];
 }
 
-/** SW9016: expressions that the evaluator refuses for their depth, each once. */
+/** SW9016: expressions that are too deep for the evaluator, each once. */
 export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
   const ofNodes = nodes.flatMap(({ node }) =>
-    expressionsOf(node).map((expr) => ({ expr, place: locationOfNode(node, graph) })),
+    expressionsOf(node).map((expr) => ({ expr, location: locationOfNode(node, graph) })),
   );
   const ofScopes = scopes.flatMap(({ value, container }) =>
     value === undefined
@@ -110,18 +109,18 @@ export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[]
       : [
           {
             expr: value,
-            place: container === undefined ? graph.source : locationOfNode(container.node, graph),
+            location: container === undefined ? graph.source : locationOfNode(container.node, graph),
           },
         ],
   );
-  return [...ofNodes, ...ofScopes].flatMap(({ expr, place }) => {
+  return [...ofNodes, ...ofScopes].flatMap(({ expr, location }) => {
     const deep = firstTooDeep(expr);
     if (deep === undefined) return [];
-    return [diagnostic('SW9016', locationOfExpr(deep, place), { limit: MAX_EXPRESSION_DEPTH })];
+    return [diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH })];
   });
 }
 
-/** The outermost part at a depth that the evaluator does not enter. */
+/** The outermost part below the depth limit of the evaluator. */
 function firstTooDeep(root: Expr): Expr | undefined {
   const open: [expr: Expr, depth: number][] = [[root, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -132,40 +131,40 @@ function firstTooDeep(root: Expr): Expr | undefined {
   return undefined;
 }
 
-/** More values than this are not listed. */
+/** The largest number of values in a message. */
 const MAX_LISTED = 5;
 
-/** SW4022 branches that may find no case, SW4023 cases that are never taken. */
+/** SW4022 branches that may match no case, SW4023 cases that are never taken. */
 export function checkBranches({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return nodes.flatMap(({ node, scope }) => {
     if (node.kind !== 'branch') return [];
-    const place = locationOfNode(node, graph);
+    const location = locationOfNode(node, graph);
     const names = namesIn(scope);
     const never = [...shadowedCases(node), ...impossibleCases(node, names)].map(({ when, ...params }) =>
-      diagnostic('SW4023', locationOfExpr(when, place), { step: node.id, ...params }),
+      diagnostic('SW4023', locationOfExpr(when, location), { step: node.id, ...params }),
     );
-    const left = node.else === undefined ? leftOut(node, names) : undefined;
+    const left = node.else === undefined ? uncoveredValues(node, names) : undefined;
     if (left === undefined) return never;
     const values = left.length === 0 ? undefined : listed(left);
-    return [...never, diagnostic('SW4022', place, { step: node.id, values })];
+    return [...never, diagnostic('SW4022', location, { step: node.id, values })];
   });
 }
 
 /** A case that is never taken, and why. */
-interface Never {
+interface DeadCase {
   readonly arm: string;
-  /** The case that is taken in its place. */
+  /** The earlier case that is taken instead. */
   readonly first?: string;
-  /** The values it asks for, which never come. */
+  /** The impossible values that it compares with. */
   readonly values?: string;
   readonly when: Expr;
 }
 
-/** Cases whose condition, or every value they ask for, has been asked for before. */
-function shadowedCases({ cases }: BranchNode): Never[] {
+/** Cases whose condition, or every value of it, belongs to an earlier case. */
+function shadowedCases({ cases }: BranchNode): DeadCase[] {
   const conditions = new Map<string, string>();
   const values = new Map<string, string>();
-  const shadowed: Never[] = [];
+  const shadowed: DeadCase[] = [];
   for (const { id, when } of cases) {
     const condition = canonicalExpr(when);
     const question = questionOf(when);
@@ -179,8 +178,8 @@ function shadowedCases({ cases }: BranchNode): Never[] {
   return shadowed;
 }
 
-/** Cases that ask for nothing but values there never are. */
-function impossibleCases({ cases }: BranchNode, names: Names): Never[] {
+/** Cases that compare with impossible values only. */
+function impossibleCases({ cases }: BranchNode, names: Names): DeadCase[] {
   return cases.flatMap(({ id, when }) => {
     const question = questionOf(when);
     const possible = question && valuesIn(typeOf(question.of, names));
@@ -192,10 +191,10 @@ function impossibleCases({ cases }: BranchNode, names: Names): Never[] {
 }
 
 /**
- * The values no case is for, as far as they can be told; empty where they cannot. Nothing where there are none: one of
- * the cases always holds, or each value of what they all ask about has one.
+ * The values without a case; empty if they are unknown. `undefined` if the cases are exhaustive: one of them always holds,
+ * or each possible value has a case.
  */
-function leftOut({ cases }: BranchNode, names: Names): readonly Json[] | undefined {
+function uncoveredValues({ cases }: BranchNode, names: Names): readonly Json[] | undefined {
   if (cases.some(({ when }) => when.kind === 'literal' && when.value === true)) return undefined;
   const questions = cases.map(({ when }) => questionOf(when));
   const [first] = questions;
@@ -207,7 +206,7 @@ function leftOut({ cases }: BranchNode, names: Names): readonly Json[] | undefin
   return left.length === 0 ? undefined : left;
 }
 
-/** A condition that asks whether something is one of some values. */
+/** A condition that compares an expression with literals. */
 interface Question {
   readonly of: Expr;
   /** The canonical JSON of `of`. */
@@ -230,7 +229,7 @@ function questionOf(when: Expr): Question | undefined {
   return { of, plan: canonicalExpr(of), values: [literal.value] };
 }
 
-/** Every value there may be, where they can be told. */
+/** Every possible value, if the type is finite. */
 function valuesIn(known: ValueType): readonly Json[] | undefined {
   switch (known.kind) {
     case 'schema':
@@ -270,8 +269,8 @@ function quoted(value: Json): string {
 }
 
 /**
- * SW4031 fields of the state that are written or listed and not there, SW4012 values of a type that cannot fit, SW4035
- * first values that do not fit.
+ * SW4031 undeclared state fields in `set` and `reads`, SW4012 values of an incompatible type, SW4035 initial values that do
+ * not match their schema.
  */
 export function checkState(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   return [...checkInitials(plan), ...checkUses(plan, namesIn)];
@@ -288,8 +287,8 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
   const fields = new Map(graph.state?.map(({ name, schema }) => [name, schema]));
   return nodes.flatMap(({ node, scope }) => {
     const source = locationOfNode(node, graph);
-    const unknown = (field: string, place = source): Diagnostic =>
-      diagnostic('SW4031', place, {
+    const unknown = (field: string, location = source): Diagnostic =>
+      diagnostic('SW4031', location, {
         workflow: graph.name,
         field,
         suggestion: nearestName(field, fields.keys()),
@@ -297,12 +296,12 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
     const listed = (node.reads ?? []).filter((field) => !fields.has(field)).map((field) => unknown(field));
     if (node.kind !== 'set') return listed;
     const written = node.updates.flatMap(({ field, value }) => {
-      const place = locationOfExpr(value, source);
+      const location = locationOfExpr(value, source);
       const schema = fields.get(field);
-      if (schema === undefined) return [unknown(field, place)];
+      if (schema === undefined) return [unknown(field, location)];
       const mismatch = typeMismatch(value, viewOf(schema), namesIn(scope));
       if (mismatch === undefined) return [];
-      return [diagnostic('SW4012', place, { step: node.id, input: field, ...mismatch })];
+      return [diagnostic('SW4012', location, { step: node.id, input: field, ...mismatch })];
     });
     return [...listed, ...written];
   });

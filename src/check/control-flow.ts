@@ -13,8 +13,8 @@ import type { CheckEnvironment } from './environment.js';
 import { describeScope, locationOfNode, relatedLocation } from './locations.js';
 
 /**
- * SW4017 names in `after` and in routes that do not stand beside the node, SW3005 such names in `after` that stand
- * nowhere, SW4019 waiting for what only runs when it is selected, SW4025 going on with `goto` instead of back.
+ * SW4017 targets of `after` and of routes outside the node's scope, SW3005 unknown steps in `after`, SW4019 waiting for a
+ * step that runs only when selected, SW4025 a `goto` to a later step.
  */
 export function checkRoutes(plan: WorkflowPlan): Diagnostic[] {
   return plan.nodes.flatMap((planned) => [
@@ -26,17 +26,17 @@ export function checkRoutes(plan: WorkflowPlan): Diagnostic[] {
 
 function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): Diagnostic[] {
   const { node, scope } = planned;
-  const place = locationOfNode(node, plan.graph);
+  const location = locationOfNode(node, plan.graph);
   const found = plan.byId.get(target);
   if (found === undefined) {
     const suggestion = nearestName(target, idsBeside(planned));
-    return [diagnostic('SW3005', place, { step: node.id, target, suggestion })];
+    return [diagnostic('SW3005', location, { step: node.id, target, suggestion })];
   }
   if (plan.duplicates.has(target)) return [];
   if (found.scope !== scope) return [misplaced(planned, 'after', found, plan)];
   const { kind } = found.node;
   if (kind !== 'compensate' && (kind !== 'error' || !found.needsSelection)) return [];
-  return [diagnostic('SW4019', place, { step: node.id, target, kind })];
+  return [diagnostic('SW4019', location, { step: node.id, target, kind })];
 }
 
 function checkRoute(
@@ -78,7 +78,7 @@ function beside(
   return routeFault(planned, option, target, 'which is not a step of this workflow', plan, hint);
 }
 
-/** The hint names the container that stands beside the node in the place of what it holds. */
+/** The hint names the container of the target that is in the node's scope. */
 function misplaced(planned: PlannedNode, option: string, found: PlannedNode, plan: WorkflowPlan): Diagnostic {
   const visible = visibilityOf(found, { scope: planned.scope, node: planned });
   const container =
@@ -102,9 +102,9 @@ function idsBeside({ node, scope }: PlannedNode): string[] {
   return scope.nodes.map((other) => other.node.id).filter((id) => id !== node.id);
 }
 
-/** SW4006: steps that wait for each other, because of `after`, references, routes or the way back of a `goto`. */
+/** SW4006: steps that wait for each other, because of `after`, references, routes or a `goto`. */
 export function checkCycles(plan: WorkflowPlan): Diagnostic[] {
-  // Of two steps with one id, which is SW4009, the first one counts: together they would seem to wait for themselves.
+  // Only the first of two steps with one id counts: otherwise they would seem to wait for themselves. See SW4009.
   const nodes = plan.nodes.filter((each) => plan.byId.get(each.node.id) === each);
   const waits = nodes.map((each) => {
     const targets = waitsOf(each).filter((target) => target === each || target.node.id !== each.node.id);
@@ -113,7 +113,7 @@ export function checkCycles(plan: WorkflowPlan): Diagnostic[] {
   return cyclesIn(new Map(waits)).map((cycle) => reportCycle(plan, cycle));
 }
 
-/** What is read before it is declared is a fault of its own, and no order. */
+/** The nodes that a node waits for. A read of a later node is SW3004 and does not count. */
 function waitsOf({ index, sources, selectors, slice, orders, routers }: PlannedNode): PlannedNode[] {
   const jumps = [...orders, ...routers].filter((each) => each.node.kind === 'goto' && each.index < index);
   return [...sources, ...selectors, ...slice, ...jumps];
@@ -121,15 +121,15 @@ function waitsOf({ index, sources, selectors, slice, orders, routers }: PlannedN
 
 function reportCycle({ graph }: WorkflowPlan, cycle: readonly PlannedNode[]): Diagnostic {
   const [first, ...others] = cycle;
-  const place = first === undefined ? graph.source : locationOfNode(first.node, graph);
+  const location = first === undefined ? graph.source : locationOfNode(first.node, graph);
   const related = others.flatMap(({ node }) => relatedLocation(`\`${node.id}\` waits here`, node.source));
   const shown = [...cycle, ...(first === undefined ? [] : [first])].map(({ node }) => node.id).join(' → ');
-  return diagnostic('SW4006', place, { cycle: shown }, { related });
+  return diagnostic('SW4006', location, { cycle: shown }, { related });
 }
 
 /**
- * SW4013 steps that wait for one that always ends the run or its scope, SW4020 scopes in which nothing can begin,
- * SW4021 steps that nothing can select.
+ * SW4013 steps after one that always ends the run or its scope, SW4020 scopes in which no step can start, SW4021 steps
+ * that nothing can select.
  */
 export function checkReachability(plan: WorkflowPlan, hasCycles: boolean): Diagnostic[] {
   const { graph } = plan;
@@ -142,7 +142,7 @@ export function checkReachability(plan: WorkflowPlan, hasCycles: boolean): Diagn
     ...scope.nodes
       .filter((planned) => unselectable.has(planned))
       .map(({ node }) => diagnostic('SW4021', locationOfNode(node, graph), { step: node.id })),
-    // Steps that wait for each other cannot begin either, and that is said already.
+    // Steps in a cycle cannot start either, which SW4006 reports.
     ...(hasCycles ? [] : checkStart(scope, graph)),
   ]);
 }
@@ -166,31 +166,31 @@ function reportUnreachable(
 function checkStart(scope: ScopePlan, graph: Graph): Diagnostic[] {
   if (scope.nodes.length === 0) return [];
   const mayBegin = scope.nodes.some(({ node, after, needsSelection }) => {
-    // What it waits for in vain is a fault of its own.
+    // An unknown step in `after` is SW3005.
     const waitsInVain = node.after.some((id) => !after.some((each) => each.node.id === id));
     return waitsInVain || (node.after.length === 0 && !needsSelection);
   });
   if (mayBegin) return [];
-  const place = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-  return [diagnostic('SW4020', place, { scope: describeScope(scope) })];
+  const location = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
+  return [diagnostic('SW4020', location, { scope: describeScope(scope) })];
 }
 
-/** SW4027: workflows that run each other without a condition, and more of them inside each other than may run. */
+/** SW4027: workflows that run each other without a condition, and workflows nested too deeply. */
 export function checkNesting(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes } = plan;
   const { workflows } = environment;
   if (workflows === undefined) return [];
   const endless = endlessPath(plan, workflows);
   const path = endless ?? deepestPath(graph, workflows, new Map());
-  // Where the next workflow is too deep already, that is said there.
+  // If the called workflow is too deep by itself, it has its own diagnostic.
   if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
   const at = nodes.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
-  const place = at === undefined ? graph.source : locationOfNode(at.node, graph);
+  const location = at === undefined ? graph.source : locationOfNode(at.node, graph);
   const limit = endless === undefined ? { limit: MAX_WORKFLOW_DEPTH } : {};
-  return [diagnostic('SW4027', place, { path: path.join(' → '), ...limit })];
+  return [diagnostic('SW4027', location, { path: path.join(' → '), ...limit })];
 }
 
-/** The names from a graph to the one furthest in. Ways that come round are left out: how often they do depends. */
+/** The names on the longest path of nested workflows. Recursive paths are left out: their depth is not static. */
 function deepestPath(
   graph: Graph,
   workflows: ReadonlyMap<string, Graph>,
@@ -210,7 +210,7 @@ function deepestPath(
   return whole;
 }
 
-/** How a graph comes back to itself in every run that does not fail before. */
+/** The path by which a graph calls itself in every run that does not fail before. */
 function endlessPath(
   plan: WorkflowPlan,
   workflows: ReadonlyMap<string, Graph>,
@@ -231,7 +231,7 @@ function endlessPath(
   return follow(plan, [name]);
 }
 
-/** The workflows that a graph runs whenever it comes to its end. */
+/** The workflows that a graph calls in every run that completes. */
 function certainRuns(plan: WorkflowPlan): string[] {
   const { root, nodes } = plan;
   if (!nodes.some(({ node }) => node.kind === 'workflow')) return [];
@@ -244,7 +244,7 @@ function certainRuns(plan: WorkflowPlan): string[] {
   });
 }
 
-/** Because of what it waits for. */
+/** Whether a node may be skipped because of a dependency. */
 function mayBeSkipped({ join, after }: Node): boolean {
   return join !== 'none_failed' && join !== 'all_done' && after.length > 0;
 }

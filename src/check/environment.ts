@@ -3,24 +3,24 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { ToolEffects } from '../graph/tool-safety.js';
 
-/** What a graph may use: everything that is registered beside it. */
+/** The registered tools, resources and workflows that a graph may use. */
 export interface CheckEnvironment {
   /** By name. */
   readonly tools: ReadonlyMap<string, ToolSignature>;
   /** By name. Their URIs are checked where they are declared. */
   readonly resources: ReadonlyMap<string, { readonly uri: string }>;
-  /** By name. Without them nothing is said of the workflows a graph runs. */
+  /** By name. If missing, the workflows that a graph runs are not checked. */
   readonly workflows?: ReadonlyMap<string, Graph>;
 }
 
-/** What a call of a tool takes and gives. */
+/** The input, the output and the side effects of a tool. */
 export interface ToolSignature extends ToolEffects {
   readonly inputSchema: JsonSchema;
-  /** Without it nothing is known about the output. */
+  /** If missing, the output is unknown. */
   readonly outputSchema?: JsonSchema;
 }
 
-/** A graph's own tasks are there wherever nothing of the same name is registered. */
+/** Adds a graph's own tasks. A registered workflow of the same name takes precedence. */
 export function withTasks(environment: CheckEnvironment, { tasks }: Graph): CheckEnvironment {
   if (tasks === undefined) return environment;
   const workflows = new Map([
@@ -30,13 +30,13 @@ export function withTasks(environment: CheckEnvironment, { tasks }: Graph): Chec
   return { ...environment, workflows };
 }
 
-/** The workflows that nodes run, directly or not. */
+/** The workflows that nodes run, directly or indirectly. */
 export function reachableFrom(
   part: Pick<Graph, 'nodes'>,
   { workflows }: CheckEnvironment,
 ): {
   readonly graphs: readonly Graph[];
-  /** False where some of them are not known. */
+  /** False if some of them are unknown. */
   readonly isWhole: boolean;
 } {
   const graphs = new Map<string, Graph | undefined>();

@@ -2,12 +2,12 @@ import type { Graph, Node } from '../graph/model.js';
 import type { Place, Span } from '../graph/place.js';
 import type { ScopePlan } from '../plan/plan.js';
 
-/** Where a node was written, or else its graph. */
+/** The source location of a node, or of its graph. */
 export function locationOfNode(node: Node, graph: Graph): Place | undefined {
   return node.source ?? graph.source;
 }
 
-/** Where an expression of a node was written, as precisely as the front end said. */
+/** The source location of an expression, or of its node if the front end recorded none. */
 export function locationOfExpr(
   expr: { readonly at?: Span } | undefined,
   source: Place | undefined,
@@ -15,7 +15,7 @@ export function locationOfExpr(
   return source === undefined || expr?.at === undefined ? source : { file: source.file, span: expr.at };
 }
 
-/** A related place, where there is one. */
+/** A related location, if it is known. */
 export function relatedLocation(
   message: string,
   place: Place | undefined,
@@ -23,7 +23,7 @@ export function relatedLocation(
   return place === undefined ? [] : [{ message, place }];
 }
 
-/** As a text names it: `the workflow`, ``arm `a` of step `x` ``. */
+/** The name of a scope in messages: `the workflow`, ``arm `a` of step `x` ``. */
 export function describeScope({ container, arm }: ScopePlan): string {
   if (container === undefined) return 'the workflow';
   const { id } = container.node;

@@ -15,8 +15,8 @@ import type { CheckEnvironment } from './environment.js';
 import { locationOfExpr, locationOfNode, relatedLocation } from './locations.js';
 
 /**
- * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 two arms of one name,
- * SW4032 loops inside each other that name the same.
+ * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 arms of the same name,
+ * SW4032 nested loops that bind the same name.
  */
 export function checkNames(plan: WorkflowPlan): Diagnostic[] {
   const { graph } = plan;
@@ -32,16 +32,16 @@ function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
   const found: Diagnostic[] = [];
   const seen = new Map<string, Place | undefined>();
   for (const { name, description, source } of graph.inputs) {
-    const place = source ?? graph.source;
+    const location = source ?? graph.source;
     if (seen.has(name)) {
       const related = relatedLocation('first bound here', seen.get(name));
-      found.push(diagnostic('SW1008', place, { field: name }, { related }));
+      found.push(diagnostic('SW1008', location, { field: name }, { related }));
       continue;
     }
-    seen.set(name, place);
-    if (isBlank(name)) found.push(empty(`the name of an argument of workflow \`${graph.name}\``, place));
-    else found.push(...nameFault('argument', name, place));
-    if (isBlank(description)) found.push(empty(`the description of argument \`${name}\``, place));
+    seen.set(name, location);
+    if (isBlank(name)) found.push(empty(`the name of an argument of workflow \`${graph.name}\``, location));
+    else found.push(...nameFault('argument', name, location));
+    if (isBlank(description)) found.push(empty(`the description of argument \`${name}\``, location));
   }
   return found;
 }
@@ -49,13 +49,13 @@ function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
 function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
   const seen = new Map<string, Place | undefined>();
   return (graph.state ?? []).flatMap(({ name, source }) => {
-    const place = source ?? graph.source;
+    const location = source ?? graph.source;
     if (seen.has(name)) {
       const related = relatedLocation('first bound here', seen.get(name));
-      return [diagnostic('SW1008', place, { field: name }, { related })];
+      return [diagnostic('SW1008', location, { field: name }, { related })];
     }
-    seen.set(name, place);
-    return nameFault('step', name, place, 'state field');
+    seen.set(name, location);
+    return nameFault('step', name, location, 'state field');
   });
 }
 
@@ -69,14 +69,14 @@ function checkSteps(plan: WorkflowPlan): Diagnostic[] {
 
 function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnostic[] {
   const { node } = planned;
-  const place = locationOfNode(node, graph);
+  const location = locationOfNode(node, graph);
   const first = byId.get(node.id);
   if (first !== undefined && first !== planned) {
     const related = relatedLocation('first used here', first.node.source);
-    return [diagnostic('SW4009', place, { id: node.id }, { related })];
+    return [diagnostic('SW4009', location, { id: node.id }, { related })];
   }
-  if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, place)];
-  return nameFault('step', node.id, place);
+  if (isBlank(node.id)) return [empty(`the id of a step of workflow \`${graph.name}\``, location)];
+  return nameFault('step', node.id, location);
 }
 
 function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
@@ -87,13 +87,15 @@ function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[]
 
 function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
   if (node.kind !== 'foreach') return [];
-  const place = locationOfNode(node, graph);
+  const location = locationOfNode(node, graph);
   const names = namesOfLoop(node);
-  const bad = names.flatMap((name) => nameFault('step', name, place, 'item'));
+  const bad = names.flatMap((name) => nameFault('step', name, location, 'item'));
   const taken = [...scope.loops].reverse().flatMap(({ node: outer }) => {
     const outerNames = outer.kind === 'foreach' ? namesOfLoop(outer) : [];
     const name = names.find((each) => outerNames.includes(each));
-    return name === undefined ? [] : [diagnostic('SW4032', place, { step: node.id, name, outer: outer.id })];
+    return name === undefined
+      ? []
+      : [diagnostic('SW4032', location, { step: node.id, name, outer: outer.id })];
   });
   return [...bad, ...taken];
 }
@@ -106,25 +108,25 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function empty(what: string, place: Place | undefined): Diagnostic {
-  return diagnostic('SW4008', place, { what });
+function empty(what: string, location: Place | undefined): Diagnostic {
+  return diagnostic('SW4008', location, { what });
 }
 
-/** @param called what has the name, in the message. Default: its kind. */
+/** @param called the named thing, in the message. Default: its kind. */
 function nameFault(
   kind: NamedKind,
   name: string,
-  place: Place | undefined,
+  location: Place | undefined,
   called: string = kind,
 ): Diagnostic[] {
   if (isValidName(kind, name)) return [];
-  return [diagnostic('SW1002', place, { kind: called, name, rule: NAME_RULES[kind].source })];
+  return [diagnostic('SW1002', location, { kind: called, name, rule: NAME_RULES[kind].source })];
 }
 
 /**
- * SW3001 unknown bindings, items and local names, SW3002 undeclared arguments, SW3004 steps that are bound after their
- * use, SW3012 failures named where there is none, SW4018 steps that stand where they cannot be read, SW4031 unknown
- * fields of the state, SW4033 fields that a step does not say it reads.
+ * SW3001 unknown bindings, items and local names, SW3002 undeclared arguments, SW3004 steps that are used before they are
+ * bound, SW3012 `error` outside a failure handler, SW4018 steps that are not visible to their reader, SW4031 unknown state
+ * fields, SW4033 state fields that a step does not list in `reads`.
  */
 export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
   const { graph } = plan;
@@ -170,7 +172,7 @@ function checkReference(
   plan: WorkflowPlan,
   { root, path }: RefExpr,
   reader: Reader,
-  place: Place | undefined,
+  location: Place | undefined,
   knowsError: boolean,
 ): Diagnostic[] {
   const name = String(path[0]);
@@ -178,12 +180,12 @@ function checkReference(
     case 'inputs': {
       const known = plan.graph.inputs.map((input) => input.name);
       if (known.includes(name)) return [];
-      return [diagnostic('SW3002', place, { name, suggestion: nearestName(name, known) })];
+      return [diagnostic('SW3002', location, { name, suggestion: nearestName(name, known) })];
     }
     case 'steps':
-      return checkStepReference(plan, name, reader, place);
+      return checkStepReference(plan, name, reader, location);
     case 'state':
-      return checkFieldReference(plan, name, reader, place);
+      return checkFieldReference(plan, name, reader, location);
     case 'item':
     case 'index': {
       const known = reader.scope.loops.flatMap(({ node }) => {
@@ -191,14 +193,14 @@ function checkReference(
         return (root === 'item' ? node.as : node.indexAs) ?? [];
       });
       if (known.includes(name)) return [];
-      return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, known) })];
+      return [diagnostic('SW3001', location, { name, suggestion: nearestName(name, known) })];
     }
     case 'error': {
       const step = (reader.node ?? reader.scope.container)?.node.id ?? 'output';
-      if (!knowsError) return [diagnostic('SW3012', place, { step })];
+      if (!knowsError) return [diagnostic('SW3012', location, { step })];
       if (ERROR_FIELDS.includes(name)) return [];
       const suggestion = nearestName(name, ERROR_FIELDS);
-      return [diagnostic('SW3001', place, { name: `error.${name}`, suggestion })];
+      return [diagnostic('SW3001', location, { name: `error.${name}`, suggestion })];
     }
     case 'local':
     case 'run':
@@ -212,11 +214,11 @@ function checkStepReference(
   plan: WorkflowPlan,
   name: string,
   reader: Reader,
-  place: Place | undefined,
+  location: Place | undefined,
 ): Diagnostic[] {
   const target = plan.byId.get(name);
   if (target === undefined) {
-    return [diagnostic('SW3001', place, { name, suggestion: nearestName(name, plan.byId.keys()) })];
+    return [diagnostic('SW3001', location, { name, suggestion: nearestName(name, plan.byId.keys()) })];
   }
   if (plan.duplicates.has(name)) return [];
   const visible = visibilityOf(target, reader);
@@ -226,17 +228,17 @@ function checkStepReference(
       const { source, user } = visible;
       if (user === undefined || source.index <= user.index) return [];
       const step = reader.node?.node.id ?? user.node.id;
-      return [diagnostic('SW3004', place, { name, step }, { related: name === step ? [] : related })];
+      return [diagnostic('SW3004', location, { name, step }, { related: name === step ? [] : related })];
     }
     case 'inLoop': {
       const loop = visible.loop.node.id;
       const hint = `let the loop hand it out, and read it from \`${loop}\``;
-      return [diagnostic('SW4018', place, { name, where: `loop \`${loop}\`` }, { related, hint })];
+      return [diagnostic('SW4018', location, { name, where: `loop \`${loop}\`` }, { related, hint })];
     }
     case 'inOtherArm': {
       const where = `arm \`${visible.arm}\` of step \`${visible.of.node.id}\``;
       const hint = `read it behind \`${visible.of.node.id}\``;
-      return [diagnostic('SW4018', place, { name, where }, { related, hint })];
+      return [diagnostic('SW4018', location, { name, where }, { related, hint })];
     }
     default:
       return visible satisfies never;
@@ -247,23 +249,22 @@ function checkFieldReference(
   { graph }: WorkflowPlan,
   field: string,
   reader: Reader,
-  place: Place | undefined,
+  location: Place | undefined,
 ): Diagnostic[] {
   const known = (graph.state ?? []).map(({ name }) => name);
   if (!known.includes(field)) {
     return [
-      diagnostic('SW4031', place, { workflow: graph.name, field, suggestion: nearestName(field, known) }),
+      diagnostic('SW4031', location, { workflow: graph.name, field, suggestion: nearestName(field, known) }),
     ];
   }
   const node = reader.node?.node;
   if (node?.reads === undefined || node.reads.includes(field)) return [];
-  return [diagnostic('SW4033', place, { step: node.id, field })];
+  return [diagnostic('SW4033', location, { step: node.id, field })];
 }
 
 /**
- * SW3010 steps whose only purpose is a value that nothing uses, SW3011 arguments that nothing uses. A call that may
- * have an effect is never idle. Nor is one that only reads, or a resource, where the workflow does not say what it
- * returns, or where the step has guidance: then its result is there to be read in the conversation.
+ * SW3010 steps whose only purpose is an unused value, SW3011 unused arguments. A call that may have a side effect is never
+ * unused. Nor is a read if the workflow declares no result or the step has guidance: then the conversation shows the value.
  */
 export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes, scopes, byId } = plan;
@@ -284,13 +285,13 @@ export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): 
   return [...unread, ...idle];
 }
 
-/** Of two steps with one id, which is SW4009, the first one counts. */
+/** The first of two steps with one id counts. Duplicates are SW4009. */
 function isRead(planned: PlannedNode | undefined): boolean {
   const readers = planned && readersOf(planned);
   return readers !== undefined && (readers.isHandedOut || readers.nodes.size > 0);
 }
 
-/** What a step is for, where that is its value alone. */
+/** A description of a step that only produces a value; `undefined` for other steps. */
 function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): string | undefined {
   if (node.kind === 'compute') return 'computes a value';
   if (!returns || node.guidance !== undefined) return undefined;

@@ -9,20 +9,20 @@ import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { typeOfJson } from './schema-view.js';
 import { ABSENT, alternativesOf, read, typesOf, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
-/** A condition, and whether it holds where something is read. */
+/** A condition, and whether it holds at a read. */
 export interface Fact {
   readonly test: Expr;
   readonly holds: boolean;
 }
 
-/** What is known where a path starts. */
+/** The conditions that narrow the value at the root of a path. */
 export interface Narrowing {
   readonly facts: readonly Fact[];
-  /** Whether something is asked of the value in a way that is not followed. */
+  /** Whether a condition tests the value in a way that the analysis does not understand. */
   readonly isUncertain: boolean;
 }
 
-/** The conditions that say something of the value a path starts from. */
+/** The conditions that test the value at the root of a path. */
 export function narrowingOf(facts: readonly Fact[], { ref }: DataPath, isAskedElsewhere: boolean): Narrowing {
   const own = facts.filter(({ test }) => names(test, ref));
   const isState = ref.root === 'state' && own.length > 0;
@@ -32,25 +32,24 @@ export function narrowingOf(facts: readonly Fact[], { ref }: DataPath, isAskedEl
   };
 }
 
-/** The first key of a path that some forms of the value have, and others do not. */
-export interface Lacking {
+/** The first key of a path that not every form of the value has. */
+export interface MissingKey {
   readonly segment: PathSegment;
   readonly index: number;
-  /** False where no form has it, whatever the conditions around it say. */
+  /** False if no form has it, with or without the conditions. */
   readonly isSometimes: boolean;
 }
 
 /**
- * Reads a path as far as the conditions around it let its forms. A value whose forms are asked for in a way that is not
- * followed is unknown.
+ * Infers the type at the end of a path under the conditions around it. It is unknown if a condition is not understood.
  */
-export function follow(
+export function followPath(
   { ref, segments }: DataPath,
   start: ValueType,
   narrowing: Narrowing,
-): { readonly known: ValueType; readonly lacking?: Lacking } {
+): { readonly known: ValueType; readonly missingKey?: MissingKey } {
   let known = start;
-  let lacking: Lacking | undefined;
+  let missingKey: MissingKey | undefined;
   for (let index = 0; ; index++) {
     const at: Position = { ref, keys: segments.slice(0, index).map(({ key }) => key) };
     const all = known;
@@ -59,28 +58,28 @@ export function follow(
     known = forms;
     const segment = segments[index];
     if (segment === undefined) {
-      // What is in a list may have been asked for as well.
+      // The conditions may have tested the content of a list as well.
       const known = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
-      return { known, ...(lacking === undefined ? {} : { lacking }) };
+      return { known, ...(missingKey === undefined ? {} : { missingKey }) };
     }
-    if (lacking === undefined && isLacking(known, segment.key)) {
+    if (missingKey === undefined && hasPartialKey(known, segment.key)) {
       const isSometimes = read(all, segment.key).kind === 'found';
-      lacking = { segment, index, isSometimes };
+      missingKey = { segment, index, isSometimes };
     }
     const next = read(known, segment.key);
     known = next.kind === 'found' ? next.known : ABSENT;
   }
 }
 
-/** The forms of an item that a question such as `.filter` lets through. */
-export function formsThat(item: ValueType, name: string, question: Expr): ValueType {
+/** The forms of an item that match the predicate of `.filter` or `.find`. */
+export function formsMatching(item: ValueType, name: string, question: Expr): ValueType {
   const ref = { kind: 'ref', root: 'local', path: [name] } as const;
   const facts = [{ test: question, holds: true }].filter(({ test }) => names(test, ref));
   const narrowing = { facts, isUncertain: !facts.every(({ test }) => isFollowed(test)) };
   return formsAt(item, { ref, keys: [] }, narrowing) ?? UNKNOWN;
 }
 
-/** A value on the way of a path. */
+/** A position on a path. */
 interface Position {
   readonly ref: DataPath['ref'];
   readonly keys: readonly (string | number)[];
@@ -93,12 +92,12 @@ function formsAt(known: ValueType, at: Position, { facts, isUncertain }: Narrowi
   if (isUncertain) return undefined;
   const left = forms.filter((form) => facts.every(({ test, holds }) => mayBe(test, holds, at, form)));
   if (left.length === forms.length) return known;
-  // Nothing is said of what never runs.
-  return left.length === 0 ? undefined : together(known, left);
+  // Unreachable code is not reported.
+  return left.length === 0 ? undefined : joinForms(known, left);
 }
 
-/** Some forms of a value. Those of one schema stay one. */
-function together(known: ValueType, forms: readonly ValueType[]): ValueType {
+/** Joins forms of a value. Those of one schema stay one schema. */
+function joinForms(known: ValueType, forms: readonly ValueType[]): ValueType {
   if (known.kind !== 'schema') return unionOf(...forms);
   const shapes = forms.flatMap((form) =>
     form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
@@ -107,10 +106,10 @@ function together(known: ValueType, forms: readonly ValueType[]): ValueType {
 }
 
 /**
- * Whether some forms of a schema have a key and others, which are no null, have none. Of what a condition or a fallback
- * chose between in the workflow nothing is said: the author knows of both.
+ * Whether some non-null forms of a schema lack a key. Unions that a condition or a fallback of the workflow makes do not
+ * count: the author knows both alternatives.
  */
-function isLacking(known: ValueType, key: string | number): boolean {
+function hasPartialKey(known: ValueType, key: string | number): boolean {
   if (known.kind !== 'schema') return false;
   const forms = (alternativesOf(known) ?? []).filter((form) => !isNull(form));
   const without = forms.filter((form) => read(form, key).kind === 'missing');
@@ -131,7 +130,7 @@ function names(test: Expr, ref: DataPath['ref']): boolean {
   return references(test).some((each) => each.ref.root === ref.root && each.ref.path[0] === ref.path[0]);
 }
 
-/** Whether what a condition says of values is understood: comparisons with literals, and whether they are there. */
+/** Whether the analysis understands a condition: comparisons with literals, and tests for presence. */
 function isFollowed(test: Expr): boolean {
   switch (test.kind) {
     case 'and':
@@ -154,7 +153,7 @@ function isPath(expr: Expr | undefined): boolean {
   return expr !== undefined && dataPath(expr)?.complete === true;
 }
 
-/** What a comparison compares with a literal. */
+/** The path, the literal and the operator of a comparison. */
 function sidesOf(
   test: Extract<Expr, { kind: 'compare' }>,
 ): { readonly path: Expr; readonly literal: LiteralExpr; readonly op: string } | undefined {
@@ -166,7 +165,7 @@ function sidesOf(
   return left.kind === 'literal' && isPath(right) ? { path: right, literal: left, op } : undefined;
 }
 
-/** Whether a condition may hold, or not hold, where the value at a position has a form. */
+/** Whether a condition may hold, or not hold, if the value at a position has a form. */
 function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boolean {
   switch (test.kind) {
     case 'not':
@@ -204,12 +203,12 @@ function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boole
 
 interface Value {
   readonly known: ValueType;
-  /** Whether the form always has it, and whether it never has. */
+  /** Whether the form always has the value, and whether it never has. */
   readonly isThere: boolean;
   readonly isMissing: boolean;
 }
 
-/** What a form says of a path that leads through it; nothing for other paths. */
+/** The value of a path in a form; `undefined` for paths that do not lead through it. */
 function valueAt(expr: Expr, { ref, keys }: Position, form: ValueType): Value | undefined {
   const path = dataPath(expr);
   if (path?.complete !== true || path.ref.root !== ref.root || path.ref.path[0] !== ref.path[0])
@@ -268,7 +267,7 @@ function isSame(value: Json, literal: Json): boolean {
   return value === literal || isJsonObject(literal) || Array.isArray(literal);
 }
 
-/** All values there are, where a schema lists them. */
+/** All values of a schema with `const` or `enum`. */
 function constantsOf(known: ValueType): readonly Json[] | undefined {
   if (known.kind !== 'schema' || known.view.shapes === 'unknown') return undefined;
   const values: Json[] = [];
@@ -280,8 +279,8 @@ function constantsOf(known: ValueType): readonly Json[] | undefined {
   return values;
 }
 
-/** What the conditions of a graph start from, where they hold for what they are not written around. */
-export function rootsIn(test: Expr): readonly string[] {
+/** The keys of the roots that a condition reads. */
+function rootsIn(test: Expr): readonly string[] {
   return references(test).map(({ ref }) => rootKey(ref));
 }
 
@@ -289,19 +288,19 @@ export function rootKey({ root, path }: DataPath['ref']): string {
   return `${root} ${String(path[0])}`;
 }
 
-/** Whether a chain of reads may end early at a `?.`. */
+/** Whether a chain of reads has a `?.`. */
 export function isOptionalChain(expr: Expr): boolean {
   if (expr.kind !== 'get') return false;
   return expr.optional === true || isOptionalChain(expr.of);
 }
 
-/** The parts of an expression that are not on the way of its path: computed keys. */
+/** The parts of an expression beside its path: computed keys. */
 export function besidePath(expr: Expr): readonly Expr[] {
   if (expr.kind !== 'get') return expr.kind === 'ref' ? [] : childrenOf(expr).map((child) => child.expr);
   return [...besidePath(expr.of), expr.key];
 }
 
-/** The conditions of what a scope stands in: each holds where its nodes run, or does not. */
+/** The conditions around a scope, with their results when its nodes run. */
 export function factsInScope({ container, arm }: ScopePlan): readonly Fact[] {
   if (container === undefined) return [];
   const { node, scope } = container;
@@ -309,7 +308,7 @@ export function factsInScope({ container, arm }: ScopePlan): readonly Fact[] {
   return [...factsInScope(scope), ...own, ...(node.kind === 'branch' ? casesBefore(node, arm) : [])];
 }
 
-/** The first case that holds is taken. */
+/** The facts in an arm: the earlier cases do not hold, and its own does. */
 function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string | undefined): Fact[] {
   const taken = cases.findIndex(({ id }) => id === arm);
   const before = taken === -1 ? cases : cases.slice(0, taken);
@@ -319,8 +318,8 @@ function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string |
 }
 
 /**
- * What is asked for by conditions that hold for others than those they are written around: those of what ends the run
- * or goes back, and those of nodes whose skipping others share.
+ * The roots in conditions that affect nodes outside them: conditions of nodes that end the run or jump, and of nodes whose
+ * skipping propagates.
  */
 export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string> {
   const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
@@ -335,7 +334,7 @@ export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string
   return found;
 }
 
-/** Cases that select nodes beside the branch. */
+/** Cases that select nodes of the branch's own scope. */
 function casesWithoutBody({ node }: PlannedNode): readonly Pick<Fact, 'test'>[] {
   if (node.kind !== 'branch') return [];
   return node.cases.flatMap((each) =>

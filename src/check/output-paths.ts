@@ -20,9 +20,8 @@ import { itemOf, read, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
- * SW3016: fields that some forms of a value have, and others do not, where nothing asks which form it is. SW4005 and
- * SW3013: paths that no output of the step, or no value of the argument, they read from can have. Items of
- * loops and fields of the state are SW4005 as well.
+ * SW3016: fields that only some forms of a value have, without a condition on the form. SW4005 and SW3013: paths that no
+ * output of the step, or no value of the argument, can have. Items of loops and fields of the state are SW4005 as well.
  */
 export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   const { graph } = plan;
@@ -30,7 +29,7 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
     const { node, scope } = planned;
     const source = locationOfNode(node, graph);
     return expressionsOf(node).flatMap((expr) => {
-      // What the node's own condition asks holds for all else in it.
+      // The node's own condition holds for its other expressions.
       const names = namesIn(scope, expr === node.when ? undefined : planned);
       const isQuestion = expr === node.when || isCase(node, expr);
       return [...checkPaths(expr, source, names), ...formFaults(expr, { source, names, isQuestion })];
@@ -54,24 +53,24 @@ function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagno
     const step = String(start[0]);
     const missing = missingIn(segments, names[root](step));
     if (missing === undefined) return [];
-    const place = locationOfExpr(missing.segment, source);
+    const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
     switch (root) {
       case 'inputs':
-        return diagnostic('SW3013', place, { argument: step, path, suggestion });
+        return diagnostic('SW3013', location, { argument: step, path, suggestion });
       case 'steps':
-        return diagnostic('SW4005', place, { step, path, suggestion });
+        return diagnostic('SW4005', location, { step, path, suggestion });
       case 'item':
-        return diagnostic('SW4005', place, { step, of: 'item', path, suggestion });
+        return diagnostic('SW4005', location, { step, of: 'item', path, suggestion });
       case 'state':
-        return diagnostic('SW4005', place, { step, of: 'state field', path, suggestion });
+        return diagnostic('SW4005', location, { step, of: 'state field', path, suggestion });
       default:
         return root satisfies never;
     }
   });
 }
 
-/** The first key of a path that nothing has. */
+/** The first key of a path that no value has. */
 function missingIn(
   segments: readonly PathSegment[],
   value: ValueType,
@@ -98,11 +97,11 @@ interface Reading {
   readonly source: Place | undefined;
   readonly names: Names;
   readonly locals?: Locals;
-  /** Set where it is only asked whether there is a value. */
+  /** Whether the expression only tests for a value. */
   readonly isQuestion: boolean;
 }
 
-/** The reads of an expression that not every form of a value has, each with what is known where it stands. */
+/** The reads in an expression that not every form of a value supports, under the conditions around each read. */
 function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
   const { names, locals = new Map(), isQuestion } = reading;
   const inside = (part: Expr | undefined, more: Partial<Reading> = {}): Diagnostic[] =>
@@ -166,23 +165,23 @@ function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
 }
 
 function formFault(path: DataPath, { source, names, locals = new Map(), isQuestion }: Reading): Diagnostic[] {
-  const { lacking } = followed(path, names, locals);
-  // Whether there is such a field may be asked; what is read from it has to be there.
-  if (lacking === undefined || (isQuestion && lacking.index === path.segments.length - 1)) return [];
+  const { missingKey } = followed(path, names, locals);
+  // A test for the field itself is allowed; a read below it is not.
+  if (missingKey === undefined || (isQuestion && missingKey.index === path.segments.length - 1)) return [];
   const { root, path: start } = path.ref;
   const of = OWNERS[root];
   if (of === undefined) return [];
-  const place = locationOfExpr(lacking.segment, source);
-  const read = formatPath(path.segments.slice(0, lacking.index + 1));
-  // Other paths that nothing has are found whatever the conditions around them say.
-  if (!lacking.isSometimes)
+  const location = locationOfExpr(missingKey.segment, source);
+  const read = formatPath(path.segments.slice(0, missingKey.index + 1));
+  // `checkPaths` reports the other paths that no form has.
+  if (!missingKey.isSometimes)
     return root === 'local'
-      ? [diagnostic('SW4005', place, { step: String(start[0]), of: 'item', path: read })]
+      ? [diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: read })]
       : [];
-  return [diagnostic('SW3016', place, { of, name: String(start[0]), path: read })];
+  return [diagnostic('SW3016', location, { of, name: String(start[0]), path: read })];
 }
 
-/** What a path starts from, for messages. */
+/** The names of the roots of paths, for messages. */
 const OWNERS: Readonly<Partial<Record<DataPath['ref']['root'], string>>> = {
   inputs: 'argument',
   steps: 'step',

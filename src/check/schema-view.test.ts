@@ -86,7 +86,7 @@ describe('stepInto', () => {
     expect(look({ ...schema, $ref: '#/__proto__' }, 'x')).toBe('unknown');
   });
 
-  test('what is not plain is unknown', () => {
+  test('keywords that are not followed make a value unknown', () => {
     expect(look({}, 'x')).toBe('unknown');
     expect(look({ allOf: [page] }, 'x')).toBe('unknown');
     expect(look({ properties: { a: {} }, additionalProperties: false }, 'x')).toBe('unknown');

@@ -4,16 +4,16 @@ import { isJsonObject, type Json, type JsonSchema } from '../graph/json.js';
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /**
- * What a JSON Schema says about a value, as far as it is plain: the shapes it may have. Keywords that only narrow
- * further are not read, so that what is called impossible is so.
+ * The shapes of a value that a JSON Schema allows. Keywords that only narrow further are ignored, so that a value that is
+ * reported as impossible is impossible.
  */
 export interface SchemaView {
   readonly root: JsonSchema;
-  /** Without references and alternatives; `unknown` where anything may stand. */
+  /** Without references and alternatives; `unknown` if any value is allowed. */
   readonly shapes: readonly JsonSchema[] | 'unknown';
 }
 
-/** What reading a key gives: a view of it, or the keys that could have been read. */
+/** The result of reading a key: a view of it, or the keys that exist. */
 export type Step =
   | { readonly kind: 'found'; readonly view: SchemaView }
   | { readonly kind: 'missing'; readonly known: readonly string[] };
@@ -43,7 +43,7 @@ export function stepInto(view: SchemaView, key: string | number): Step {
   };
 }
 
-/** What every item of a list of this view is; nothing where that is not known, or depends on its place. */
+/** The view of every item of a list; `undefined` if it is unknown or depends on the index. */
 export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
   if (shapes === 'unknown') return undefined;
   const items: JsonSchema[] = [];
@@ -58,7 +58,7 @@ export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
   return { root, shapes: items };
 }
 
-/** The types a value of this view may have; nothing where that is not known. */
+/** The types of a value of this view; `undefined` if they are unknown. */
 export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
   if (shapes === 'unknown') return undefined;
   const types = new Set<JsonType>();
@@ -77,7 +77,7 @@ export function propertyNames({ shapes }: SchemaView): readonly string[] {
   return [...new Set(names)];
 }
 
-/** Each shape of a view on its own, by type; nothing where they are not known. */
+/** Each shape of a view by itself, by type; `undefined` if they are unknown. */
 export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | undefined {
   if (shapes === 'unknown') return undefined;
   return shapes.flatMap((shape) => {
@@ -87,7 +87,7 @@ export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | u
   });
 }
 
-/** The keys every object of this view has. */
+/** The keys that every object of this view has. */
 export function requiredKeys({ shapes }: SchemaView): string[] {
   if (shapes === 'unknown') return [];
   const [first, ...others] = shapes.map((shape) => textsIn(shape.required));
@@ -117,7 +117,7 @@ function expand(
   if (schema === false) return [];
   if (!isJsonObject(schema)) return 'unknown';
   if (typeof schema.$ref === 'string') {
-    // A reference that leads back to itself adds no shape of its own.
+    // A recursive reference adds no shape.
     if (followed.has(schema.$ref)) return [];
     const target = resolvePointer(schema.$ref, root);
     return target === undefined ? 'unknown' : expand(target, root, new Set([...followed, schema.$ref]));

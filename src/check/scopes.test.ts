@@ -38,7 +38,7 @@ describe('names', () => {
     ]);
   });
 
-  test('SW4009: what two nodes are named says nothing of order, place or type', () => {
+  test('SW4009: a duplicate id is not checked for order, scope or type', () => {
     const one = (line: number): Node => put(line, 'same');
     const value = (line: number) => at(line, get(ref('steps', 'same'), 'nowhere'));
     const nodes = [
@@ -85,7 +85,7 @@ describe('names', () => {
   });
 });
 
-describe('what can be read', () => {
+describe('visibility', () => {
   test('the own scope, those around it, and bodies of branches and parallels there', () => {
     const nodes = [
       computes(3, 'a', literal(1)),
@@ -130,7 +130,7 @@ describe('what can be read', () => {
     ]);
   });
 
-  test('SW3004: what is bound later, also where it stands in something', () => {
+  test('SW3004: a step that is bound later, also inside a container', () => {
     const nodes = [
       parallel(3, 'p', { one: body([computes(4, 'a', at(4, ref('steps', 'c')))], ref('steps', 'a')) }),
       parallel(5, 'q', { one: body([put(6, 'c')]) }),
@@ -191,7 +191,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('SW4017: what is selected stands beside who selects it, and is of the right kind', () => {
+  test('SW4017: a selected step is in the scope of its selector, and of the right kind', () => {
     const nodes = [
       put(3, 'a', { onError: { fallbackNode: 'a' } }),
       put(4, 'b', { onError: { fallbackNode: 'inner' } }),
@@ -223,7 +223,7 @@ describe('routes', () => {
     ]);
   });
 
-  test('SW4019: nothing waits for what runs only when it is selected', () => {
+  test('SW4019: no step waits for a step that runs only when selected', () => {
     const nodes = [
       put(3, 'a', { onError: { fallbackNode: 'stop' } }),
       parallel(
@@ -267,7 +267,7 @@ describe('SW4006: cycles', () => {
       'remove one of these dependencies',
     ].join(' | ');
 
-  test('through a fallback that stands before', () => {
+  test('through an earlier fallback', () => {
     const nodes = [
       put(3, 'search'),
       put(4, 'reserve', { after: ['search'], onError: { fallbackNode: 'search' } }),
@@ -283,7 +283,7 @@ describe('SW4006: cycles', () => {
     ]);
   });
 
-  test('of what stands in a container', () => {
+  test('of steps in a container', () => {
     const nodes = [
       parallel(3, 'p', { one: body([put(4, 'a')]) }, { after: ['c'] }),
       computes(5, 'c', ref('steps', 'a')),
@@ -297,7 +297,7 @@ describe('SW4006: cycles', () => {
     expect(findings([loop(3, 'l', items, inner)])).toEqual([cycle(4, 'a → b → a', '`b` waits here 5:1')]);
   });
 
-  test('through what a goto begins anew', () => {
+  test('through the steps that a goto repeats', () => {
     const nodes = [put(3, 'a'), put(4, 'b', { after: ['back'] }), goesBack(5, 'back', 'a')];
     expect(findings(nodes)).toEqual([cycle(4, 'b → back → b', '`back` waits here 5:1')]);
     const around = [
@@ -318,7 +318,7 @@ describe('SW4006: cycles', () => {
   });
 });
 
-describe('what can run', () => {
+describe('reachability', () => {
   test('SW4020: some step must be able to begin', () => {
     const lonely = undoes(4, 'undo', undoing('put'));
     const start =
@@ -333,7 +333,7 @@ describe('what can run', () => {
     expect(findings([loop(3, 'l', items, body([], literal(1)))])).toEqual([]);
   });
 
-  test('SW4021: a step that only what never runs selects', () => {
+  test('SW4021: a step whose selectors never run', () => {
     const nodes = [
       put(3, 'a'),
       { ...undoes(4, 'undo', undoing('put')), onError: { fallbackNode: 'last' } },
@@ -344,7 +344,7 @@ describe('what can run', () => {
     expect(findings(nodes)).toEqual([never(4, 'undo'), never(5, 'last')]);
   });
 
-  test('SW4013: what stands behind the end of its scope', () => {
+  test('SW4013: a step after the end of its scope', () => {
     const stop = fails(4, literal('no'));
     const after = put(5, 'a', { after: ['stop'] });
     expect(findings([loop(3, 'l', items, body([stop, after]))])).toEqual([

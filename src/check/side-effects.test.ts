@@ -47,13 +47,13 @@ describe('SW4037: a call that a rollback does not undo', () => {
     expect(findings([rolling(booked(4, 'x'), peek(5, 'a'))])).toEqual([]);
   });
 
-  test('is of a known tool: another one is a fault already', () => {
+  test('is of a known tool: an unknown tool has its own diagnostic', () => {
     expect(findings([rolling(booked(4, 'x'), step(5, 'a', 'gone'))])).toEqual([
       expect.stringContaining('SW4001'),
     ]);
   });
 
-  test('stands in a parallel that rolls back', () => {
+  test('is in a parallel that rolls back', () => {
     const other = (onPartialFailure: 'abort' | 'continue'): Node =>
       parallel(3, 'p', { one: body([put(4, 'a')]) }, { onPartialFailure });
     expect(findings([other('abort')])).toEqual([]);
@@ -83,13 +83,13 @@ describe('SW4037: a call that a rollback does not undo', () => {
     const found = (nodes: Node[]): string[] =>
       findings(nodes).filter((each) => each.startsWith('SW4037') || each.startsWith('SW4028'));
 
-    test('is undone where a step refers to it, or to a container around it', () => {
+    test('is undone if a step refers to it, or to a container around it', () => {
       expect(found([byNode(put(4, 'a')), undoes(9, 'u', undo('a'))])).toEqual([]);
       const inLoop = loop(4, 'l', items, body([put(5, 'a')]));
       expect(found([byNode(inLoop), undoes(9, 'u', undo('l'))])).toEqual([]);
     });
 
-    test('remains where no step does', () => {
+    test('remains if no step does', () => {
       expect(found([byNode(put(4, 'a'), put(5, 'b')), undoes(9, 'u', undo('a'))])).toEqual([remains(5, 'b')]);
       expect(found([byNode(put(4, 'a')), undoes(9, 'u', compensate)])).toEqual([remains(4, 'a')]);
     });

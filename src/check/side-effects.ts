@@ -7,7 +7,7 @@ import type { CheckEnvironment } from './environment.js';
 import { reachableFrom } from './environment.js';
 import { locationOfNode, relatedLocation } from './locations.js';
 
-/** SW4028 rolling back where nothing can be undone, SW4037 calls that a rollback does not undo. */
+/** SW4028 rollbacks with nothing to undo, SW4037 calls that a rollback does not undo. */
 export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const rolling = nodes.flatMap(({ node }) => (rollsBack(node) ? [node] : []));
   if (rolling.length === 0) return [];
@@ -15,25 +15,25 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
   const faults = rolling.flatMap((node) =>
     idle.has(node) ? [diagnostic('SW4028', locationOfNode(node, graph), { step: node.id })] : [],
   );
-  const told = new Set<CallNode>();
+  const reported = new Set<CallNode>();
   const remaining = nodes.flatMap((planned) => {
     const parallel = planned.rolledBackBy.find((each) => !isUndoneBy(planned, each));
     if (parallel === undefined || (rollsBack(parallel.node) && idle.has(parallel.node))) return [];
     return callsOf(planned, graph, environment).flatMap(({ call, of }) => {
-      if (told.has(call) || !remainsOf(call, environment)) return [];
-      told.add(call);
-      const place = locationOfNode(call, of) ?? locationOfNode(planned.node, graph);
+      if (reported.has(call) || !lacksCompensation(call, environment)) return [];
+      reported.add(call);
+      const location = locationOfNode(call, of) ?? locationOfNode(planned.node, graph);
       const related = relatedLocation('it rolls back here', parallel.node.source);
       const params = { step: call.id, tool: call.tool, parallel: parallel.node.id };
       return [
-        diagnostic('SW4037', place, of === graph ? params : { ...params, workflow: of.name }, { related }),
+        diagnostic('SW4037', location, of === graph ? params : { ...params, workflow: of.name }, { related }),
       ];
     });
   });
   return [...faults, ...remaining];
 }
 
-/** Workflows that nothing is known of may undo something. */
+/** Whether a rollback may undo something. Unknown workflows may. */
 function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
   if (node.compensateNode !== undefined) return true;
   const own = { nodes: nodesOf({ nodes: [node] }) };
@@ -42,13 +42,13 @@ function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
   return !isWhole || all.some((each) => each.kind === 'call' && each.compensate !== undefined);
 }
 
-interface PlacedCall {
+interface LocatedCall {
   readonly call: CallNode;
   readonly of: Graph;
 }
 
-/** The call a node is, or those of the workflows it runs. */
-function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironment): PlacedCall[] {
+/** The call of a node, or the calls of the workflows that it runs. */
+function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironment): LocatedCall[] {
   if (node.kind === 'call') return [{ call: node, of: graph }];
   if (node.kind !== 'workflow') return [];
   return reachableFrom({ nodes: [node] }, environment).graphs.flatMap((of) =>
@@ -56,17 +56,17 @@ function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironm
   );
 }
 
-/** Whether a call has an effect and does not say how it is undone. A tool that is not there is SW4001. */
-function remainsOf({ tool, compensate }: CallNode, { tools }: CheckEnvironment): boolean {
+/** Whether a call has a side effect and no compensation. An unknown tool is SW4001. */
+function lacksCompensation({ tool, compensate }: CallNode, { tools }: CheckEnvironment): boolean {
   const signature = tools.get(tool);
   return compensate === undefined && signature !== undefined && toolSafetyOf(signature) !== 'readOnly';
 }
 
-/** Whether the `compensate` node of a `parallel` plainly refers to a node inside, or to a container around that. */
+/** Whether the `compensate` node of a `parallel` refers without a guard to an inner node or a container of it. */
 function isUndoneBy(inside: PlannedNode, { node, scope }: PlannedNode): boolean {
   if (node.kind !== 'parallel' || node.compensateNode === undefined) return false;
   const undoing = scope.nodes.find((each) => each.node.id === node.compensateNode);
-  // What else it may name is SW4017.
+  // A target of another kind is SW4017.
   if (undoing?.node.kind !== 'compensate') return true;
   const named = new Set(undoing.compensations.flatMap(({ refersTo }) => refersTo));
   let part: PlannedNode | undefined = inside;
@@ -77,21 +77,20 @@ function isUndoneBy(inside: PlannedNode, { node, scope }: PlannedNode): boolean 
 }
 
 /**
- * SW4014: tools that are called again although that may repeat their effect. A container or a workflow that is tried
- * again repeats the calls in it.
+ * SW4014: retries of tools that may repeat a side effect. A retry of a container or a workflow repeats the calls in it.
  */
 export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
   return nodes.flatMap(({ node }) => {
-    // The strategy is for the steps that reach outside; a container has to say so itself.
+    // The strategy applies to calls; a container needs a retry of its own.
     const retry = node.retry ?? (node.kind === 'call' ? strategy : undefined);
     if (retry === undefined || !(retry.extra > 0)) return [];
-    const place = locationOfNode(node, graph);
+    const location = locationOfNode(node, graph);
     const tools = new Map(callsIn(node, environment).map((call) => [call.tool, call]));
     return [...tools.values()]
       .filter(({ tool }) => mayRepeatEffect(tool, environment))
       .map(({ tool, id }) =>
-        diagnostic('SW4014', place, { step: node.id, tool, ...(id === node.id ? {} : { inside: id }) }),
+        diagnostic('SW4014', location, { step: node.id, tool, ...(id === node.id ? {} : { inside: id }) }),
       );
   });
 }
@@ -105,6 +104,6 @@ function callsIn(node: Node, environment: CheckEnvironment): CallNode[] {
 
 function mayRepeatEffect(name: string, { tools }: CheckEnvironment): boolean {
   const tool = tools.get(name);
-  // A tool that is not there is SW4001.
+  // An unknown tool is SW4001.
   return tool !== undefined && toolSafetyOf(tool) === 'none';
 }

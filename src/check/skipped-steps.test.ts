@@ -39,7 +39,7 @@ describe('SW4024: a step that may have been skipped', () => {
     expect(found([put(3, 'a'), reads(total)])).toEqual([]);
   });
 
-  test('by what it waits for', () => {
+  test('by its dependencies', () => {
     const join = 'none_failed_min_one_success';
     const chain = (own: CallNode['join']): Node[] => [
       put(3, 'first', { when: flag }),
@@ -53,7 +53,7 @@ describe('SW4024: a step that may have been skipped', () => {
     expect(found([...two, reads(total)])).toEqual([]);
   });
 
-  test('because nobody selected it, or another one took over', () => {
+  test('because it was not selected, or its fallback ran', () => {
     const chosen = [either(2, 'way', 'a', body([])), put(3, 'a'), computes(5, 'c', total)];
     expect(found(chosen)).toEqual([skipped('5:20', 'a', 'c')]);
     const replaced = [put(3, 'a', { onError: { fallbackNode: 'b' } }), put(4, 'b'), reads(total)];
@@ -78,7 +78,7 @@ describe('SW4024: a step that may have been skipped', () => {
     expect(found([side({ when: flag }), reads(total, { after: [] })])).toEqual(fault);
   });
 
-  test('read by what stands in a container, by a result, or by a fallback', () => {
+  test('read by a step in a container, by a result, or by a fallback', () => {
     expect(found([maybe, loop(4, 'l', literal([1]), body([computes(5, 'c', total)]))])).toEqual([
       skipped('5:20', 'a', 'c'),
     ]);
@@ -87,7 +87,7 @@ describe('SW4024: a step that may have been skipped', () => {
     expect(found([maybe, put(5, 'b', { onError: { value: total } })])).toEqual([skipped('5:20', 'a', 'b')]);
   });
 
-  test('said once for a step and what it reads', () => {
+  test('reported once for a step and the step that it reads', () => {
     expect(found([maybe, reads(list(total, total, at(6, ref('steps', 'a', 'x'))))])).toEqual(fault);
   });
 
@@ -110,7 +110,7 @@ describe('SW4024: a step that may have been skipped', () => {
   });
 });
 
-describe('nothing is said where the author provides for it', () => {
+describe('nothing is reported if the read is guarded', () => {
   test.each([
     ['?.', get(ref('steps', 'a'), 'total', true)],
     ['a chain that ends', get(get(ref('steps', 'a'), 'x', true), 'y')],
@@ -139,7 +139,7 @@ describe('nothing is said where the author provides for it', () => {
     expect(found([maybe, reads(wrong)])).toEqual(fault);
   });
 
-  test('with a condition of the step, of what it stands in or of its case', () => {
+  test('with a condition of the step, of its container or of its case', () => {
     expect(found([maybe, reads(total, { when: there })])).toEqual([]);
     expect(found([maybe, reads(total, { when: flag })])).toEqual([]);
     expect(
@@ -187,7 +187,7 @@ describe('nothing is said where the author provides for it', () => {
     expect(found(nodes)).toEqual([]);
   });
 
-  test('where it undoes: then there is nothing to undo', () => {
+  test('in a compensation: then there is nothing to undo', () => {
     const compensate = undoing('add-task', { task: ref('steps', 'a', 'id'), page: literal(null) });
     expect(found([maybe, put(5, 'b', { compensate })])).toEqual([]);
   });

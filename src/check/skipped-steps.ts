@@ -11,14 +11,14 @@ import type { Place } from '../graph/place.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
 import { type Reader, visibilityOf } from '../plan/visibility.js';
-import { takenSchema } from './calls.js';
+import { argumentsSchema } from './calls.js';
 import type { CheckEnvironment } from './environment.js';
 import { locationOfExpr, locationOfNode } from './locations.js';
 import { requiredKeys, viewOf } from './schema-view.js';
 
 /**
- * SW4024: steps that are read from where they may have been skipped, and nothing provides for that. A guess in favour
- * of the author: whatever asks for the step before, in whichever way, is taken to have asked the right thing.
+ * SW4024: reads of steps that may have been skipped, without a guard. A heuristic in favour of the author: any earlier
+ * condition that names the step counts as a guard, whatever it tests.
  */
 export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes, scopes, byId, duplicates } = plan;
@@ -37,11 +37,11 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
       const target = duplicates.has(name) ? undefined : byId.get(name);
       const visible = target === undefined || found.has(name) ? undefined : visibilityOf(target, reader);
       if (target === undefined || visible?.kind !== 'visible' || visible.source === visible.user) continue;
-      const doubts = doubtsAbout(target, visible.source, skippable);
-      if (doubts === 'none') continue;
+      const risk = skipRiskOf(target, visible.source, skippable);
+      if (risk === 'none') continue;
       guards ??= guardsIn(plan);
       if (guards.asks(reader, given, target)) continue;
-      if (doubts === 'condition' && guards.implies(reader, given, target)) continue;
+      if (risk === 'condition' && guards.implies(reader, given, target)) continue;
       if (target === visible.source && visible.user !== undefined) {
         const sure = followers.get(target) ?? followersOf(target);
         followers.set(target, sure);
@@ -54,7 +54,7 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
   };
 
   const ofNodes = nodes.flatMap((each) => {
-    const needs = neededBy(each.node, environment);
+    const needs = requiredBy(each.node, environment);
     return check(needs, { scope: each.scope, node: each }, locationOfNode(each.node, graph));
   });
   const ofScopes = scopes.flatMap((scope) => {
@@ -65,13 +65,13 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
 }
 
 /**
- * A condition asks for what it names, whatever it then makes of it. What a compensation refers to need not be there:
- * then there is nothing to undo.
+ * The references of a node to steps that must have a value. Conditions count as guards. Compensations need no value: without
+ * one there is nothing to undo.
  */
-function neededBy(node: Node, environment: CheckEnvironment): RequiredReference[] {
+function requiredBy(node: Node, environment: CheckEnvironment): RequiredReference[] {
   const fallback = fallbackValue(node);
   return [...valueExpressions(node), ...(fallback === undefined ? [] : [fallback])].flatMap((expr) => {
-    const schema = takenSchema(node, environment);
+    const schema = argumentsSchema(node, environment);
     if (schema === undefined || !('input' in node) || expr !== node.input)
       return requiredReferences(expr, false);
     const required = requiredKeys(viewOf(schema));
@@ -83,15 +83,15 @@ function neededBy(node: Node, environment: CheckEnvironment): RequiredReference[
   });
 }
 
-/** Whether a step may be without a value when what it stands in is done: on its own condition alone, or otherwise. */
-function doubtsAbout(
+/** Why a step may have no value when its outermost container has settled: its own condition alone, or another reason. */
+function skipRiskOf(
   target: PlannedNode,
   source: PlannedNode,
   skippable: ReadonlySet<PlannedNode>,
 ): 'none' | 'condition' | 'other' {
   for (let each = target; each !== source; ) {
     const { container } = each.scope;
-    if (container === undefined || leavesOut(container.node)) return 'other';
+    if (container === undefined || mayOmitParts(container.node)) return 'other';
     if (each !== target && skippable.has(each)) return 'other';
     each = container;
   }
@@ -100,31 +100,31 @@ function doubtsAbout(
   return target === source && !maySkipWithout(target, skippable) ? 'condition' : 'other';
 }
 
-/** Whether a container may be done although one of its parts is not. */
-function leavesOut(node: Node): boolean {
+/** Whether a container may complete without one of its parts. */
+function mayOmitParts(node: Node): boolean {
   if (fallbackValue(node) !== undefined) return true;
   if (node.kind === 'parallel') return node.onPartialFailure === 'continue';
   return node.kind === 'branch' && node.cases.length + (node.else === undefined ? 0 : 1) > 1;
 }
 
-/** What is asked before something runs, as far as it tells of steps that may have been skipped. */
-export interface Guards {
-  /** Whether a condition on the way to a reader names a step; `given` are those within its expression. */
+/** The conditions that guard reads of steps that may have been skipped. */
+interface Guards {
+  /** Whether a condition that controls a reader names a step; `given` are the conditions in its expression. */
   asks(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
-  /** Whether what holds where a reader reads is enough for a step to run. */
+  /** Whether the conditions that hold at a reader imply the condition of a step. */
   implies(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
 }
 
 /**
- * A condition guards what it leads to: that of the node itself, of what it stands in, of the case it is taken by, and
- * of a `return`, `error` or `goto` before it. Which way round it asks is not looked at.
+ * Finds the conditions that control a node: its own, those of its containers, of the case that selects it, and of an earlier
+ * `return`, `error` or `goto`. Their polarity is ignored.
  */
-export function guardsIn(plan: WorkflowPlan): Guards {
+function guardsIn(plan: WorkflowPlan): Guards {
   const names = new Map<PlannedNode, ReadonlySet<string>>();
   const namesFor = (planned: PlannedNode): ReadonlySet<string> => {
     const known = names.get(planned);
     if (known !== undefined) return known;
-    // Steps that select each other are a fault of their own.
+    // Ends the recursion in a cycle, which is SW4006.
     names.set(planned, new Set());
     const found = new Set(conditionsAround(planned).flatMap((when) => [...namedSteps(when)]));
     names.set(planned, found);
@@ -141,23 +141,23 @@ export function guardsIn(plan: WorkflowPlan): Guards {
   return {
     asks(reader, given, { node: { id } }) {
       if (given.some((condition) => namedSteps(condition).has(id))) return true;
-      const line = lineOf(reader);
+      const line = ancestorsOf(reader);
       if (line.some((planned) => namesFor(planned).has(id))) return true;
       const ofStep = gates.get(id) ?? [];
-      // What a workflow returns in the end is behind everything.
+      // The result of a workflow is read after every node.
       if (line.length === 0) return ofStep.length > 0;
       return ofStep.some((gate) => line.some((planned) => planned !== gate && isBehind(planned, gate)));
     },
     implies(reader, given, { node: { when } }) {
-      const holding = [...given, ...lineOf(reader).flatMap(({ node }) => node.when ?? [])];
-      const parts = new Set(holding.flatMap(partsOf));
-      return when !== undefined && partsOf(when).every((part) => parts.has(part));
+      const holding = [...given, ...ancestorsOf(reader).flatMap(({ node }) => node.when ?? [])];
+      const parts = new Set(holding.flatMap(conjunctsOf));
+      return when !== undefined && conjunctsOf(when).every((part) => parts.has(part));
     },
   };
 }
 
-/** A reader's node and all it stands in, the innermost first. */
-function lineOf({ node, scope }: Reader): PlannedNode[] {
+/** A reader's node and its containers, the innermost first. */
+function ancestorsOf({ node, scope }: Reader): PlannedNode[] {
   const line = node === undefined ? [] : [node];
   for (let { container }: ScopePlan = scope; container !== undefined; { container } = container.scope)
     line.push(container);
@@ -173,7 +173,7 @@ function conditionsAround(planned: PlannedNode): Expr[] {
   return [...own, ...taken];
 }
 
-/** By the step they ask for: the nodes that end or repeat a part of the run, and what those stand in. */
+/** By the step that they test: the nodes that end or repeat a part of the run, and their containers. */
 function gatesIn(
   { nodes }: WorkflowPlan,
   namesFor: (planned: PlannedNode) => ReadonlySet<string>,
@@ -181,7 +181,7 @@ function gatesIn(
   const gates = new Map<string, PlannedNode[]>();
   for (const end of nodes) {
     if (kinds[end.node.kind].exit === 'none') continue;
-    const line = lineOf({ scope: end.scope, node: end });
+    const line = ancestorsOf({ scope: end.scope, node: end });
     for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
       const known = gates.get(name);
       if (known === undefined) gates.set(name, [...line]);
@@ -191,36 +191,36 @@ function gatesIn(
   return gates;
 }
 
-/** The conditions that all have to hold. */
-function partsOf(when: Expr): string[] {
-  return when.kind === 'and' ? when.items.flatMap(partsOf) : [canonicalExpr(when)];
+/** The operands of a conjunction. */
+function conjunctsOf(when: Expr): string[] {
+  return when.kind === 'and' ? when.items.flatMap(conjunctsOf) : [canonicalExpr(when)];
 }
 
-/** A reference to a step that has to be there. */
-export interface RequiredReference {
+/** A reference to a step that must have a value. */
+interface RequiredReference {
   readonly ref: RefExpr;
   /** The conditions within the expression under which it is evaluated. */
   readonly given: readonly Expr[];
 }
 
 /**
- * The references of an expression to steps that have to be there: the expression reads from what they give, and asks
- * nowhere before whether there is anything.
- * @param isNeeded whether the value of the whole expression has to be there as well.
+ * The references of an expression to steps that must have a value, because the expression reads a part of it.
+ *
+ * @param isNeeded whether the whole expression must have a value as well.
  */
-export function requiredReferences(expr: Expr, isNeeded: boolean): RequiredReference[] {
+function requiredReferences(expr: Expr, isNeeded: boolean): RequiredReference[] {
   const found: RequiredReference[] = [];
   collect(expr, isNeeded, [], found);
   return found;
 }
 
 /** The steps that an expression names. */
-export function namedSteps(expr: Expr): ReadonlySet<string> {
+function namedSteps(expr: Expr): ReadonlySet<string> {
   const refs = references(expr).filter(({ ref }) => ref.root === 'steps');
   return new Set(refs.map(({ ref }) => String(ref.path[0])));
 }
 
-/** `given`: the conditions that hold here; whatever they name has been asked for. */
+/** @param given the conditions that hold here. */
 function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: RequiredReference[]): void {
   switch (expr.kind) {
     case 'ref': {
@@ -253,7 +253,7 @@ function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: R
   }
 }
 
-/** What stands before the dot. */
+/** The receiver of a read or a method call. */
 function receiverOf(expr: Expr): Expr | undefined {
   switch (expr.kind) {
     case 'get':

@@ -12,7 +12,7 @@ import {
 import { type Names, typeOf } from './type-of.js';
 import { typesOf } from './value-type.js';
 
-/** What is expected and what is given, where no value the expression may have is of a type that fits. */
+/** The expected and the actual types, if no possible value of the expression matches the schema. */
 export function typeMismatch(
   expr: Expr,
   view: SchemaView,
@@ -51,8 +51,8 @@ export function describeTypes(types: ReadonlySet<JsonType>): string {
 }
 
 /**
- * Why a value that is written out is not what a schema describes, as a sentence about it; nothing where it may be. Like
- * the view, it does not read keywords that only narrow further.
+ * Why a literal value does not match a schema, as a sentence; `undefined` if it may match. Like the view, it ignores
+ * keywords that only narrow further.
  */
 export function schemaMismatch(value: Json, view: SchemaView, path = ''): string | undefined {
   const { shapes } = view;

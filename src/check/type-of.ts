@@ -3,7 +3,7 @@ import { type DataPath, dataPath } from '../graph/expression/paths.js';
 import { references } from '../graph/expression/references.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
 import { unreachable } from '../graph/unreachable.js';
-import { type Fact, follow, formsThat, narrowingOf } from './narrowing.js';
+import { type Fact, followPath, formsMatching, narrowingOf } from './narrowing.js';
 import {
   ABSENT,
   alternativesOf,
@@ -17,20 +17,20 @@ import {
   type ValueType,
 } from './value-type.js';
 
-/** What is known of the values that references start from. */
+/** The types of the roots of references. */
 export interface Names {
   readonly inputs: (name: string) => ValueType;
   readonly state: (name: string) => ValueType;
   readonly steps: (name: string) => ValueType;
   /** The items of the loops around. */
   readonly item: (name: string) => ValueType;
-  /** The conditions that hold, or do not, where the expression is evaluated. Default: none is known. */
+  /** The facts that hold where the expression is evaluated. Default: none. */
   readonly given?: readonly Fact[];
-  /** Whether what a path starts from is asked for by a condition that is not written around its readers. */
+  /** Whether a condition elsewhere in the graph tests the root of a path. */
   readonly isAskedElsewhere?: (ref: RefExpr) => boolean;
 }
 
-/** What is known where a condition holds, or does not. */
+/** Adds the fact that a condition holds, or does not. */
 export function where(names: Names, test: Expr, holds: boolean): Names {
   return { ...names, given: [...(names.given ?? []), { test, holds }] };
 }
@@ -38,8 +38,8 @@ export function where(names: Names, test: Expr, holds: boolean): Names {
 export type Locals = ReadonlyMap<string, ValueType>;
 
 /**
- * What is known of an expression's value where it has one. Any value may be absent besides: that it is, is said only of
- * what is never anything else.
+ * Infers the type of an expression's value. Any value may be absent as well; `ABSENT` is the type of a value that always
+ * is.
  */
 export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): ValueType {
   const inside = (part: Expr): ValueType => typeOf(part, names, locals);
@@ -99,22 +99,22 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Va
   }
 }
 
-/** What stands behind the operands of `and` and `or` knows how those before it turned out. */
+/** The names for an operand of `and` or `or`: the results of the operands before it are facts. */
 export function after(names: Names, items: readonly Expr[], holds: boolean): Names {
   return items.reduce((known, item) => where(known, item, holds), names);
 }
 
-/** What stands behind operands of `??` knows that they gave nothing. */
+/** The names for an operand of `??`: the operands before it are nullish. */
 export function afterNone(names: Names, args: readonly Expr[]): Names {
   const tests = args.map((arg): Expr => ({ kind: 'call', fn: 'isNullish', args: [arg] }));
   return after(names, tests, true);
 }
 
-/** What a path leads to, and the key on the way that not every form of its values has. */
-export function followed(path: DataPath, names: Names, locals: Locals): ReturnType<typeof follow> {
+/** The type at the end of a path, and the first key that not every form has. */
+export function followed(path: DataPath, names: Names, locals: Locals): ReturnType<typeof followPath> {
   const start = typeOfName(path.ref, String(path.ref.path[0]), names, locals);
   const isAskedElsewhere = names.isAskedElsewhere?.(path.ref) ?? false;
-  return follow(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
+  return followPath(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
 }
 
 function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): ValueType {
@@ -158,24 +158,24 @@ function typeOfDict(expr: DictExpr, inside: (part: Expr) => ValueType): ValueTyp
       entries.set(entry.key, inside(entry.value));
       continue;
     }
-    const poured = inside(entry.spread);
-    if (poured.kind !== 'dict' || poured.isOpen) isOpen = true;
-    // What is poured in may be absent, and so may each entry of it.
+    const spread = inside(entry.spread);
+    if (spread.kind !== 'dict' || spread.isOpen) isOpen = true;
+    // A spread value may be absent, and so may each of its entries.
     else
-      for (const [key, value] of poured.entries) entries.set(key, unionOf(value, entries.get(key) ?? value));
+      for (const [key, value] of spread.entries) entries.set(key, unionOf(value, entries.get(key) ?? value));
   }
   return { kind: 'dict', entries, isOpen };
 }
 
 function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   const result = expressionFunctions.get(expr.fn)?.result;
-  // A graph with a function that there is not is refused.
+  // `parseGraph` refuses unknown functions.
   if (result === undefined) return UNKNOWN;
   if (result !== 'first argument') return RESULTS[result];
   const known = unionOf(
     ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
   );
-  // An author who claims a type knows which of the forms it is.
+  // A type assertion of the author selects a form that the analysis does not know.
   const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
   return isClaimed ? UNKNOWN : known;
 }
@@ -199,9 +199,9 @@ function typeOfEach(expr: EachExpr, names: Names, locals: Locals): ValueType {
       };
     }
     case 'filter':
-      return { kind: 'list', item: formsThat(item, expr.as, expr.body) };
+      return { kind: 'list', item: formsMatching(item, expr.as, expr.body) };
     case 'find':
-      return unionOf(formsThat(item, expr.as, expr.body), ABSENT);
+      return unionOf(formsMatching(item, expr.as, expr.body), ABSENT);
     case 'some':
     case 'every':
       return ofTypes('boolean');
@@ -210,7 +210,7 @@ function typeOfEach(expr: EachExpr, names: Names, locals: Locals): ValueType {
   }
 }
 
-/** Without the conditions over names that others hide. */
+/** Removes the facts about shadowed names. */
 export function without(names: Names, hidden: Iterable<string>): Names {
   if (names.given === undefined) return names;
   const known = new Set<string | number | undefined>(hidden);

@@ -26,7 +26,7 @@ const tree: JsonSchema = {
   },
 };
 
-describe('what is known, as a schema', () => {
+describe('the schema of a type', () => {
   test.each<[string, ValueType, JsonSchema]>([
     ['nothing', UNKNOWN, {}],
     ['a type', ofTypes('string'), { type: 'string' }],
@@ -55,7 +55,7 @@ describe('what is known, as a schema', () => {
     expect(schemaOf(known, '#')).toEqual(schema);
   });
 
-  test('references still lead where they led, wherever the schema stands', () => {
+  test('references keep their targets at any position of the schema', () => {
     const node = read(ofSchema(tree), 'root');
     if (node.kind !== 'found') throw new Error('the tree has a root');
     const known: ValueType = {

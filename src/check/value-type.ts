@@ -13,30 +13,30 @@ import {
 } from './schema-view.js';
 
 /**
- * What is known of a value before any run. Nothing here is a guess: what is called missing or of a type is so in every
- * run, and whatever is not certain is unknown.
+ * The inferred type of a value. The inference is sound: a missing key or a type holds in every run, and whatever is
+ * uncertain is unknown.
  */
 export type ValueType =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'schema'; readonly view: SchemaView }
-  /** A value of one of these types; of none where it is absent. */
+  /** A value of one of these types; an empty set for an absent value. */
   | { readonly kind: 'types'; readonly types: ReadonlySet<JsonType> }
   | { readonly kind: 'list'; readonly item: ValueType }
-  /** `isOpen` where it may have more entries than these. */
+  /** `isOpen` if it may have more entries. */
   | { readonly kind: 'dict'; readonly entries: ReadonlyMap<string, ValueType>; readonly isOpen: boolean }
   | { readonly kind: 'union'; readonly of: ReadonlySet<ValueType> };
 
-/** What reading a key gives: what is known of it, or the keys that could have been read. */
+/** The result of reading a key: its type, or the keys that exist. */
 export type Read =
   | { readonly kind: 'found'; readonly known: ValueType }
   | { readonly kind: 'missing'; readonly keys: readonly string[] };
 
-/** More alternatives than this are not followed. */
+/** The largest number of alternatives; a larger union is unknown. */
 const MAX_ALTERNATIVES = 32;
 
 export const UNKNOWN: ValueType = { kind: 'unknown' };
 
-/** A value that is not there. */
+/** The type of an absent value. */
 export const ABSENT: ValueType = { kind: 'types', types: new Set() };
 
 export function ofTypes(...types: readonly JsonType[]): ValueType {
@@ -44,8 +44,8 @@ export function ofTypes(...types: readonly JsonType[]): ValueType {
 }
 
 /**
- * One of several, whichever it is; unknown for none. That it may be absent is not kept: only of what is never anything
- * else is it known.
+ * The union of types; unknown if empty. Absence is dropped from a union: only a value that is always absent is
+ * `ABSENT`.
  */
 export function unionOf(...alternatives: readonly ValueType[]): ValueType {
   const of = new Set<ValueType>();
@@ -203,7 +203,7 @@ function readType(type: JsonType, key: string | number): Read {
   }
 }
 
-/** Missing only where no alternative has it. Nothing is said of what is absent, since `?.` may stand there. */
+/** Missing only if no alternative has it. Absent values are not reported, since the read may have a `?.`. */
 function readAny(reads: readonly Read[]): Read {
   if (reads.length === 0) return found(UNKNOWN);
   const present = reads.flatMap((each) => (each.kind === 'found' ? [each.known] : []));
@@ -227,7 +227,7 @@ function isIndex(key: string | number): boolean {
  * A JSON Schema of what is known of a value; `{}` where nothing is. Nothing is called required: any part of a value may
  * be absent.
  *
- * @param at where the schema will stand in a larger one, as a JSON pointer with `#`: references inside of it start there.
+ * @param at the position of the schema in a larger one, as a JSON pointer with `#`: its references start there.
  */
 export function schemaOf(known: ValueType, at: string): JsonSchema {
   switch (known.kind) {

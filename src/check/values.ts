@@ -9,13 +9,13 @@ import { factsInScope, rootKey, rootsAskedElsewhere } from './narrowing.js';
 import { type Names, typeOf, where } from './type-of.js';
 import { ABSENT, itemOf, ofJson, ofSchema, ofTypes, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
-/** The names that expressions of a scope start from, and what is known where a node of it runs. */
+/** The names in the expressions of a scope, with the facts at a node of it. */
 export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
 
-/** What is known of the result of each workflow, found out when it is asked for. */
+/** The result types of workflows, computed on demand. */
 type Results = Map<Graph, ValueType>;
 
-/** What is known of the values a graph works with. A step knows of those before it only. */
+/** Infers the types of the values in a workflow. A step sees the values of earlier steps only. */
 export function namesOf(plan: WorkflowPlan, environment: CheckEnvironment): NamesIn {
   return valuesOf(plan, environment, new Map());
 }
@@ -50,7 +50,7 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
 
   const visit = (scope: ScopePlan): void => {
     for (const planned of scope.nodes) {
-      // What stands in a container may be read behind it, and it reads only what stands before.
+      // The content comes first: it reads only earlier steps, and later steps may read it.
       planned.parts.forEach(visit);
       if (plan.duplicates.has(planned.node.id)) continue;
       const value = valueTypeOf(planned, namesIn, environment, results);
@@ -94,7 +94,7 @@ function valueTypeOf(
   });
 }
 
-/** What the value of a node is worked out from. */
+/** The inputs of the type inference of a node. */
 interface ValueContext {
   readonly parts: readonly ScopePlan[];
   readonly names: Names;
@@ -140,12 +140,12 @@ function valueOrAbsent(value: Expr | undefined, names: Names): ValueType {
   return value === undefined ? ABSENT : typeOf(value, names);
 }
 
-/** What is known of the result of a workflow, where it has one. */
+/** The type of a workflow's result. */
 export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueType {
   return resultOf(graph, withTasks(registered, graph), new Map());
 }
 
-/** What a workflow returns. Of one that runs itself nothing is known meanwhile. */
+/** The type of a workflow's result. A recursive result is unknown. */
 function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): ValueType {
   const known = results.get(graph);
   if (known !== undefined) return known;

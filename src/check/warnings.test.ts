@@ -29,7 +29,7 @@ describe('SW3010: a step that is never used', () => {
     ]);
   });
 
-  test('reads, where the workflow says what it returns', () => {
+  test('reads, if the workflow declares a result', () => {
     const nodes = [step(3, 'peek', 'peek'), reads(4, 'intro', literal('resource://logseq/intro'))];
     expect(warnings(nodes)).toEqual([]);
     const found = [
@@ -166,7 +166,7 @@ describe('retries', () => {
   });
 });
 
-describe('what is unused', () => {
+describe('unused values', () => {
   const nodes = [computes(3, 'a', literal(1)), step(4, 'b', 'gone')];
   const codes = (more: readonly Node[] = [], options = {}): string[] =>
     checkGraph(graphOf([...nodes, ...more]), environment, options).map(
@@ -177,7 +177,7 @@ describe('what is unused', () => {
     expect(codes()).toEqual(['SW4001 error', 'SW3011 warning', 'SW3011 warning', 'SW3010 warning']);
   });
 
-  test('is not certain where a part is left out, or a name means nothing', () => {
+  test('is not certain if a part is missing, or a name is unknown', () => {
     expect(codes([], { isWhole: false })).toEqual(['SW4001 error']);
     expect(codes([returns(5, ref('steps', 'aa'))])).toEqual(['SW3001 error', 'SW4001 error']);
   });

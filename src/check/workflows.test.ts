@@ -24,7 +24,7 @@ describe('workflows', () => {
     expect(unknown.filter((found) => found.startsWith('SW4026'))).toHaveLength(1);
   });
 
-  test('those a graph brings along are checked as well, unless they are registered', () => {
+  test('tasks of a graph are checked as well, unless they are registered', () => {
     const faulty = named('faulty', [step(5, 'lost', 'gone'), runs(6, 'next', 'other')]);
     const other = named('other', [put(7, 'p')]);
     const nodes = [runs(3, 'a', 'faulty')];
@@ -41,7 +41,7 @@ describe('workflows', () => {
     ).toEqual(['SW4001 4:1 workflow `add-task` requires tool `gone`, which is not registered']);
   });
 
-  test('nothing is said where nothing is known of workflows', () => {
+  test('nothing is reported if the workflows are unknown', () => {
     expect(findings([runs(3, 'a', 'gone', { x: literal(1) }), reading('a', 'b')])).toEqual([]);
   });
 
@@ -97,7 +97,7 @@ describe('workflows', () => {
     expect(findings(all, {}, [named('add-task', all)])).toEqual([]);
   });
 
-  test('SW4027: too many inside each other, said once', () => {
+  test('SW4027: nested too deeply, reported once', () => {
     const chain = (length: number): Graph[] =>
       Array.from({ length }, (_, index) =>
         named(`w${index}`, index + 1 < length ? [runs(1, 'next', `w${index + 1}`)] : [put(1, 'p')]),
@@ -110,7 +110,7 @@ describe('workflows', () => {
   });
 });
 
-describe('SW4014: what a container calls again', () => {
+describe('SW4014: repeated calls in a container', () => {
   const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 1, jitter: 0 } as const;
   const again = (id: string, tool: string, inside: string): string =>
     `SW4014 3:1 step \`${id}\` is tried again on failure, and tool \`${tool}\`, which \`${inside}\` calls in it, may repeat its effect | say \`retrySafety: 'idempotent'\` if a second call of \`${tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`;

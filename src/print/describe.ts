@@ -22,7 +22,7 @@ function describeAttempt({ tried, otherwise }: Attempt): string {
   return `try ${named(tried)}, otherwise ${named(otherwise)}`;
 }
 
-/** How often and how long a node is tried, as far as it says so itself. */
+/** The retry and the timeout of a node's own. */
 export function describeAttempts(node: Node): string[] {
   return [
     ...(node.retry === undefined ? [] : [describeRetry(node.retry)]),
@@ -44,20 +44,20 @@ export function describeUndoing({ tool, input, ignoreError }: Compensation): str
   return `${tool}${given}${ignoreError ? ', whether it fails or not' : ''}`;
 }
 
-/** What a body hands out; of an attempt in words: `a, otherwise b`. */
+/** The value of a body; of an attempt in words: `a, otherwise b`. */
 export function describeValue(value: Expr | undefined, attempt?: Attempt): string | undefined {
   if (value === undefined) return undefined;
   const values = attempt && valuesOf(attempt, value);
   return values === undefined ? printExpr(value) : values.map(printExpr).join(', otherwise ');
 }
 
-/** The value that stands in where a node fails. */
+/** The fallback value of a node. */
 export function describeFallback(node: Node): string[] {
   const value = fallbackValue(node);
   return value === undefined ? [] : [`on failure: ${printExpr(value)}`];
 }
 
-/** What the states of those it waits for have to be, where that is not as usual. */
+/** The trigger rule of a node, if it is not the default. */
 export function describeJoin({ node, joins }: PlannedNode): string | undefined {
   return node.join === 'none_failed' || joins.length === 0 ? undefined : node.join;
 }

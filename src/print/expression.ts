@@ -11,8 +11,8 @@ import type {
 import { unreachable } from '../graph/unreachable.js';
 
 /**
- * An expression as a reader knows it from JavaScript: `pages[0].title`, `total > 0 && name != null`. For people: what
- * two languages understand differently may read the same.
+ * An expression in the notation of JavaScript: `pages[0].title`, `total > 0 && name != null`. For people: operators of
+ * different semantics may have the same text.
  */
 export function printExpr(expr: Expr): string {
   switch (expr.kind) {
@@ -41,7 +41,7 @@ export function printExpr(expr: Expr): string {
     case 'or':
       return expr.items.map(operand).join(' || ');
     case 'not':
-      // Said twice, it says how something counts as true, which is no matter here.
+      // A double negation only converts to a boolean, which the text omits.
       return expr.of.kind === 'not' ? printExpr(expr.of.of) : printNegation(expr.of);
     case 'arithmetic':
       return `${operand(expr.left)} ${arithmeticSigns[expr.op]} ${operand(expr.right)}`;
@@ -101,7 +101,7 @@ const arithmeticSigns = {
   'concat.py': '~',
 } as const;
 
-/** What binds less than what may stand around it. */
+/** Kinds that bind less tightly than an operator around them. */
 const LOOSE: ReadonlySet<Expr['kind']> = new Set([
   'compare',
   'and',
@@ -111,7 +111,7 @@ const LOOSE: ReadonlySet<Expr['kind']> = new Set([
   'let',
 ]);
 
-/** In brackets, where another operator could take it apart. */
+/** In brackets, if an operator around it would bind tighter. */
 function operand(expr: Expr): string {
   const isLoose =
     LOOSE.has(expr.kind) || (expr.kind === 'call' && ['coalesce', 'isNullish'].includes(expr.fn));
@@ -124,7 +124,7 @@ function printNegation(of: Expr): string {
   return of.kind === 'call' && of.fn === 'isNullish' ? `${printAll(of.args)} != null` : `!${operand(of)}`;
 }
 
-/** Arguments, steps, items and names are told apart by their names; only the state says that it is. */
+/** `state`, `error` and `run` have a prefix; arguments, steps, items and local names are plain names. */
 function printRef({ root, path }: RefExpr): string {
   const [name, ...keys] = path;
   const start = root === 'state' || root === 'error' || root === 'run' ? `${root}.${name}` : String(name);
@@ -172,7 +172,7 @@ function printText({ parts }: TextExpr): string {
   return `\`${printed.join('')}\``;
 }
 
-/** A text as it stands in a template, in one line. */
+/** A text inside a template, in one line. */
 function quoted(text: string): string {
   const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
   return escaped.replaceAll(/`|\$(?=\{)/g, '\\$&');

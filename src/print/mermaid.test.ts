@@ -18,7 +18,7 @@ describe('a label of Mermaid', () => {
     expect(label(lines)).toBe(written);
   });
 
-  test('ends where it ends, whatever is in it', () => {
+  test('ends at its own quote, whatever its text contains', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (lines) => {
         expect(label(lines)).toMatch(/^"[^"`\n\r\\]*"$/);

@@ -23,10 +23,10 @@ import { attemptOf, soleBody } from './shapes.js';
 import { sourcesOf } from './text.js';
 
 /**
- * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, whatever their ids are.
- * Containers are subgraphs. A plain arrow is order; a thick one leads to what runs only when it is selected; a dotted
- * one to what undoes. A step with a condition has a rhombus before it, whose `no` leads past the step, or to a round
- * `skipped` where nothing comes after it. Nothing follows what ends the run. Ends with a line break.
+ * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, not by their ids.
+ * Containers are subgraphs. A plain arrow is order, a thick arrow a selection, a dotted arrow a compensation. A step with
+ * a condition has a rhombus before it, whose `no` leads past the step, or to a round `skipped` if no step comes after it.
+ * No arrow leaves a node that ends the run. The text ends with a line break.
  */
 export function printMermaid(graph: Graph): string {
   const plan = planOf(graph).main;
@@ -60,7 +60,7 @@ function printScope(scope: ScopePlan, chart: Chart): string[] {
   ];
 }
 
-/** Where the `no` of a condition leads when no step comes after it. */
+/** The target of the `no` of a condition if no step comes after it. */
 function printSkips({ nodes }: ScopePlan, chart: Chart): string[] {
   const passed = new Set([
     ...chart.resultSources,
@@ -83,7 +83,7 @@ function printNode(planned: PlannedNode, chart: Chart): string[] {
   const sole = soleBody(node);
   const given = sole && describeValue(sole.value, attemptOf(node));
   if (given !== undefined) own.push(`gives ${given}`);
-  // Without anything in it a subgraph is none.
+  // Mermaid does not draw an empty subgraph.
   if (sole?.nodes.length === 0)
     return [...condition, `${name}[${label(own)}]`, ...printUndoing(planned, chart)];
   const inner = node.kind === 'branch' ? printArms(planned, chart) : printBodies(planned, chart);
@@ -107,13 +107,13 @@ function printCondition(planned: PlannedNode, chart: Chart): string[] {
   ];
 }
 
-/** Where arrows to a node end: at its condition, if it has one. */
+/** The target of arrows to a node: its condition, if it has one. */
 function entryOf(planned: PlannedNode, chart: Chart): string {
   const name = nameOf(planned, chart);
   return planned.node.when === undefined ? name : `${name}when`;
 }
 
-/** How its join, its attempts and its fallback are not as usual. */
+/** The join, the attempts and the fallback of a node, if they are not the defaults. */
 function describeUnusual(planned: PlannedNode): string[] {
   const join = describeJoin(planned);
   return [
@@ -123,7 +123,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   ];
 }
 
-/** The shape of a node says what it is: a call is a box, a decision a rhombus, an end is round. */
+/** The shape of a node by kind: a call is a box, a decision a rhombus, an end is round. */
 const SHAPES: Readonly<Record<AnyDescriptor<Node>['shape'], (text: string) => string>> = {
   step: (text) => `[${text}]`,
   decision: (text) => `{${text}}`,
@@ -135,7 +135,7 @@ const SHAPES: Readonly<Record<AnyDescriptor<Node>['shape'], (text: string) => st
   undoing: (text) => `[\\${text}\\]`,
 };
 
-/** A branch decides first; its arrows say when. Arms that lead elsewhere start from the same decision. */
+/** A branch starts with its decision, whose arrows have the conditions. Arms with a `goto` start there as well. */
 function printArms(planned: PlannedNode, chart: Chart): string[] {
   const { node, parts } = planned;
   if (node.kind !== 'branch') return [];
@@ -155,7 +155,7 @@ function printBodies(planned: PlannedNode, chart: Chart): string[] {
     const name = bodyName(planned, index, chart);
     const value = body.value === undefined ? [] : [`gives ${printExpr(body.value)}`];
     const title = label([...(body.arm === undefined ? ['each'] : [body.arm]), ...value]);
-    // Without anything in it a subgraph is none.
+    // Mermaid does not draw an empty subgraph.
     if (body.nodes.length === 0) return [`${name}[${title}]`];
     return [`subgraph ${name}[${title}]`, ...printScope(body, chart).map((line) => `  ${line}`), 'end'];
   });
@@ -188,12 +188,12 @@ function printOrder(planned: PlannedNode, chart: Chart): string[] {
   });
 }
 
-/** What a node comes after. A node that selects it has an arrow of its own to it. */
+/** The arrows to a node from its dependencies. A node that selects it has an arrow of its own. */
 function sourcesInOrder(planned: PlannedNode): PlannedNode[] {
   return sourcesOf(planned).filter((source) => !planned.selectors.includes(source));
 }
 
-/** The arrow of a node that is left out because of its condition. */
+/** The arrow past a node whose condition does not hold. */
 function waysPast(source: PlannedNode, chart: Chart): string[] {
   return source.node.when === undefined ? [] : [`${entryOf(source, chart)} -->|${label(['no'])}|`];
 }
@@ -246,13 +246,13 @@ function resultSources(value: Expr, { byId, root }: WorkflowPlan): readonly Plan
   return root.nodes.filter((planned) => sources.has(planned));
 }
 
-/** Longer lines make a chart that nobody can read. */
+/** The largest readable length of a line. */
 const MAX_LENGTH = 80;
 
-/** What means something in a label: it is written as an entity. `#` begins one, a backtick a text in Markdown. */
+/** Characters with a meaning in a label, written as entities. `#` begins an entity, a backtick a text in Markdown. */
 const SPECIAL = /[#"<>&`\\]/g;
 
-/** What Mermaid would take for a list. */
+/** A prefix that Mermaid would read as a list. */
 const LIST = /^(\d*)([-+*.])(?=\s)/;
 
 /** Lines as a quoted label of Mermaid, none of them longer than 80 characters. */

@@ -53,7 +53,7 @@ describe('a branch that decides nothing', () => {
 });
 
 describe('an attempt', () => {
-  test('is what is tried, and what takes over', () => {
+  test('has the tried steps and the alternative', () => {
     const attempt = attemptOf(holding([compute('v'), { ...risky, after: ['v'] }, call('b')]));
     expect([idsOf(attempt?.tried), attempt?.risky.id, idsOf(attempt?.otherwise)]).toEqual([
       ['v', 'a'],

@@ -1,15 +1,15 @@
 import type { Expr } from '../graph/expression/tree.js';
 import type { BranchNode, Node, Scope } from '../graph/model.js';
 
-/** Steps that are tried, and what is done where one of them fails. */
+/** Steps that are tried, and the steps that run if one of them fails. */
 export interface Attempt {
   readonly tried: readonly Node[];
-  /** The one of them whose failure counts. */
+  /** The step whose failure selects the alternative. */
   readonly risky: Node;
   readonly otherwise: readonly Node[];
 }
 
-/** The body of a branch that decides nothing, because its one case holds always: its steps belong together, no more. */
+/** The body of a branch whose only case always holds: it only groups steps. */
 export function soleBody(node: Node): Scope | undefined {
   if (node.kind !== 'branch' || node.else !== undefined) return undefined;
   const [only, ...others] = node.cases;
@@ -18,8 +18,8 @@ export function soleBody(node: Node): Scope | undefined {
 }
 
 /**
- * What a branch tries, where that is all it is for: one step selects another when it fails, what stands behind that
- * follows from it, and nothing else runs after the step.
+ * The attempt that a branch consists of, if it is one: a step selects another when it fails, the steps after that wait for
+ * it, and no other steps follow.
  */
 export function attemptOf(node: Node): Attempt | undefined {
   const body = soleBody(node);
@@ -43,8 +43,8 @@ function attemptIn({ nodes }: Scope): Attempt | undefined {
 }
 
 /**
- * The value of an attempt in two parts: that of what was tried, and where that has none, of what took over. Nothing for
- * a value that is put together in another way.
+ * The value of an attempt in two parts: of the tried steps, and of the alternative. `undefined` for a value of another
+ * form.
  */
 export function valuesOf({ risky }: Attempt, value: Expr): readonly [Expr, Expr] | undefined {
   if (value.kind !== 'conditional' || value.else === undefined || value.test.kind !== 'compare')
@@ -63,12 +63,12 @@ export function valuesOf({ risky }: Attempt, value: Expr): readonly [Expr, Expr]
   return isThere ? [value.then, value.else] : undefined;
 }
 
-/** The step that takes over where a node fails. */
+/** The fallback step of a node. */
 export function fallbackOf({ onError }: Node): string | undefined {
   return onError !== undefined && 'fallbackNode' in onError ? onError.fallbackNode : undefined;
 }
 
-/** Whether a node of a list selects another one by its own decision. */
+/** Whether a node of a list has a `goto`. */
 function leadsElsewhere(nodes: readonly Node[]): boolean {
   return nodes.some((node) => {
     if (node.kind === 'goto') return true;
@@ -76,7 +76,7 @@ function leadsElsewhere(nodes: readonly Node[]): boolean {
   });
 }
 
-/** The arms of a branch, `else` behind the others. */
+/** The arms of a branch, `else` last. */
 export function armsOf({ cases, else: otherwise }: BranchNode) {
   return [...cases, ...(otherwise === undefined ? [] : [otherwise])];
 }

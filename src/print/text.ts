@@ -19,8 +19,8 @@ import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
 
 /**
- * A workflow as an outline: one line for each step, what stands in it further in, and below it what is not as usual.
- * As usual is: after the step before, in order, without a condition, once. Ends with a line break.
+ * A workflow as an outline: one line for each step, its content indented, and below it what differs from the default. The
+ * default is: after the step before, in order, without a condition, once. The text ends with a line break.
  */
 export function printText(graph: Graph): string {
   const plan = planOf(graph).main;
@@ -40,7 +40,7 @@ export function printText(graph: Graph): string {
   return `${lines.map((line) => indented(line)).join('\n')}\n`;
 }
 
-/** Steps are as many lines as they are, whatever is in their texts. */
+/** Keeps a line of the outline on one line, whatever its texts contain. */
 function indented(line: string): string {
   const [indent = ''] = /^ */.exec(line) ?? [];
   return indent + inlineText(line.slice(indent.length));
@@ -89,7 +89,7 @@ function printScope({ nodes }: ScopePlan): string[] {
   return printNodes(nodes);
 }
 
-/** @param attempt what the nodes are a part of: who takes over from whom goes without saying then. */
+/** @param attempt the attempt that the nodes are a part of, whose routes are then omitted. */
 function printNodes(nodes: readonly PlannedNode[], attempt?: Attempt): string[] {
   return nodes.flatMap((planned) => {
     const { node } = planned;
@@ -138,7 +138,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
   ];
 }
 
-/** Bodies stand in the order of the arms that have one. */
+/** Bodies are in the order of the arms that have one. */
 function printBodies({ node, parts }: PlannedNode): string[] {
   const [first] = parts;
   const attempt = attemptOf(node);
@@ -187,7 +187,7 @@ function printBody(title: string, body: ScopePlan | undefined): string[] {
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** What a node waits for, without what it only reads and what comes long before anyway. */
+/** The dependencies of a node, without reads that other dependencies already imply. */
 export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
   const onlyRead = sources.filter((source) => !after.includes(source));
   if (onlyRead.length === 0 || sources.length === 1) return sources;
