@@ -133,7 +133,7 @@ describe.each(kinds)('metadata of %s decorators', (decorators) => {
     });
   });
 
-  test('is the same on a workflow class and on what stands for it', () => {
+  test('is the same on a workflow class and on its replacement', () => {
     const exports = define(
       `export let original;
       const keep = (cls) => { original = cls; };

@@ -25,7 +25,7 @@ test('a program builds the steps that the decorated workflow has', () => {
   );
 });
 
-test('and is told of a step that nothing is bound to', () => {
+test('and gets a diagnostic of an unknown binding', () => {
   const faulty = built.step(step(Greet).arg('name', fromStep('greting', 'greeting')).bind('again'));
   const result = faulty.tryBuild(registered);
   expect(result.ok ? [] : result.problems.map(({ message }) => message)).toContain(
@@ -33,7 +33,7 @@ test('and is told of a step that nothing is bound to', () => {
   );
 });
 
-/** Nodes know where they were written, which is no part of what they mean. */
+/** Nodes have a source location, which is not a part of their meaning. */
 function withoutPlaces(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (key, inner) => (key === 'source' || key === 'at' ? undefined : inner)),

@@ -9,6 +9,6 @@ test.each([
   expect(new Greet().execute(input)).toEqual({ greeting });
 });
 
-test('nobody is not greeted', () => {
+test('an empty name is not greeted', () => {
   expect(() => new Greet().execute({ name: '\n' })).toThrow('without a name');
 });

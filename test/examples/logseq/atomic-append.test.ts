@@ -44,7 +44,7 @@ describe('appendAtomically', () => {
     expect(await readFile(path, 'utf8')).toBe('a!.');
   });
 
-  test('gives up, unharmed, when the file never rests', async () => {
+  test('fails without damage when the file keeps changing', async () => {
     const folder = await temporaryGraph({ 'a.md': 'a' });
     const path = join(folder, 'a.md');
     const restless = appendAtomically(path, (before) => {

@@ -31,7 +31,7 @@ describe('withFileLock', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('gives up at its limit, and when it is aborted; the holder keeps the lock', async () => {
+  test('fails at its limit, and when it is aborted; the holder keeps the lock', async () => {
     const path = join(await temporaryGraph({}), 'lock');
     const never = async (): Promise<never> => {
       throw new Error('worked without the lock');

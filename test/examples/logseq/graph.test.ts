@@ -155,7 +155,7 @@ describe('appendToJournal', () => {
   });
 });
 
-describe('a folder that is no graph', () => {
+describe('a folder that is not a graph', () => {
   test('is named, with what to do', async () => {
     const folder = await temporaryGraph({ 'notes.md': '' });
     const missing = join(folder, 'missing');

@@ -25,7 +25,7 @@ describe('pageOf', () => {
     },
   );
 
-  test('any name that comes out can stand in a link on one line', () => {
+  test('any resulting name fits into a link on one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (file, text) => {
         const page = pageOf(`${file}.md`, text);
@@ -44,7 +44,7 @@ describe('readProperties', () => {
     ]);
   });
 
-  test('text is no property', () => {
+  test('text is not a property', () => {
     expect(readProperties('- see std::vector\nalias:: no').size).toBe(0);
   });
 });

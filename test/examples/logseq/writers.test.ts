@@ -126,7 +126,7 @@ function numbered(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
 }
 
-/** The ids in the journal, sorted. Fails for a line that is no whole bullet and for a bullet without its id. */
+/** The ids in the journal, sorted. Fails for a line that is not a whole bullet and for a bullet without its id. */
 async function tasksIn(folder: string): Promise<string[]> {
   const text = await readFile(join(folder, 'journals/2026_01_12.md'), 'utf8');
   const blocks = text.match(/.*\n.*\n/g) ?? [];

@@ -39,7 +39,7 @@ describe('an idempotency key', () => {
     );
   });
 
-  test('tells that an attempt has done its work though nobody waited for the answer', async () => {
+  test('reports that an attempt completed although its caller had stopped waiting', async () => {
     const { call } = await openAgency({
       failures: [{ kind: 'slow', tool: 'create_booking', ms: 600_000 }],
     });
@@ -84,7 +84,7 @@ test('whatever is booked and cancelled in whatever order, no seat is sold twice 
   );
 });
 
-test('a call that was given up before it began changes nothing', async () => {
+test('a call that was cancelled before it began changes nothing', async () => {
   const { call } = await openAgency();
   await expect(call('create_booking', ANN, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   expect((await call(seatsLeft, { flight_id: ANN.flight_id })).seats_available).toBe(4);

@@ -41,7 +41,7 @@ test('a tool whose system does not answer fails so many times, and then works', 
   expect((await call('create_booking', ANN, { key: 'k' })).status).toBe('confirmed');
 });
 
-test('a full flight has no seats, for whoever asks and whoever books', async () => {
+test('a full flight has no seats, neither to list nor to book', async () => {
   const { call } = await openAgency({ failures: [{ kind: 'fails', trouble: 'flight', times: 2 }] });
   expect((await call('check_availability', ANN_FLIGHT)).seats_available).toBe(0);
   await expect(call('create_booking', ANN)).rejects.toEqual(refusal('E_FLIGHT_FULL'));

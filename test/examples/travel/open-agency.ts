@@ -26,7 +26,7 @@ export type CallTool = <N extends ToolName>(
   settings?: CallSettings,
 ) => ReturnType<Execute<N>>;
 
-/** An agency for one test, in memory unless a file is named, with a clock that stands still until it is moved. */
+/** An agency for one test, in memory unless a file is named, with a clock that only the test moves. */
 export async function openAgency(
   options: Pick<AgencyOptions, 'file'> & { readonly failures?: readonly Switch[] } = {},
 ): Promise<{ readonly call: CallTool; readonly passHours: (hours: number) => void }> {

@@ -6,7 +6,7 @@ const CART = { cart_id: 'CART-1' };
 const TOTAL = 2 * 1_899 + 2_450;
 
 describe('validate_cart', () => {
-  test('tells what is in the cart', async () => {
+  test('lists the items of the cart', async () => {
     const { call } = await openAgency();
     expect(await call('validate_cart', CART)).toEqual({
       id: 'CART-1',

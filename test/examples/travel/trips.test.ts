@@ -43,7 +43,7 @@ describe('search_hotels', () => {
 });
 
 describe('book_hotel', () => {
-  test('gives the guest a room, whose nights nobody else has', async () => {
+  test('gives the guest a room, whose nights are reserved', async () => {
     const { call } = await openAgency();
     expect(await call('book_hotel', ANN)).toEqual({
       id: 'HB-1',

@@ -14,7 +14,7 @@ export interface Stopped {
   readonly state: RunState;
   readonly trace: PromptTrace;
   readonly events: readonly Event[];
-  /** Whether something was begun after a step had failed, or stood in for what was cancelled. */
+  /** Whether a step began after a failure, or replaced a cancelled step. */
   readonly wentOn: boolean;
   /** Keys of the nodes that went back. */
   readonly jumped: readonly string[];
@@ -71,8 +71,8 @@ export function stop({ graph, world }: Case): Stopped {
 type Asked = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'requestAction' }>;
 
 /**
- * A run that is begun anew and brought to where another one stopped: what went well goes so again, and what failed has
- * no answer yet.
+ * A new run that is brought to the state in which another one stopped: successful steps succeed again, and failed steps
+ * have no answer yet.
  */
 export class CarriedOn {
   readonly #graph: Graph;
@@ -113,7 +113,7 @@ export class CarriedOn {
     return `${failedNode}: ${failure?.message}`;
   }
 
-  /** What is asked for now. What nobody outside decides is answered on the way. */
+  /** The outstanding commands. Those without an outside decision are answered immediately. */
   open(): Asked[] {
     for (;;) {
       const { commands } = ENGINE.outstanding(this.#step.state);
@@ -194,7 +194,7 @@ export function givenTo(call: HandOffCall): Json {
   return 'uri' in call ? call.uri : call.ask;
 }
 
-/** The steps that a line of a hand-off is about: those of all items where it stands for each of them. */
+/** The steps that a line of a hand-off lists: those of all items if the line represents them all. */
 export function isAbout(call: HandOffCall, node: string): boolean {
   if (call.in?.includes('[*]') !== true) return call.step === node;
   return nameOf(call.step) === nameOf(node);
@@ -230,7 +230,7 @@ export function fits(
   return typeof listed === 'string' ? withoutItems(listed) === value : listed === value;
 }
 
-/** A check's code is its id, which says in a hand-off which item of a loop it stands in. */
+/** A check's code is its id, which names in a hand-off the item of the loop around it. */
 const withoutItems = (text: string): string => text.replaceAll(/~\d+/g, '');
 
 function readAt(value: Json | undefined, path: string | undefined): Json | undefined {

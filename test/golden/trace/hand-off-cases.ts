@@ -44,7 +44,7 @@ const joinTools = {
   ),
 };
 
-/** A tool that goes on until it is given up. */
+/** A tool that runs until it is aborted. */
 const endless = {
   description: 'Take for ever',
   run: (_input: never, { signal }: { signal: AbortSignal }) =>

@@ -93,7 +93,7 @@ class Replay {
     }
   }
 
-  /** A call that is listed without a condition, and not made. A question may be taken back. */
+  /** A call that is listed without a condition, and not made. A question may be withdrawn. */
   #notMade(from: number, to?: number): string | undefined {
     const isGuarded = this.#listed.slice(0, from).some(({ note }) => note?.includes('Stop before') === true);
     const call = this.#listed

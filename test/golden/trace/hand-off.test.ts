@@ -188,7 +188,7 @@ describe('the hand-off', () => {
     expect(calls.map(([name]) => name)).toEqual(['busy']);
   });
 
-  test('takes a value that is absent for a node that a fallback stands in for', async () => {
+  test('takes an absent value for a node that a fallback replaces', async () => {
     const branches = { left: body([blocked]), right: body([use('b', {})]) };
     const both = parallel('both', branches, { concurrency: 1, onError: { value: lit() } });
     const { calls } = await handOffOf(

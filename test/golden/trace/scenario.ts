@@ -40,7 +40,7 @@ export interface Scenario {
   readonly signal?: AbortSignal;
   /** What is answered to the questions of steps, by their keys. Others stay open, and close the trace. */
   readonly answers?: Readonly<Record<string, Json>>;
-  /** With it the run is kept, and waits rather than ends where nobody answers. */
+  /** With it the run is stored, and waits instead of ending if no answer comes. */
   readonly workflowId?: string;
   /** Where it waits it is cancelled, and what it did is undone. */
   readonly cancel?: boolean;

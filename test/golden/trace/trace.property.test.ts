@@ -9,7 +9,7 @@ import { hold } from '../../oracle/runs.js';
 
 const RUNS = 300;
 
-/** Nobody's words but the caller's. */
+/** Secret texts of the caller, which no other value contains. */
 const SECRETS = ['sesame-0815', 'sesame-4711', 'sesame-2342'];
 const INPUT = { x: { ok: true, n: 2 }, list: SECRETS };
 

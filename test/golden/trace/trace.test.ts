@@ -13,25 +13,22 @@ describe('conversation traces', () => {
     expectGolden(fileOf(name), page(await traceOf(scenario)));
   });
 
-  test.each(Object.entries(cases))(
-    '`_meta.steps` of %s agrees with what is told',
-    async (_name, scenario) => {
-      const { messages, _meta } = await traceOf(scenario);
-      const latest = new Map<string, string>();
-      for (const { content } of messages) {
-        if (content.type !== 'text') continue;
-        const { 'stepwright/step': step, 'stepwright/part': part } = content._meta ?? {};
-        if (step === undefined) continue;
-        // A loop and a `parallel` tell by a block of their own what of them did not begin.
-        if (part !== 'skip') latest.set(step, 'told');
-        else if (content.text.startsWith('Skipping step')) latest.set(step, 'skipped');
-      }
-      const told = _meta.steps.filter(({ name }) => latest.has(name));
-      expect(told.map(({ name, status }) => [name, status === 'skipped'])).toEqual(
-        told.map(({ name }) => [name, latest.get(name) === 'skipped']),
-      );
-    },
-  );
+  test.each(Object.entries(cases))('`_meta.steps` of %s agrees with the trace', async (_name, scenario) => {
+    const { messages, _meta } = await traceOf(scenario);
+    const latest = new Map<string, string>();
+    for (const { content } of messages) {
+      if (content.type !== 'text') continue;
+      const { 'stepwright/step': step, 'stepwright/part': part } = content._meta ?? {};
+      if (step === undefined) continue;
+      // A loop and a `parallel` list the parts that did not begin in a block of their own.
+      if (part !== 'skip') latest.set(step, 'told');
+      else if (content.text.startsWith('Skipping step')) latest.set(step, 'skipped');
+    }
+    const told = _meta.steps.filter(({ name }) => latest.has(name));
+    expect(told.map(({ name, status }) => [name, status === 'skipped'])).toEqual(
+      told.map(({ name }) => [name, latest.get(name) === 'skipped']),
+    );
+  });
 
   test('every golden file belongs to a case', () => {
     expect(goldenFiles(folder)).toEqual(Object.keys(cases).map(fileOf).sort());

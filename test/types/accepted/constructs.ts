@@ -1,4 +1,4 @@
-/** Every construct that is no step in a line, in all of its forms. */
+/** Every construct other than a plain step, in all of its forms. */
 import {
   Arg,
   ask,
