@@ -1,6 +1,7 @@
 import type { DictExpr, Expr } from '../../src/graph/expression/tree.js';
 import type { Json } from '../../src/graph/json.js';
-import type { CallNode, ForeachNode, Graph, Node } from '../../src/graph/model.js';
+import type { Node } from '../../src/graph/kinds/node.js';
+import type { CallNode, ForeachNode, Graph } from '../../src/graph/model.js';
 
 /** The only tool of the benchmark. It adds one to its input. */
 const TOOL = 'increment';

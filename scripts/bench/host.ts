@@ -2,8 +2,9 @@ import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
-import type { Advance, Change, Command, Event, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Change, Command, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { processClock } from '../../src/runtime/host/in-process/clock.js';
 import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
 import { MemoryJournal } from '../../src/runtime/host/memory-journal.js';

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { get, literal, ref } from '../graph/expression/build.fixture.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
-import type { BranchCase, Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { BranchCase } from '../graph/model.js';
 import { argument, at, computes, step } from './check-graph.fixture.js';
 import { arm, asks, body, branches, findings, loop, yes } from './constructs.fixture.js';
 

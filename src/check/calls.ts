@@ -1,9 +1,10 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { Graph, Node } from '../graph/model.js';
-import { compensationsOf } from '../graph/node-expressions.js';
-import type { Place } from '../graph/place.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Graph } from '../graph/model.js';
+import { compensationsOf } from '../graph/nodes.js';
+import type { Place } from '../graph/span.js';
 import { nearestName } from '../graph/suggest.js';
 import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';

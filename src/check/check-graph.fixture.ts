@@ -2,17 +2,17 @@ import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { dict } from '../graph/expression/build.fixture.js';
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
+import type { Node } from '../graph/kinds/node.js';
 import type {
   CallNode,
   ComputeNode,
   ErrorNode,
   Graph,
   Input,
-  Node,
   ResourceNode,
   ReturnNode,
 } from '../graph/model.js';
-import type { Place } from '../graph/place.js';
+import type { Place } from '../graph/span.js';
 import { type CheckEnvironment, checkGraph } from './check-graph.js';
 
 const FILE = 'add-task.workflow.ts';

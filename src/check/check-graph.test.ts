@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { call, dict, get, literal, ref, text } from '../graph/expression/build.fixture.js';
 import type { DictExpr, Expr, RefExpr } from '../graph/expression/tree.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import {
   argument,
   at,

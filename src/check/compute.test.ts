@@ -16,7 +16,7 @@ import {
   text,
 } from '../graph/expression/build.fixture.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import { at, check, computes, reads, returns, step } from './check-graph.fixture.js';
 
 const pages = ref('steps', 'list', 'pages');

@@ -1,17 +1,15 @@
 import { dict, get, literal, ref } from '../graph/expression/build.fixture.js';
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
+import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type {
   AskNode,
   BranchCase,
   BranchNode,
   CompensateNode,
-  Compensation,
   ForeachNode,
   GotoNode,
   Graph,
-  Node,
   ParallelNode,
-  Scope,
   SetNode,
   WaitNode,
   WorkflowNode,

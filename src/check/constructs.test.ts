@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { call, dict, get, list, literal, ref, text } from '../graph/expression/build.fixture.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Json, JsonSchema } from '../graph/json.js';
-import type { Node, StateField } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { StateField } from '../graph/model.js';
 import {
   argument,
   at,

@@ -1,7 +1,8 @@
-import { workflowsIn } from '../graph/bundle.js';
 import { type Diagnostic, type DiagnosticDetails, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
-import type { Graph, Node } from '../graph/model.js';
+import type { Graph } from '../graph/model.js';
+import { workflowsIn } from '../graph/nodes.js';
 import { didYouMean, nearestName } from '../graph/suggest.js';
 import { planOf } from '../plan/compile.js';
 import { cyclesIn } from '../plan/edges.js';

@@ -1,6 +1,6 @@
-import { workflowsIn } from '../graph/bundle.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { workflowsIn } from '../graph/nodes.js';
 import type { ToolEffects } from '../graph/tool-safety.js';
 
 /** The registered tools, resources and workflows that a graph may use. */

@@ -1,5 +1,6 @@
-import type { Graph, Node } from '../graph/model.js';
-import type { Place, Span } from '../graph/place.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Graph } from '../graph/model.js';
+import type { Place, Span } from '../graph/span.js';
 import type { ScopePlan } from '../plan/plan.js';
 
 /** The source location of a node, or of its graph. */

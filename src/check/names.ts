@@ -1,11 +1,11 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { references, unboundLocals } from '../graph/expression/references.js';
+import { references, unboundLocals } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
-import { ERROR_FIELDS } from '../graph/failure-code.js';
-import type { ForeachNode, Node } from '../graph/model.js';
-import { isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
-import { expressionsOf, fallbackValue } from '../graph/node-expressions.js';
-import type { Place } from '../graph/place.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { ForeachNode } from '../graph/model.js';
+import { ERROR_FIELDS, isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
+import { expressionsOf, fallbackValue } from '../graph/nodes.js';
+import type { Place } from '../graph/span.js';
 import { nearestName } from '../graph/suggest.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { armIdsOf } from '../plan/faults.js';

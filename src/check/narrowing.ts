@@ -1,10 +1,14 @@
-import { childrenOf } from '../graph/expression/children.js';
-import { type DataPath, dataPath, type PathSegment } from '../graph/expression/paths.js';
-import { references } from '../graph/expression/references.js';
+import {
+  childrenOf,
+  type DataPath,
+  dataPath,
+  type PathSegment,
+  references,
+} from '../graph/expression/traversal.js';
 import type { Expr, LiteralExpr } from '../graph/expression/tree.js';
 import { isJsonObject, type Json } from '../graph/json.js';
 import { kinds } from '../graph/kinds/kinds.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { typeOfJson } from './schema-view.js';
 import { ABSENT, alternativesOf, read, typesOf, UNKNOWN, unionOf, type ValueType } from './value-type.js';

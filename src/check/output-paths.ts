@@ -1,16 +1,16 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { childrenOf } from '../graph/expression/children.js';
 import {
+  childrenOf,
   type DataPath,
   dataPath,
   dataPaths,
   formatPath,
   type PathSegment,
-} from '../graph/expression/paths.js';
+} from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Node } from '../graph/model.js';
-import { expressionsOf } from '../graph/node-expressions.js';
-import type { Place } from '../graph/place.js';
+import type { Node } from '../graph/kinds/node.js';
+import { expressionsOf } from '../graph/nodes.js';
+import type { Place } from '../graph/span.js';
 import { nearestName } from '../graph/suggest.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { locationOfExpr, locationOfNode } from './locations.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dict, get, literal, ref } from '../graph/expression/build.fixture.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import { at, computes, fails, place, returns, step } from './check-graph.fixture.js';
 import {
   arm,

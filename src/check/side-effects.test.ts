@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dict, literal, ref } from '../graph/expression/build.fixture.js';
 import type { DictExpr } from '../graph/expression/tree.js';
-import type { Compensation, Node } from '../graph/model.js';
+import type { Compensation, Node } from '../graph/kinds/node.js';
 import { graphOf, step } from './check-graph.fixture.js';
 import { body, findings, loop, parallel, runs, undoes, undoing } from './constructs.fixture.js';
 

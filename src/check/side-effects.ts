@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { CallNode, Graph, Node, ParallelNode } from '../graph/model.js';
-import { nodesOf } from '../graph/node-expressions.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
+import { nodesOf } from '../graph/nodes.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { type PlannedNode, rollsBack, type WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';

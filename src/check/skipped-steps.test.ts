@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { call, dict, get, list, literal, map, method, ref, text } from '../graph/expression/build.fixture.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { CallNode, Graph, Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { CallNode, Graph } from '../graph/model.js';
 import { argument, at, computes, fails, returns, step } from './check-graph.fixture.js';
 import {
   arm,

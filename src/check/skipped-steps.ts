@@ -1,13 +1,12 @@
 import { canonicalExpr } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { childrenOf } from '../graph/expression/children.js';
 import { isMethodCall } from '../graph/expression/functions.js';
-import { references } from '../graph/expression/references.js';
+import { childrenOf, references } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import { kinds } from '../graph/kinds/kinds.js';
-import type { Node } from '../graph/model.js';
-import { fallbackValue, valueExpressions } from '../graph/node-expressions.js';
-import type { Place } from '../graph/place.js';
+import type { Node } from '../graph/kinds/node.js';
+import { fallbackValue, valueExpressions } from '../graph/nodes.js';
+import type { Place } from '../graph/span.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
 import { type Reader, visibilityOf } from '../plan/visibility.js';

@@ -1,7 +1,8 @@
 import type { Expr } from '../graph/expression/tree.js';
 import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.js';
-import type { Graph, Node } from '../graph/model.js';
-import { fallbackValue } from '../graph/node-expressions.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Graph } from '../graph/model.js';
+import { fallbackValue } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dict, get, literal, ref, text } from '../graph/expression/build.fixture.js';
-import type { Node, Retry } from '../graph/model.js';
+import type { Node, Retry } from '../graph/kinds/node.js';
 import {
   argument,
   check,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dict, literal, ref } from '../graph/expression/build.fixture.js';
-import type { Graph, Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Graph } from '../graph/model.js';
 import { argument, at, computes, graphOf, returns, step } from './check-graph.fixture.js';
 import { body, either, findings, has, loop, missing, parallel, reading, runs } from './constructs.fixture.js';
 

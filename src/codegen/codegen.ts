@@ -1,11 +1,15 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
-import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
-import { sortDiagnostics } from '../graph/diagnostics/order.js';
-import { applySeverity } from '../graph/diagnostics/severity.js';
+import {
+  applySeverity,
+  type Diagnostic,
+  diagnostic,
+  hasErrors,
+  sortDiagnostics,
+} from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';
-import { formatPlace } from '../graph/place.js';
+import { formatPlace } from '../graph/span.js';
 import { assemble } from './assemble.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { formatPlace } from '../graph/place.js';
+import { formatPlace } from '../graph/span.js';
 import { planCodegen } from './config.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 

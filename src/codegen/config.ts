@@ -2,9 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { z } from 'zod';
-import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { applySeverity, type SeverityOverride } from '../graph/diagnostics/severity.js';
-import type { Place } from '../graph/place.js';
+import {
+  applySeverity,
+  type Diagnostic,
+  diagnostic,
+  type SeverityOverride,
+} from '../graph/diagnostics/diagnostic.js';
+import type { Place } from '../graph/span.js';
 import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/literal.js';

@@ -2,7 +2,7 @@ import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
-import type { Place } from '../graph/place.js';
+import type { Place } from '../graph/span.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ExpressionSyntax, HandleSyntax, TypeSyntax } from './syntax.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Place } from '../graph/place.js';
+import type { Place } from '../graph/span.js';
 import { applyIgnores, InternalError, workingOn } from './diagnostics.js';
 import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../graph/json.js';
-import type { Place } from '../graph/place.js';
+import type { Place } from '../graph/span.js';
 
 /**
  * Source code as codegen sees it: plain data, free of any compiler's types. `source` makes it, `extract` reads it.

@@ -1,4 +1,4 @@
-import type { JoinRule } from '../graph/model.js';
+import type { JoinRule } from '../graph/kinds/node.js';
 import type { SupplyOf } from './arg.js';
 import {
   type DecoratesClass,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { dict, get, list, literal, ref } from './expression/build.fixture.js';
 import type { DictExpr, Expr } from './expression/tree.js';
-import type { Graph, Node, Scope } from './model.js';
+import type { Node, Scope } from './kinds/node.js';
+import type { Graph } from './model.js';
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
 const root = fc.constantFrom(

@@ -4,11 +4,10 @@ import { type CheckEnvironment, checkGraph } from '../check/check-graph.js';
 import { printMermaid } from '../print/mermaid.js';
 import { printText } from '../print/text.js';
 import { anyGraph } from './any-graph.fixture.js';
-import { bundle } from './bundle.js';
 import { hashGraph } from './canonical.js';
 import type { Graph } from './model.js';
-import { nodesOf } from './node-expressions.js';
-import { parseGraph } from './schema.js';
+import { bundle, nodesOf } from './nodes.js';
+import { parseGraph } from './schema/parse-graph.js';
 
 const tools = new Map(
   ['a', 'b', 'c'].map((name) => [name, { inputSchema: { type: 'object', required: ['x'] } }]),

@@ -1,3 +1,5 @@
+import type { Retry } from './kinds/node.js';
+
 /** Limits of every run: the check tells what is sure to pass them, and the engine holds to them. */
 
 /** How many workflows may stand inside each other, the one a run is started on included. */
@@ -26,3 +28,42 @@ export const MAX_JUMPS = 100;
 
 /** A failure or an envelope names values whose JSON is longer than this, and does not show them. */
 export const PARTIAL_LIMIT = 16_384;
+
+/** What holds where an author says nothing. Front ends, the engine and the server have no defaults of their own. */
+
+/** Limit of one attempt of a call, a read or a function, and of a direct call of a tool. */
+export const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** How many nodes of a run work at once. */
+export const DEFAULT_MAX_CONCURRENCY = 10;
+
+/** More items than this fail a loop before the first one runs. */
+export const DEFAULT_LOOP_MAX = 1_000;
+
+/** How the attempts of a node go, as authors say it. */
+interface WrittenRetry extends Partial<Omit<Retry, 'extra'>> {
+  /** The first one included. */
+  readonly attempts: number;
+}
+
+/** A retry as the graph has it. */
+export function retryOfWritten({
+  attempts,
+  delayMs = 0,
+  backoff = 'constant',
+  capMs = 60_000,
+  jitter = 0,
+}: WrittenRetry): Retry {
+  return { extra: attempts - 1, delayMs, backoff, capMs, jitter };
+}
+
+/** Whether the first failure stops a run. The strategy `collect` decides before `failFast` does. */
+export function isFailFast({
+  errorStrategy,
+  failFast = true,
+}: {
+  readonly errorStrategy?: { readonly kind: string };
+  readonly failFast?: boolean;
+}): boolean {
+  return errorStrategy?.kind !== 'collect' && failFast;
+}

@@ -1,7 +1,7 @@
 import type { Expr } from './expression/tree.js';
 import type { Json, JsonSchema } from './json.js';
 import type { Node, Retry } from './kinds/node.js';
-import type { Place } from './place.js';
+import type { Place } from './span.js';
 
 export type * from './kinds/kinds.js';
 export type * from './kinds/node.js';

@@ -1,8 +1,8 @@
 import { hashGraph } from '../graph/canonical.js';
-import { DEFAULT_MAX_CONCURRENCY } from '../graph/defaults.js';
-import { references } from '../graph/expression/references.js';
+import { references } from '../graph/expression/traversal.js';
+import { DEFAULT_MAX_CONCURRENCY } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
-import { compensationsOf, nodesOf } from '../graph/node-expressions.js';
+import { compensationsOf, nodesOf } from '../graph/nodes.js';
 import { addEdges, deadlockedNodes } from './edges.js';
 import { type PlanFault, planFailures } from './faults.js';
 import { type CompileContext, type MutableNode, type MutableWorkflow, NO_NODES, planNodes } from './nodes.js';

@@ -1,6 +1,6 @@
-import { references } from '../graph/expression/references.js';
+import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
+import { compensationsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
 import { type PlanFault, planFailures } from './faults.js';
 import { type MutableNode, type MutableScope, type MutableWorkflow, NO_NODES } from './nodes.js';
 import type { PlannedNode, RunnableNode } from './plan.js';

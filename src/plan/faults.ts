@@ -1,5 +1,5 @@
 import { kinds } from '../graph/kinds/kinds.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import type { RunTimeCode } from '../graph/run-time-codes.js';
 
 /** Why a graph cannot run. `code` is stable, for programs; `message` is one sentence, for people. */

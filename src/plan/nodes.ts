@@ -1,7 +1,7 @@
-import { isFailFast } from '../graph/defaults.js';
 import { workOf } from '../graph/kinds/kinds.js';
+import { isFailFast } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
-import { bodiesOf } from '../graph/node-expressions.js';
+import { bodiesOf } from '../graph/nodes.js';
 import { faultOf, type PlanFault, planFailures } from './faults.js';
 import { isPlainId } from './instances.js';
 import {

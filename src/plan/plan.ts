@@ -1,6 +1,7 @@
 import type { Expr } from '../graph/expression/tree.js';
 import type { SupportedKind } from '../graph/kinds/kinds.js';
-import type { Compensation, Graph, Node, ParallelNode, Retry } from '../graph/model.js';
+import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
+import type { Graph, ParallelNode } from '../graph/model.js';
 import type { PlanFault } from './faults.js';
 
 /** The kinds of node this engine runs. */

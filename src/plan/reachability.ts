@@ -1,5 +1,5 @@
 import { kinds } from '../graph/kinds/kinds.js';
-import type { Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
 import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 

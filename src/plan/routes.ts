@@ -1,4 +1,5 @@
-import type { GotoNode, Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { GotoNode } from '../graph/model.js';
 import { type PlanFault, planFailures } from './faults.js';
 import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow } from './nodes.js';
 import type { PlannedNode } from './plan.js';

@@ -1,4 +1,4 @@
-import { references } from '../graph/expression/references.js';
+import { references } from '../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
 import { hasDerivedValue } from '../graph/kinds/kinds.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';

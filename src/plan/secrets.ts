@@ -1,6 +1,7 @@
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
-import type { Input, Node } from '../graph/model.js';
-import { compensationsOf } from '../graph/node-expressions.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Input } from '../graph/model.js';
+import { compensationsOf } from '../graph/nodes.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { bindsName } from './visibility.js';
 

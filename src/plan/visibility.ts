@@ -1,8 +1,8 @@
-import { references } from '../graph/expression/references.js';
+import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
-import type { Node } from '../graph/model.js';
-import { compensationsOf, sideExpressions, valueExpressions } from '../graph/node-expressions.js';
+import type { Node } from '../graph/kinds/node.js';
+import { compensationsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
 /** The reader of a value: a node, or the value of a scope when its nodes have settled. */

@@ -1,7 +1,7 @@
 import type { Expr } from '../graph/expression/tree.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import type { Compensation, Node, Retry } from '../graph/model.js';
-import { fallbackValue } from '../graph/node-expressions.js';
+import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
+import { fallbackValue } from '../graph/nodes.js';
 import type { PlannedNode } from '../plan/plan.js';
 import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';

@@ -1,10 +1,10 @@
-import { inlineText } from '../graph/expression/inline.js';
-import { references } from '../graph/expression/references.js';
+import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { AnyDescriptor } from '../graph/kinds/descriptor.js';
+import { type AnyDescriptor, times } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import { times } from '../graph/kinds/wording.js';
-import type { Graph, Node } from '../graph/model.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { Graph } from '../graph/model.js';
+import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { endOf, runsAfterSkip } from '../plan/reachability.js';

@@ -3,7 +3,7 @@ import { computes, step } from '../check/check-graph.fixture.js';
 import { arm, body, branches } from '../check/constructs.fixture.js';
 import { literal } from '../graph/expression/build.fixture.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Node, Scope } from '../graph/model.js';
+import type { Node, Scope } from '../graph/kinds/node.js';
 import { attemptOf, soleBody } from './shapes.js';
 
 const lit = (value: string | number | boolean): Expr => literal(value);

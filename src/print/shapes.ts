@@ -1,5 +1,6 @@
 import type { Expr } from '../graph/expression/tree.js';
-import type { BranchNode, Node, Scope } from '../graph/model.js';
+import type { Node, Scope } from '../graph/kinds/node.js';
+import type { BranchNode } from '../graph/model.js';
 
 /** Steps that are tried, and the steps that run if one of them fails. */
 export interface Attempt {

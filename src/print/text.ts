@@ -1,8 +1,9 @@
-import { isFailFast } from '../graph/defaults.js';
-import { inlineText } from '../graph/expression/inline.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { Arm, Graph, Input, Node, StateField } from '../graph/model.js';
-import { compensationsOf } from '../graph/node-expressions.js';
+import type { Node } from '../graph/kinds/node.js';
+import { isFailFast } from '../graph/limits.js';
+import type { Arm, Graph, Input, StateField } from '../graph/model.js';
+import { compensationsOf } from '../graph/nodes.js';
+import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
 import { nodesBefore } from '../plan/reachability.js';

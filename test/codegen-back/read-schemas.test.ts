@@ -4,7 +4,7 @@ import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/dec
 import type { ReadSchemasOptions } from '../../src/codegen/schemas/read-schemas.js';
 import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/fingerprint.js';
-import type { Place } from '../../src/graph/place.js';
+import type { Place } from '../../src/graph/span.js';
 import { importBuilt } from '../built-package.js';
 import { createProject, type Project } from './project.fixture.js';
 

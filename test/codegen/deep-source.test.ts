@@ -9,7 +9,7 @@ import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
-import { parseGraph } from '../../src/graph/schema.js';
+import { parseGraph } from '../../src/graph/schema/parse-graph.js';
 import { FIXTURES } from './fixture.js';
 
 const ROOT = path.resolve(FIXTURES, '../../..');

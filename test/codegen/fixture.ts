@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
-import { formatPlace, type Place, type Span } from '../../src/graph/place.js';
+import { formatPlace, type Place, type Span } from '../../src/graph/span.js';
 
 /** The folder of the fixtures: one folder per case, with `input/` and the expected output. */
 export const FIXTURES = path.join(path.dirname(fileURLToPath(import.meta.url)), 'fixtures');

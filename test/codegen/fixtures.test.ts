@@ -11,7 +11,7 @@ import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
-import { parseGraph } from '../../src/graph/schema.js';
+import { parseGraph } from '../../src/graph/schema/parse-graph.js';
 import {
   FIXTURES,
   type Fixture,

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { type CheckEnvironment, checkGraph } from '../../src/check/check-graph.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { Graph } from '../../src/graph/model.js';
-import { compensationsOf, nodesOf } from '../../src/graph/node-expressions.js';
-import { parseGraph } from '../../src/graph/schema.js';
+import { compensationsOf, nodesOf } from '../../src/graph/nodes.js';
+import { parseGraph } from '../../src/graph/schema/parse-graph.js';
 import { applyRepair } from './diagnostic-examples.js';
 import { type Fence, fencesOf, page } from './fences.js';
 

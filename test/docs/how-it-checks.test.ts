@@ -1,7 +1,6 @@
 import { createServer, type Registry, type ServerSettings } from 'stepwright/runtime';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { formatGithub } from '../../src/graph/diagnostics/format-github.js';
-import { formatJson } from '../../src/graph/diagnostics/format-json.js';
+import { formatGithub, formatJson } from '../../src/graph/diagnostics/format-machine.js';
 import { applyRepair, sharedClasses } from './diagnostic-examples.js';
 import { page } from './fences.js';
 import { examplesWith, fenceNamed, pageProject } from './pages.js';

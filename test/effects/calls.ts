@@ -1,4 +1,5 @@
-import type { Graph, Node } from '../../src/graph/model.js';
+import type { Node } from '../../src/graph/kinds/node.js';
+import type { Graph } from '../../src/graph/model.js';
 import { parseNodeKey } from '../../src/plan/instances.js';
 import { scopesIn, undoneBy, withInner } from '../oracle/walk.js';
 

@@ -1,6 +1,7 @@
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
-import type { Advance, Command, Event, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Command, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { type Remains, remainsOf } from '../../src/runtime/engine/read.js';
 import { restore, snapshot } from '../../src/runtime/engine/snapshot.js';
 import { Agenda } from '../oracle/agenda.js';

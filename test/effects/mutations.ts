@@ -1,5 +1,7 @@
 import type { Graph } from '../../src/graph/model.js';
-import type { Advance, EffectRow, Event, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, RunState } from '../../src/runtime/engine/contract.js';
+import type { Event } from '../../src/runtime/engine/events.js';
+import type { EffectRow } from '../../src/runtime/engine/rows.js';
 import { ENGINE, type Engine } from '../oracle/drive.js';
 import { place } from './calls.js';
 

@@ -1,4 +1,5 @@
-import type { Graph, Node, Retry } from '../../src/graph/model.js';
+import type { Node, Retry } from '../../src/graph/kinds/node.js';
+import type { Graph } from '../../src/graph/model.js';
 import { again, call, graph, lit, node, scope, undoing } from '../oracle/build.js';
 import { caseOf } from '../oracle/random-graph.js';
 import type { Tapes } from '../oracle/runs.js';

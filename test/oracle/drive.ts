@@ -2,15 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.j
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
 import type { Plan } from '../../src/plan/plan.js';
-import type {
-  Advance,
-  Command,
-  Event,
-  Outstanding,
-  RunState,
-  StartIds,
-} from '../../src/runtime/engine/contract.js';
+import type { Advance, Command, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
+import type { Event, StartIds } from '../../src/runtime/engine/events.js';
 import { nodeRecord, outputOf, outstanding, remainsOf } from '../../src/runtime/engine/read.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';

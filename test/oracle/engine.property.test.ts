@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { planOf } from '../../src/plan/compile.js';
-import type { Event } from '../../src/runtime/engine/contract.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { commandOf } from '../../src/runtime/engine/read.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { drive, ENGINE, type Engine, idsIn } from './drive.js';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Advance, Event, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
+import type { Advance, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { again, call, coalesce, equals, graph, lit, node, ref, scope, step, undoing } from './build.js';
 import { drive, ENGINE, type Engine } from './drive.js';
 import { tell } from './oracle.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
-import { nodesOf } from '../../src/graph/node-expressions.js';
-import { parseGraph } from '../../src/graph/schema.js';
+import { nodesOf } from '../../src/graph/nodes.js';
+import { parseGraph } from '../../src/graph/schema/parse-graph.js';
 import { tell } from './oracle.js';
 import { INPUT } from './random-graph.js';
 import { sample } from './runs.js';

@@ -1,17 +1,11 @@
 import type { JsonObject } from '../../src/graph/json.js';
-import type { Graph, Node } from '../../src/graph/model.js';
-import { bodiesOf, nodesOf } from '../../src/graph/node-expressions.js';
+import type { Node } from '../../src/graph/kinds/node.js';
+import type { Graph } from '../../src/graph/model.js';
+import { bodiesOf, nodesOf } from '../../src/graph/nodes.js';
 import { planOf } from '../../src/plan/compile.js';
 import { parseNodeKey } from '../../src/plan/instances.js';
-import type {
-  Advance,
-  Change,
-  Command,
-  Event,
-  Fact,
-  Row,
-  RunState,
-} from '../../src/runtime/engine/contract.js';
+import type { Advance, Change, Command, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { commandOf } from '../../src/runtime/engine/read.js';
 import { foldRows, restore, snapshot } from '../../src/runtime/engine/snapshot.js';
 import { rowsText, textOf } from '../../src/runtime/engine/tables.fixture.js';

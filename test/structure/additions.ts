@@ -175,7 +175,7 @@ const expressionFunction: Addition = {
   atMost: 1,
   parts: [
     {
-      file: 'src/graph/expression/javascript-methods.ts',
+      file: 'src/graph/expression/functions.ts',
       edit: [
         {
           before: '  /** Text without white space and line ends around it. */',

@@ -37,7 +37,7 @@ describe('the oracle', () => {
     ["import type { Graph } from '../../src/graph/model.js';", true],
     ["import { isJsonObject } from '../../src/graph/json.js';", false],
     ["import { canonicalJson } from '../../src/graph/canonical.js';", true],
-    ["import { references } from '../../src/graph/expression/references.js';", false],
+    ["import { references } from '../../src/graph/expression/traversal.js';", false],
     ["import type { Command } from '../../src/runtime/engine/contract.js';", false],
     ["import { readFileSync } from 'node:fs';", false],
     ["import { tell } from './oracle.js';", true],

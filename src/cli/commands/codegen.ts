@@ -3,8 +3,7 @@ import { inspect } from 'node:util';
 import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
-import { formatGithub } from '../../graph/diagnostics/format-github.js';
-import { formatJson } from '../../graph/diagnostics/format-json.js';
+import { formatGithub, formatJson } from '../../graph/diagnostics/format-machine.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {

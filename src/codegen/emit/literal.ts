@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { escapeUnprintable } from '../../graph/unprintable.js';
+import { escapeUnprintable } from '../../graph/printable-text.js';
 
 /** A name in the emitted code, printed as it is. */
 export class Identifier {

@@ -1,11 +1,10 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
-import { uriFault } from '../../graph/uri.js';
-import { parseUriTemplate, variableNames } from '../../graph/uri-template.js';
+import { parseUriTemplate, uriFault, variableNames } from '../../graph/uri.js';
 import type {
   ClassHandle,
   HintsDeclaration,

@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import {
   type BaseSyntax,

@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isPortableName, isValidName, NAME_RULES } from '../../graph/names.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { Declarations, FaultyClass } from '../declarations.js';
 
 /** The name of a class that has none, or none that may be used; every such class gets a replacement. */

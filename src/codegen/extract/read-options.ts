@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { type Json, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
 import {

@@ -1,9 +1,9 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { readKey } from '../../graph/expression/paths.js';
+import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
-import { ERROR_FIELDS } from '../../graph/failure-code.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
-import type { Place, Span } from '../../graph/place.js';
+import { ERROR_FIELDS } from '../../graph/names.js';
+import type { Place, Span } from '../../graph/span.js';
 import { didYouMean, nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { FunctionRef } from '../../graph/model.js';
-import { formatPlace, type Place } from '../../graph/place.js';
+import { formatPlace, type Place } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ClassHandle,

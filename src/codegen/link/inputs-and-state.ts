@@ -4,7 +4,7 @@ import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Input, StateField } from '../../graph/model.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
 import { schemaOfType } from '../schemas/type-schema.js';
 import {

@@ -1,9 +1,10 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import { GRAPH_VERSION, type Graph, type Input, type Node, type ResourceRef } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
 import { isValidName } from '../../graph/names.js';
-import { nodesOf } from '../../graph/node-expressions.js';
-import { formatPlace } from '../../graph/place.js';
+import { nodesOf } from '../../graph/nodes.js';
+import { formatPlace } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ArgDeclaration,

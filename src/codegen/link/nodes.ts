@@ -1,20 +1,11 @@
 import type { RetryOptions } from '../../decorators/workflow.js';
-import { retryOfWritten } from '../../graph/defaults.js';
-import { childrenOf } from '../../graph/expression/children.js';
-import { readKey } from '../../graph/expression/paths.js';
-import { references } from '../../graph/expression/references.js';
+import { childrenOf, readKey, references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type {
-  Compensation,
-  ErrorStrategy,
-  JoinRule,
-  Node,
-  OnError,
-  Retry,
-  Scope,
-} from '../../graph/model.js';
-import { bodiesOf, expressionsOf, withBodies } from '../../graph/node-expressions.js';
-import type { Place } from '../../graph/place.js';
+import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../graph/kinds/node.js';
+import { retryOfWritten } from '../../graph/limits.js';
+import type { ErrorStrategy } from '../../graph/model.js';
+import { bodiesOf, expressionsOf, withBodies } from '../../graph/nodes.js';
+import type { Place } from '../../graph/span.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,

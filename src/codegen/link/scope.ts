@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';

@@ -1,7 +1,7 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Scope } from '../../graph/model.js';
-import type { Place } from '../../graph/place.js';
+import type { Scope } from '../../graph/kinds/node.js';
+import type { Place } from '../../graph/span.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,

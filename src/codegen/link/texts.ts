@@ -1,9 +1,9 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
-import type { Place, Span } from '../../graph/place.js';
+import type { Place, Span } from '../../graph/span.js';
 import { nearestName } from '../../graph/suggest.js';
-import { parseUriTemplate } from '../../graph/uri-template.js';
+import { parseUriTemplate } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';

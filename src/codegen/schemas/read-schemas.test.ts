@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { ArgDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {

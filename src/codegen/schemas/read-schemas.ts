@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
 import { readPattern } from '../../formats/json-schema/pattern.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type {
   ArgDeclaration,
   ClassHandle,

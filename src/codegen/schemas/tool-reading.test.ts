@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../graph/json.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
 import { schemaPatternDiagnostics, toolReading } from './tool-reading.js';

@@ -1,7 +1,7 @@
 import { patternFaults } from '../../formats/json-schema/pattern.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';

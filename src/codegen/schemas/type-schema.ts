@@ -1,6 +1,6 @@
 import { readPattern } from '../../formats/json-schema/pattern.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import {
   type PropertySyntax,
   printType,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 
 /** What every reader of syntax needs: the checker, the program and the folder that places are relative to. */
 export interface HostContext {

@@ -1,5 +1,5 @@
 import { ts } from 'ts-morph';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
-import type { Place, Span } from '../../graph/place.js';
+import type { Place, Span } from '../../graph/span.js';
 
 /** The text of a file, or why it cannot be read. */
 export type FileText =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Resource } from '../../decorators/resource.js';
 import { hashGraph } from '../../graph/canonical.js';
-import { parseGraph } from '../../graph/schema.js';
+import { parseGraph } from '../../graph/schema/parse-graph.js';
 import {
   arg,
   binding,

@@ -1,7 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
-import type { JoinRule, Node } from '../../graph/model.js';
+import type { JoinRule, Node } from '../../graph/kinds/node.js';
 import { isValidName } from '../../graph/names.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import type { StepDefinition } from './definition.js';
 import type { Registered } from './environment.js';
 import type { WorkflowError } from './errors.js';

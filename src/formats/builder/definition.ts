@@ -1,7 +1,8 @@
 import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js';
-import { retryOfWritten } from '../../graph/defaults.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { ErrorStrategy, Retry } from '../../graph/model.js';
+import type { Retry } from '../../graph/kinds/node.js';
+import { retryOfWritten } from '../../graph/limits.js';
+import type { ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
 import type { DataSource } from './sources.js';

@@ -1,9 +1,8 @@
-import { readKey } from '../../graph/expression/paths.js';
-import { references, unboundLocals } from '../../graph/expression/references.js';
-import { exprSchema } from '../../graph/expression/schema.js';
+import { readKey, references, unboundLocals } from '../../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import type { Span } from '../../graph/place.js';
+import { exprSchema } from '../../graph/schema/parts.js';
+import type { Span } from '../../graph/span.js';
 import { reasons } from './errors.js';
 import { checkedKeys, fieldKeys, type Path, shownPath } from './names.js';
 

@@ -1,9 +1,9 @@
-import { readKey } from '../../graph/expression/paths.js';
+import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
-import type { Place } from '../../graph/place.js';
-import { variableNames } from '../../graph/uri-template.js';
+import type { Place } from '../../graph/span.js';
+import { variableNames } from '../../graph/uri.js';
 import type { LoweringContext, StepOrigin } from './context.js';
 import type { Functions } from './environment.js';
 import {

@@ -1,14 +1,14 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import {
   type ComputeNode,
   GRAPH_VERSION,
   type Graph,
   type Input,
-  type Node,
   type ResourceRef,
 } from '../../graph/model.js';
-import type { Place } from '../../graph/place.js';
+import type { Place } from '../../graph/span.js';
 import { SchemaCompiler } from '../json-schema/schema-compiler.js';
 import { type LoweringContext, lineOf, NodeList, Origins, Scope, type StepOrigin } from './context.js';
 import {

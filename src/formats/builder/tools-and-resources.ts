@@ -3,8 +3,7 @@ import { readMetadata } from '../../decorators/metadata.js';
 import type { ResourceClass, ResourceOptions } from '../../decorators/resource.js';
 import type { ToolClass } from '../../decorators/tool.js';
 import { isJsonObject, type JsonSchema } from '../../graph/json.js';
-import { uriFault } from '../../graph/uri.js';
-import { parseUriTemplate, type TemplatePart } from '../../graph/uri-template.js';
+import { parseUriTemplate, type TemplatePart, uriFault } from '../../graph/uri.js';
 import {
   InvalidUriError,
   MissingResourceError,

@@ -1,4 +1,5 @@
-import type { Place } from '../place.js';
+import type { Place } from '../span.js';
+import { nearestName } from '../suggest.js';
 import { type DiagnosticCode, type DiagnosticParams, diagnosticTable } from './table.js';
 
 export type Severity = 'error' | 'warning';
@@ -50,4 +51,60 @@ export function diagnostic<C extends DiagnosticCode>(
 /** True when any of them stops a build. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((d) => d.severity === 'error');
+}
+
+/** Sorted by file, line, column and code; what has no place comes first. The input stays as it is. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort(compareDiagnostics);
+}
+
+function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
+  return (
+    compareText(left.place?.file ?? '', right.place?.file ?? '') ||
+    (left.place?.span[0] ?? 0) - (right.place?.span[0] ?? 0) ||
+    (left.place?.span[1] ?? 0) - (right.place?.span[1] ?? 0) ||
+    compareText(left.code, right.code)
+  );
+}
+
+/** By code units, so that the order is the same on every machine. */
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** What a diagnostic shall count as; `off` drops it. */
+export type SeverityOverride = Severity | 'off';
+
+/**
+ * Diagnostics with the severities an author asked for, by code. Warnings may be turned off or made errors; an error
+ * stays one, since what comes after it would not be certain. An override that cannot be carried out is a diagnostic of
+ * its own, without a place, before the others: `SW9010` for a code that does not exist, `SW9011` for an error.
+ */
+export function applySeverity(
+  diagnostics: readonly Diagnostic[],
+  overrides: Readonly<Record<string, SeverityOverride>>,
+): Diagnostic[] {
+  const wanted = new Map(Object.entries(overrides));
+  const refused = [...wanted].flatMap(([code, severity]) => faultOf(code, severity) ?? []);
+  const applied = diagnostics.flatMap((each) => {
+    const severity = each.severity === 'error' ? each.severity : (wanted.get(each.code) ?? each.severity);
+    return severity === 'off' ? [] : [{ ...each, severity }];
+  });
+  return [...refused, ...applied];
+}
+
+function faultOf(code: string, wanted: SeverityOverride): Diagnostic | undefined {
+  if (!isCode(code)) {
+    return diagnostic('SW9010', undefined, {
+      code,
+      suggestion: nearestName(code, Object.keys(diagnosticTable)),
+    });
+  }
+  if (diagnosticTable[code].severity === 'warning' || wanted === 'error') return undefined;
+  return diagnostic('SW9011', undefined, { code, wanted: wanted === 'off' ? 'silent' : 'a warning' });
+}
+
+function isCode(code: string): code is DiagnosticCode {
+  return Object.hasOwn(diagnosticTable, code);
 }

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Place } from '../place.js';
-import { forbiddenIn, hostileText } from '../unprintable.fixture.js';
+import { forbiddenIn, hostileText } from '../printable-text.fixture.js';
+import type { Place } from '../span.js';
 import { type Diagnostic, diagnostic } from './diagnostic.js';
 import { formatDiagnostics } from './format.js';
-import { formatGithub } from './format-github.js';
-import { formatJson } from './format-json.js';
+import { formatGithub, formatJson } from './format-machine.js';
 
 const bound: Place = { file: 'src/add-todo.workflow.ts', span: [14, 11, 14, 16] };
 const found: readonly Diagnostic[] = [

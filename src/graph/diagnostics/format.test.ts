@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Place, Span } from '../place.js';
-import { type Diagnostic, diagnostic } from './diagnostic.js';
+import type { Place, Span } from '../span.js';
+import { type Diagnostic, diagnostic, sortDiagnostics } from './diagnostic.js';
 import { formatDiagnostics } from './format.js';
-import { sortDiagnostics } from './order.js';
 
 function at(file: string, ...span: Span): Place {
   return { file, span };

@@ -1,8 +1,7 @@
-import { formatPlace, type Place } from '../place.js';
-import { escapeUnprintable, singleLine } from '../unprintable.js';
-import type { Diagnostic, Severity } from './diagnostic.js';
+import { escapeUnprintable, singleLine } from '../printable-text.js';
+import { formatPlace, type Place } from '../span.js';
+import { type Diagnostic, type Severity, sortDiagnostics } from './diagnostic.js';
 import { type Frame, frameOf } from './frame.js';
-import { sortDiagnostics } from './order.js';
 
 /** How many diagnostics are printed in full unless the caller says otherwise. */
 const DEFAULT_LIMIT = 50;

@@ -1,8 +1,7 @@
-import { expressionFaults } from './table/expressions.js';
+import { expressionFaults, referenceFaults } from './table/expressions.js';
 import { graphFaults } from './table/graph.js';
 import { moduleFaults } from './table/modules.js';
 import { outputFaults } from './table/output.js';
-import { referenceFaults } from './table/references.js';
 import { structureFaults } from './table/structure.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { Span } from '../place.js';
 import type { RunTimeCode } from '../run-time-codes.js';
+import type { Span } from '../span.js';
 
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {
@@ -61,4 +61,37 @@ export function expressionError<C extends ExpressionErrorCode>(
 ): ExpressionError {
   const text = messages[code] as (params: Parameters<(typeof messages)[C]>[0]) => string;
   return new ExpressionError(code, text(params), at);
+}
+
+/**
+ * How much work evaluation may do: one unit for each tree node, each item or entry, and each character that is
+ * compared or written. One budget may serve many evaluations.
+ */
+export class Budget {
+  readonly #limit: number;
+  #left: number;
+
+  /** @param limit what a failure names, where a part of it is used up already. Default: `units`. */
+  constructor(units: number, limit = units) {
+    this.#limit = limit;
+    this.#left = units;
+  }
+
+  /** Units not used yet. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /**
+   * Takes units away before the work is done.
+   * @throws ExpressionError `E_BUDGET` when too few are left.
+   */
+  charge(units: number, at?: Span): void {
+    // Written so that NaN fails as well.
+    if (!(units <= this.#left)) {
+      this.#left = 0;
+      throw expressionError('E_BUDGET', { limit: this.#limit }, at);
+    }
+    this.#left -= units;
+  }
 }

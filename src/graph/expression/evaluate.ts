@@ -1,21 +1,19 @@
 import type { Json, Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
-import type { Span } from '../place.js';
+import type { Span } from '../span.js';
 import { unreachable } from '../unreachable.js';
-import { describeArgument, isOfKind } from './arguments.js';
-import { calculate, negated } from './arithmetic.js';
-import type { Budget } from './budget.js';
-import { compare } from './compare.js';
-import { expressionError } from './error.js';
+import { Allocations } from './allocations.js';
+import { type Budget, expressionError } from './error.js';
 import {
+  describeArgument,
   describeArity,
   type EagerFunction,
   expressionFunctions,
   isMethodCall,
+  isOfKind,
   takesArguments,
 } from './functions.js';
-import { Made } from './made.js';
-import { toText } from './text.js';
+import { calculate, compare, negated } from './operators.js';
 import type {
   CallExpr,
   CompareExpr,
@@ -29,11 +27,21 @@ import type {
   RefRoot,
   SliceExpr,
 } from './tree.js';
-import { isUnknown, type Unknown, unknownIn, unknownOf, unknownText } from './unknown.js';
-import { argumentType, describeKind, isNullish, isTrue, readProperty } from './value.js';
+import {
+  argumentType,
+  describeKind,
+  isNullish,
+  isTrue,
+  isUnknown,
+  readProperty,
+  toText,
+  type Unknown,
+  unknownIn,
+  unknownOf,
+  unknownText,
+} from './value.js';
 
-export { Budget } from './budget.js';
-export { ExpressionError } from './error.js';
+export { Budget, ExpressionError } from './error.js';
 
 /** Where references get their values. */
 export interface EvaluationScope {
@@ -47,7 +55,7 @@ const CHAIN_ENDED = Symbol('chain ended');
 interface Evaluation {
   readonly scope: EvaluationScope;
   readonly budget: Budget;
-  readonly made: Made;
+  readonly allocations: Allocations;
   /** The names that are bound around the tree, the innermost first. */
   readonly locals?: Local | undefined;
 }
@@ -67,8 +75,8 @@ type Link = GetExpr | SliceExpr | EachExpr | CallExpr;
  * @throws ExpressionError where the expression has no value, and `E_BUDGET` when the budget is used up.
  */
 export function evaluate(expr: Expr, scope: EvaluationScope, budget: Budget): Value {
-  const made = new Made(budget);
-  return made.finish(visit(expr, { scope, budget, made }, 0), expr.at);
+  const allocations = new Allocations(budget);
+  return allocations.finish(visit(expr, { scope, budget, allocations }, 0), expr.at);
 }
 
 function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
@@ -231,7 +239,7 @@ function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number
     throw argumentType('slice', 'text or a list', of, expr.at);
   const [start, end] = [bound(expr.start), bound(expr.end)];
   if (unknown !== undefined) return unknown;
-  if (typeof of !== 'string') return evaluation.made.list(of.slice(start, end), expr.at);
+  if (typeof of !== 'string') return evaluation.allocations.list(of.slice(start, end), expr.at);
   const part = of.slice(start, end);
   evaluation.budget.charge(part.length, expr.at);
   return part;
@@ -246,7 +254,7 @@ function each(expr: EachExpr, items: Value, evaluation: Evaluation, depth: numbe
     const whole = expr.indexAs === undefined ? inside : bind(inside, expr.indexAs, index);
     return visit(expr.body, whole, depth + 1);
   };
-  if (expr.mode === 'map') return evaluation.made.list(items.map(body), expr.at);
+  if (expr.mode === 'map') return evaluation.allocations.list(items.map(body), expr.at);
   let unknown: Value;
   const holds = (item: Value, index: number): boolean => {
     const value = body(item, index);
@@ -261,11 +269,11 @@ function matching(
   expr: EachExpr,
   items: readonly Value[],
   holds: (item: Value, index: number) => boolean,
-  { made }: Evaluation,
+  { allocations }: Evaluation,
 ): Value {
   switch (expr.mode) {
     case 'filter':
-      return made.list(items.filter(holds), expr.at);
+      return allocations.list(items.filter(holds), expr.at);
     case 'find':
       return items.find(holds);
     case 'some':
@@ -317,15 +325,15 @@ function list(expr: ListExpr, evaluation: Evaluation, depth: number): Json {
     evaluation.budget.charge(value.length, expr.at);
     for (const poured of value) items.push(poured);
   }
-  return evaluation.made.list(items, expr.at);
+  return evaluation.allocations.list(items, expr.at);
 }
 
 function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
-  const made: Record<string, Value> = {};
+  const object: Record<string, Value> = {};
   for (const entry of expr.entries) {
     evaluation.budget.charge(1, expr.at);
     if ('key' in entry) {
-      setProperty(made, entry.key, visit(entry.value, evaluation, depth + 1));
+      setProperty(object, entry.key, visit(entry.value, evaluation, depth + 1));
       continue;
     }
     const value = visit(entry.spread, evaluation, depth + 1);
@@ -337,9 +345,9 @@ function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
     }
     const own = Object.entries(value);
     evaluation.budget.charge(own.length, expr.at);
-    for (const [key, poured] of own) setProperty(made, key, poured);
+    for (const [key, poured] of own) setProperty(object, key, poured);
   }
-  return evaluation.made.object(made, expr.at);
+  return evaluation.allocations.object(object, expr.at);
 }
 
 /** Defines an own property, `__proto__` included; assignment would set the prototype. */
@@ -349,7 +357,7 @@ function setProperty(object: Record<string, Value>, key: string, value: Value): 
 }
 
 function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
-  const { budget, made } = evaluation;
+  const { budget, allocations } = evaluation;
   const fn = expressionFunctions.get(expr.fn);
   if (fn === undefined) throw expressionError('E_UNKNOWN_FUNCTION', { fn: expr.fn }, expr.at);
   const given = expr.args.length + (expr.named?.length ?? 0);
@@ -372,7 +380,7 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | ty
     args.push(value);
   }
   if (unknown !== undefined) return unknown;
-  return fn.apply(args, { budget, made, at: expr.at });
+  return fn.apply(args, { budget, allocations, at: expr.at });
 }
 
 /** A function looks at the items of a list as well. */

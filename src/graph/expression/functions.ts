@@ -1,12 +1,11 @@
 import type { Value } from '../json.js';
-import type { Span } from '../place.js';
-import type { ArgumentKind } from './arguments.js';
-import type { Budget } from './budget.js';
-import { javascriptMethods } from './javascript-methods.js';
-import type { Made } from './made.js';
+import type { Span } from '../span.js';
+import { unreachable } from '../unreachable.js';
+import type { Allocations } from './allocations.js';
+import type { Budget } from './error.js';
+import { indexOf, split } from './search.js';
 import type { CallExpr } from './tree.js';
-import { uriFunctions } from './uri-functions.js';
-import { isNullish } from './value.js';
+import { argumentType, isComposite, isNullish, toText } from './value.js';
 
 /**
  * The functions an expression may call. An arrow never is an argument: functions over the items of a list (`map`,
@@ -46,11 +45,200 @@ export interface EagerFunction extends FunctionBase {
 /** What a function works with beside its arguments. */
 export interface FunctionCall {
   readonly budget: Budget;
-  readonly made: Made;
+  readonly allocations: Allocations;
   readonly at?: Span | undefined;
 }
 
 export type ExpressionFunction = LazyFunction | EagerFunction;
+
+/** What an argument of a function may be. With a `?` it may be absent as well, given as absent or left out. */
+export type ArgumentKind = 'any' | 'text' | 'list' | 'text or list' | 'text?' | 'number?';
+
+/** Whether a value may be given where this kind is taken. */
+export function isOfKind(value: Value, kind: ArgumentKind): boolean {
+  switch (kind) {
+    case 'any':
+      return true;
+    case 'text':
+      return typeof value === 'string';
+    case 'list':
+      return Array.isArray(value);
+    case 'text or list':
+      return typeof value === 'string' || Array.isArray(value);
+    case 'text?':
+      return value === undefined || typeof value === 'string';
+    case 'number?':
+      return value === undefined || typeof value === 'number';
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** A kind as a sentence needs it. */
+export function describeArgument(kind: ArgumentKind): string {
+  switch (kind) {
+    case 'any':
+      return 'a value';
+    case 'list':
+      return 'a list';
+    case 'text or list':
+      return 'text or a list';
+    case 'text':
+    case 'text?':
+      return 'text';
+    case 'number?':
+      return 'a number';
+    default:
+      return unreachable(kind);
+  }
+}
+
+/**
+ * Methods of JavaScript's strings and arrays, with its meaning exactly (ECMA-262, sections 22.1.3 and 23.1.3), for
+ * arguments of the types TypeScript wants there. Text counts in UTF-16 code units.
+ */
+export const javascriptMethods: readonly EagerFunction[] = [
+  /** Text without white space and line ends around it. */
+  method('trim', ['text'], 1, 'text', ([text], call) => {
+    return chargedText(textOf(text), call).trim();
+  }),
+
+  /** By the Unicode tables alone: no language has a say, so that it gives the same everywhere. */
+  method('toLowerCase', ['text'], 1, 'text', ([text], call) => {
+    return chargedText(chargedText(textOf(text), call).toLowerCase(), call);
+  }),
+
+  /** As `toLowerCase.js`. `ß` becomes `SS`. */
+  method('toUpperCase', ['text'], 1, 'text', ([text], call) => {
+    return chargedText(chargedText(textOf(text), call).toUpperCase(), call);
+  }),
+
+  /** Whether the text goes on with `part` at a place, 0 by default. */
+  method('startsWith', ['text', 'text', 'number?'], 2, 'boolean', ([text, part, position], call) => {
+    return textOf(text).startsWith(chargedText(textOf(part), call), numberOf(position));
+  }),
+
+  /** Whether the text, cut off at a place, ends with `part`. */
+  method('endsWith', ['text', 'text', 'number?'], 2, 'boolean', ([text, part, end], call) => {
+    return textOf(text).endsWith(chargedText(textOf(part), call), numberOf(end));
+  }),
+
+  /**
+   * Whether a text holds a text, or a list a scalar (SameValueZero), at or after a place. An object or a list would
+   * be looked for by its identity, which is not part of a value: that is the error `E_ARGUMENT_TYPE`.
+   */
+  method('includes', ['text or list', 'any', 'number?'], 2, 'boolean', ([subject, item, from], call) => {
+    if (typeof subject === 'string') return textIncludes(subject, item, from, call);
+    if (isComposite(item)) throw argumentType('includes.js', 'a scalar', item, call.at);
+    const items = listOf(subject);
+    call.budget.charge(items.length, call.at);
+    if (typeof item === 'string') call.budget.charge(lengthOfEquals(item, items), call.at);
+    return items.includes(item, numberOf(from));
+  }),
+
+  /** The items as a template literal would write them, null and absent as nothing, with `,` or another text between. */
+  method('join', ['list', 'text?'], 1, 'text', ([list, separator], call) => {
+    const between = separator === undefined ? ',' : textOf(separator);
+    let joined = '';
+    for (const [index, item] of listOf(list).entries()) {
+      if (index > 0) joined += chargedText(between, call);
+      if (!isNullish(item)) joined += toText(item, 'js', call.budget, call.at);
+      else call.budget.charge(1, call.at);
+    }
+    return joined;
+  }),
+
+  /**
+   * The parts between a text, at most `limit` of them; without one to split by, the whole as the only part. The empty
+   * text splits between all code units.
+   */
+  method('split', ['text', 'text?', 'number?'], 1, 'list of texts', ([text, separator, limit], call) => {
+    const whole = chargedText(textOf(text), call);
+    // ToUint32, as the standard wants it.
+    const most = limit === undefined ? 2 ** 32 - 1 : (numberOf(limit) ?? 0) >>> 0;
+    if (separator === undefined) return call.allocations.list(most === 0 ? [] : [whole], call.at);
+    return call.allocations.list(split(whole, chargedText(textOf(separator), call), most), call.at);
+  }),
+];
+
+function method(
+  name: string,
+  takes: readonly ArgumentKind[],
+  min: number,
+  result: ResultKind,
+  apply: EagerFunction['apply'],
+): EagerFunction {
+  const arity = { min, max: takes.length };
+  return { name: `${name}.js`, arity, result, lazy: false, method: name, takes, apply };
+}
+
+function textIncludes(text: string, part: Value, from: Value, call: FunctionCall): boolean {
+  if (typeof part !== 'string') throw argumentType('includes.js', 'text', part, call.at);
+  const start = Math.min(Math.max(Math.trunc(numberOf(from) ?? 0), 0), text.length);
+  return indexOf(chargedText(text, call), chargedText(part, call), start) !== -1;
+}
+
+/** Texts of one length may be compared to their ends. */
+function lengthOfEquals(text: string, items: readonly Value[]): number {
+  const alike = items.filter((item) => typeof item === 'string' && item.length === text.length);
+  return alike.length * text.length;
+}
+
+function chargedText(text: string, { budget, at }: FunctionCall): string {
+  budget.charge(1 + text.length, at);
+  return text;
+}
+
+// The kinds in `takes` are checked before a function is applied.
+const textOf = (value: Value): string => value as string;
+const listOf = (value: Value): readonly Value[] => value as readonly Value[];
+const numberOf = (value: Value): number | undefined => value as number | undefined;
+
+/**
+ * Percent-encoding as URI templates have it (RFC 6570, section 3.2.1), of text or a number. Half a surrogate pair
+ * becomes U+FFFD.
+ */
+const uriFunctions: readonly EagerFunction[] = [
+  /** `{name}`: all but the unreserved characters is encoded. */
+  encoder('uriComponent', (text) => encodeStrictly(text)),
+
+  /** `{+name}` and `{#name}`: reserved characters stay as they are, and so does what is encoded already. */
+  encoder('uriReserved', (text) =>
+    text
+      .split(/(%[0-9A-Fa-f]{2}|[:/?#[\]@!$&'()*+,;=])/)
+      .map((part, index) => (index % 2 === 1 ? part : encodeStrictly(part)))
+      .join(''),
+  ),
+];
+
+function encoder(name: string, encode: (text: string) => string): EagerFunction {
+  return {
+    name,
+    arity: { min: 1, max: 1 },
+    result: 'text',
+    lazy: false,
+    takes: ['any'],
+    apply: ([value], call) => {
+      const text = uriTextOf(name, value, call);
+      call.budget.charge(1 + 3 * text.length, call.at);
+      return encode(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
+    },
+  };
+}
+
+function uriTextOf(name: string, value: Value, { at }: FunctionCall): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  throw argumentType(name, 'text or a number', value, at);
+}
+
+/** What `encodeURIComponent` leaves alone beyond the unreserved characters is encoded as well. */
+function encodeStrictly(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
 
 /** The first argument that is neither null nor absent; else the last one. JavaScript's `??`. */
 const coalesce: LazyFunction = {

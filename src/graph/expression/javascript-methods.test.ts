@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Value } from '../json.js';
 import { literal, method, run, scopeOf } from './build.fixture.js';
 import { Budget, ExpressionError, evaluate } from './evaluate.js';
-import { expressionFunctions } from './functions.js';
-import { javascriptMethods } from './javascript-methods.js';
+import { expressionFunctions, javascriptMethods } from './functions.js';
 import type { Expr } from './tree.js';
 
 function value(of: Value): Expr {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { textsOf } from '../expression/texts.js';
+import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import { type KindDescriptor, noFaults } from './descriptor.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
-import { failureCodeFault } from '../failure-code.js';
+import { failureCodeFault } from '../names.js';
 import type { KindDescriptor } from './descriptor.js';
 import type { NodeBase } from './node.js';
 

@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
 import { MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../limits.js';
-import type { KindDescriptor } from './descriptor.js';
+import { atOnce, type KindDescriptor, outOfRange, wholeNumber } from './descriptor.js';
 import type { NodeBase, Scope } from './node.js';
-import { outOfRange, wholeNumber } from './ranges.js';
-import { atOnce } from './wording.js';
 
 /** Runs its body for each item. Its value is the list of the bodies' values, in the order of the items. */
 export interface ForeachNode extends NodeBase {

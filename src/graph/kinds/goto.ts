@@ -1,9 +1,7 @@
 import type { z } from 'zod';
 import { MAX_JUMPS } from '../limits.js';
-import type { KindDescriptor } from './descriptor.js';
+import { type KindDescriptor, outOfRange, times, wholeNumber } from './descriptor.js';
 import type { NodeBase } from './node.js';
-import { outOfRange, wholeNumber } from './ranges.js';
-import { times } from './wording.js';
 
 /**
  * Goes back to a node declared earlier in its own scope: everything from there to this node starts over, without the

@@ -1,5 +1,5 @@
 import type { DictExpr, Expr } from '../expression/tree.js';
-import type { Place } from '../place.js';
+import type { Place } from '../span.js';
 
 export type JoinRule =
   | 'all_success'

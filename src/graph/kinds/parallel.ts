@@ -1,8 +1,6 @@
 import type { z } from 'zod';
-import type { KindDescriptor } from './descriptor.js';
+import { atOnce, type KindDescriptor, outOfRange, wholeNumber } from './descriptor.js';
 import type { NodeBase, Scope } from './node.js';
-import { outOfRange, wholeNumber } from './ranges.js';
-import { atOnce } from './wording.js';
 
 /** Runs its branches side by side. Its value is a dict of theirs; a branch that failed is `{ error: { code, message } }`. */
 export interface ParallelNode extends NodeBase {

@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
 import { MAX_WAIT_MS } from '../limits.js';
 import { parseTime } from '../rfc3339.js';
-import type { KindDescriptor, NodeFault } from './descriptor.js';
+import { between, type KindDescriptor, type NodeFault, numberIn, outOfRange } from './descriptor.js';
 import type { NodeBase } from './node.js';
-import { between, numberIn, outOfRange } from './ranges.js';
 
 /** Waits for a time: `durationMs` in milliseconds, or `until`, ms since the epoch or an RFC 3339 time. One of the two. */
 export interface WaitNode extends NodeBase {

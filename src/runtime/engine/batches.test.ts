@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
-import type { Compensation, Graph } from '../../graph/model.js';
+import type { Compensation } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import { ask, body, foreach, item, undo } from './constructs.fixture.js';
-import type { Advance, Event, Row, RunState } from './contract.js';
+import type { Advance, Row, RunState } from './contract.js';
 import { advance, start } from './engine.js';
+import type { Event } from './events.js';
 import { call, compute, graph, input, lit, step, text } from './graph.fixture.js';
 import { randomGraph } from './random-graph.fixture.js';
 import { apply, INPUT, moves, play, RANDOM, roughMoves, rowsOf } from './random-run.fixture.js';

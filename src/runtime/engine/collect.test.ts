@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
 import { call, chain, coalesce, done, graph, lit, Run, step, stop } from './graph.fixture.js';
 
 /** As a TypeScript workflow with this strategy is compiled: implied edges join with `all_done`. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../graph/canonical.js';
-import type { Compensation } from '../../graph/model.js';
+import type { Compensation } from '../../graph/kinds/node.js';
 import { ask, body, branch, compensate, parallel, runs, undo, withTasks } from './constructs.fixture.js';
 import { again, call, chain, graph, lit, Run, step } from './graph.fixture.js';
 

@@ -1,17 +1,15 @@
 import type { DictEntry, DictExpr, Expr } from '../../graph/expression/tree.js';
+import type { Compensation, Node, Scope } from '../../graph/kinds/node.js';
 import type {
   AskNode,
   BranchCase,
   BranchNode,
   CompensateNode,
-  Compensation,
   ForeachNode,
   GotoNode,
   Graph,
   Input,
-  Node,
   ParallelNode,
-  Scope,
   SetNode,
   WaitNode,
   WorkflowNode,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../graph/canonical.js';
-import type { Compensation, Node } from '../../graph/model.js';
+import type { Compensation, Node } from '../../graph/kinds/node.js';
 import {
   ask,
   back,

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../graph/canonical.js';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { RefRoot } from '../../graph/expression/tree.js';
 import { type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { visibleKey } from '../../plan/instances.js';

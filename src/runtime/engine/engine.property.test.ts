@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Graph, Node, Retry } from '../../graph/model.js';
+import type { Node, Retry } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Advance, Command, Event, Fact, Row, RunState } from './contract.js';
+import type { Advance, Command, Fact, Row, RunState } from './contract.js';
 import { advance } from './engine.js';
+import type { Event } from './events.js';
 import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-oracle.fixture.js';
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
 import {

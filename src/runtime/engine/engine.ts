@@ -1,5 +1,5 @@
-import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject, Value } from '../../graph/json.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
 import { attemptFailed, scheduleNextAttempt } from './attempt.js';

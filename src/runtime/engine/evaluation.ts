@@ -4,10 +4,10 @@ import {
   ExpressionError,
   evaluate,
 } from '../../graph/expression/evaluate.js';
-import { inlineText } from '../../graph/expression/inline.js';
 import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
+import { inlineText } from '../../graph/printable-text.js';
 import { unreachable } from '../../graph/unreachable.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from './events.js';

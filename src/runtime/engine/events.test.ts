@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
 import { ask } from './constructs.fixture.js';
-import type { Event, Row, RunState } from './contract.js';
+import type { Row, RunState } from './contract.js';
 import { advance, ReservedEventError } from './engine.js';
+import type { Event } from './events.js';
 import { call, graph, lit, Run } from './graph.fixture.js';
 import { nodeRecord } from './read.js';
 import { restore, snapshot } from './snapshot.js';

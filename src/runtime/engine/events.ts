@@ -1,5 +1,6 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
-import type { AskNode, FunctionRef, NodeKind } from '../../graph/model.js';
+import type { NodeKind } from '../../graph/kinds/node.js';
+import type { AskNode, FunctionRef } from '../../graph/model.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 
 /**

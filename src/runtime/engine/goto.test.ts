@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
 import { ask, back, body, branch, field, foreach, isMore, parallel, set } from './constructs.fixture.js';
 import { call, compute, error, graph, lit, not, Run, step, text } from './graph.fixture.js';
 

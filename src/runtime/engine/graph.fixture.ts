@@ -1,19 +1,12 @@
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject } from '../../graph/json.js';
-import type {
-  CallNode,
-  ComputeNode,
-  ErrorNode,
-  Graph,
-  Node,
-  ResourceNode,
-  Retry,
-  ReturnNode,
-} from '../../graph/model.js';
+import type { Node, Retry } from '../../graph/kinds/node.js';
+import type { CallNode, ComputeNode, ErrorNode, Graph, ResourceNode, ReturnNode } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Advance, Change, Command, Event, Fact, Failure, Row, RunState, StartIds } from './contract.js';
+import type { Advance, Change, Command, Fact, Failure, Row, RunState } from './contract.js';
 import { advance, start } from './engine.js';
+import type { Event, StartIds } from './events.js';
 import { commandOf, commandsOf, nodeRecord, type Remains, remainsOf } from './read.js';
 import { restore } from './snapshot.js';
 import { type ShownTables, tablesOf } from './tables.fixture.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { JoinRule } from '../../graph/model.js';
-import type { NodeStatus, SkipReason } from './contract.js';
+import type { JoinRule } from '../../graph/kinds/node.js';
+import type { NodeStatus, SkipReason } from './events.js';
 import { type JoinVerdict, Settlements } from './scheduler.js';
 
 type Settlement = readonly [status: NodeStatus, reason?: SkipReason];

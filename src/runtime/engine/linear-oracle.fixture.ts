@@ -1,8 +1,9 @@
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import type { Failure } from './contract.js';
 
 /** How a tool, resource or function answers an attempt (counted from 1) when its node gets that far. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, hashGraph } from '../../graph/canonical.js';
-import type { CallNode, Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { CallNode, Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import { ask, wait } from './constructs.fixture.js';
-import type { Event, RunState } from './contract.js';
+import type { RunState } from './contract.js';
 import { advance, start } from './engine.js';
+import type { Event } from './events.js';
 import { call, chain, done, graph, lit, Run, read, step } from './graph.fixture.js';
 import { outstanding } from './read.js';
 import { GraphMismatchError } from './state.js';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import type { ErrorStrategy, Graph, JoinRule, Node, Retry } from '../../graph/model.js';
+import type { JoinRule, Node, Retry } from '../../graph/kinds/node.js';
+import type { ErrorStrategy, Graph } from '../../graph/model.js';
 import {
   broken,
   call,

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
-import type { Advance, Command, Event, RunState } from './contract.js';
+import type { Advance, Command, RunState } from './contract.js';
 import { advance, start } from './engine.js';
+import type { Event } from './events.js';
 import { snapshot } from './snapshot.js';
 
 /** What the world does next: which of the commands it answers, how, and how its clock moves. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import {
   back,
   body,

@@ -1,5 +1,5 @@
 import type { Expr } from '../../graph/expression/tree.js';
-import { isUnknown, Unknown, unknownIn, unknownOf } from '../../graph/expression/unknown.js';
+import { isUnknown, Unknown, unknownIn, unknownOf } from '../../graph/expression/value.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type {
   Arm,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Compensation, Node } from '../../graph/model.js';
+import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 import { ask, back, body, branch, compensate, foreach, parallel, undo } from './constructs.fixture.js';
 import { again, call, chain, graph, input, lit, Run, step } from './graph.fixture.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Node, Retry } from '../../graph/model.js';
+import type { Node, Retry } from '../../graph/kinds/node.js';
 import { delayAfter, jitterShare } from './attempt.js';
 import {
   again,

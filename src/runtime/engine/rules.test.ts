@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
 import {
   broken,
   call,

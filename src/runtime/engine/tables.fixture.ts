@@ -1,8 +1,10 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
-import type { Change, NodeRow, OwedCommand, RunState, Tables } from './contract.js';
+import type { Change, RunState } from './contract.js';
+import type { OwedCommand } from './events.js';
 import { commandsOf } from './read.js';
 import type { ScopeRecord } from './records.js';
+import type { NodeRow, Tables } from './rows.js';
 import { snapshot } from './snapshot.js';
 
 type Shown = Exclude<keyof Tables, 'start' | 'run' | 'nodes' | 'outputs'>;

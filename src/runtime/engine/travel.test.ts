@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import {
   body,
   branch,

@@ -1,5 +1,5 @@
-import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
 import type { JsonObject } from '../../graph/json.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import {
   hasSomethingToUndo,
   markNotUndoable,

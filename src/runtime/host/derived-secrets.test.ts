@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import {
   body,
   branch,

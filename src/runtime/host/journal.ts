@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type { Change, Event } from '../engine/contract.js';
+import type { Change } from '../engine/contract.js';
+import type { Event } from '../engine/events.js';
 
 /** One or more transitions of a run, written as a whole or not at all. */
 export interface JournalEntry {

@@ -1,7 +1,8 @@
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
-import type { Change, RunState, RunStatus } from '../engine/contract.js';
+import type { Change, RunState } from '../engine/contract.js';
+import type { RunStatus } from '../engine/events.js';
 import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
 import {
   type DueTimer,

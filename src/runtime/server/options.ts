@@ -1,5 +1,5 @@
 import type { SimplePrompt } from '../../decorators/prompt.js';
-import { DEFAULT_TIMEOUT_MS } from '../../graph/defaults.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
 import type { WithFactories } from '../tools/factories.js';
 import type { Middleware } from '../tools/middleware.js';

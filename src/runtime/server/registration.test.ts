@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromStep, sequential, step, toolHandle } from '../../formats/builder/index.js';
-import type { Graph, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import type { Registry } from '../tools/registry.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { forbiddenIn, hostileText } from '../../graph/unprintable.fixture.js';
+import { forbiddenIn, hostileText } from '../../graph/printable-text.fixture.js';
 import { framedText, jsonText, logText, oneLine } from './encode-text.js';
 
 describe('oneLine', () => {

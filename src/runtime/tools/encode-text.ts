@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { clipText, escapeUnprintable, singleLine } from '../../graph/unprintable.js';
+import { clipText, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
 
 // Everything that tools, resources, people and callers say passes through one of these before a reader sees it.
 // Secrets are masked before: a mask looks for values, not for their escapes.

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { escapeUnprintable } from '../../graph/unprintable.js';
+import { escapeUnprintable } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
 import { thrownReport } from './exceptions.js';

@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../decorators/context.js';
+import { sha256Hex } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
-import { sha256Hex } from '../../graph/sha256.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';

@@ -7,7 +7,7 @@ import type { ResourceContent } from '../../decorators/resource.js';
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
-import { parseUriTemplate, type TemplatePart, variableNames } from '../../graph/uri-template.js';
+import { parseUriTemplate, type TemplatePart, variableNames } from '../../graph/uri.js';
 import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
 import { RESULT_LIMIT_BYTES } from './call-result.js';

@@ -1,4 +1,4 @@
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';

@@ -1,5 +1,5 @@
 import type { NodeInstance } from '../../plan/instances.js';
-import type { CompensationReport } from '../engine/contract.js';
+import type { CompensationReport } from '../engine/events.js';
 import type { NotUndone, Remains } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
 import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';

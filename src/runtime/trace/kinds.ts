@@ -1,4 +1,5 @@
-import type { BranchNode, Graph, Node, NodeKind } from '../../graph/model.js';
+import type { Node, NodeKind } from '../../graph/kinds/node.js';
+import type { BranchNode, Graph } from '../../graph/model.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { NodeInstance } from '../../plan/instances.js';
-import type { CompensationReport, Failure, RunState } from '../engine/contract.js';
+import type { Failure, RunState } from '../engine/contract.js';
+import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../host/run-mask.js';
 import { bodyText, jsonText } from '../tools/encode-text.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told } from './messages.js';

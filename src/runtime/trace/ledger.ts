@@ -1,14 +1,8 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
-import type {
-  CompensationReport,
-  Fact,
-  Failure,
-  NodeStatus,
-  RunState,
-  SkipReason,
-} from '../engine/contract.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { CompensationReport, NodeStatus, SkipReason } from '../engine/events.js';
 import { inputOf, itemsOf, outputOf } from '../engine/read.js';
 
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;

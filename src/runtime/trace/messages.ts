@@ -1,6 +1,7 @@
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
-import { cutText } from '../../graph/unprintable.js';
-import type { AskMode, RunStatus } from '../engine/contract.js';
+import { cutText } from '../../graph/printable-text.js';
+import type { AskMode } from '../engine/contract.js';
+import type { RunStatus } from '../engine/events.js';
 import type { RemainingEffects } from '../host/side-effects.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */

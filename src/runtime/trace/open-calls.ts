@@ -1,8 +1,8 @@
-import { inlineText } from '../../graph/expression/inline.js';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import { isUnknown, Unknown, unknownIn } from '../../graph/expression/unknown.js';
+import { isUnknown, Unknown, unknownIn } from '../../graph/expression/value.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import type {
   Arm,
   AskNode,
@@ -10,9 +10,9 @@ import type {
   CallNode,
   ForeachNode,
   GotoNode,
-  Node,
   ResourceNode,
 } from '../../graph/model.js';
+import { inlineText } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';

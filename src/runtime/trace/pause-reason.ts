@@ -1,9 +1,10 @@
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
-import { references } from '../../graph/expression/references.js';
+import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { failureCodeOf } from '../../graph/failure-code.js';
 import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
-import type { CallNode, Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { CallNode } from '../../graph/model.js';
+import { failureCodeOf } from '../../graph/names.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';

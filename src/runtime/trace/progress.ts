@@ -2,8 +2,9 @@ import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import { nodeKey, parseNodeKey } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
-import type { ContainerRow, Fact, RunState } from '../engine/contract.js';
+import type { Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
+import type { ContainerRow } from '../engine/rows.js';
 import { isListed } from './step-status.js';
 
 /** Tells a caller how far a run is. `total` is the number of steps in the plan. */

@@ -1,7 +1,8 @@
 import { kinds } from '../../graph/kinds/kinds.js';
-import type { Node } from '../../graph/model.js';
+import type { Node } from '../../graph/kinds/node.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import type { Failure, SkipReason } from '../engine/contract.js';
+import type { Failure } from '../engine/contract.js';
+import type { SkipReason } from '../engine/events.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { StepMeta, StepStatus } from './messages.js';
 

@@ -1,5 +1,6 @@
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { Action, AskMode } from '../engine/contract.js';
+import type { AskMode } from '../engine/contract.js';
+import type { Action } from '../engine/events.js';
 import { commandsOf } from '../engine/read.js';
 import { jsonText } from '../tools/encode-text.js';
 import type { HandOffContext } from './dry-run.js';

@@ -2,7 +2,7 @@ import { Tool, type ToolContext } from 'stepwright';
 import { createServer } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../src/graph/expression/tree.js';
-import type { Node, Scope } from '../../../src/graph/model.js';
+import type { Node, Scope } from '../../../src/graph/kinds/node.js';
 import { registryOf } from '../server/fixture/registry-of.js';
 import { type Answer, callOf, clientOf, failureIn, runIn, textIn } from './client.js';
 import { ask, built, call, lit, returns, step, workflow } from './fixture/workflows.js';

@@ -11,7 +11,8 @@ import {
   step,
   toolHandle,
 } from '../../../src/formats/builder/index.js';
-import type { Graph, Node } from '../../../src/graph/model.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
+import type { Graph } from '../../../src/graph/model.js';
 import { refusal, speaking } from './connected.js';
 import { dict, input, node, ref } from './fixture/graph.js';
 import { CodeReview, registry } from './fixture/language.js';

@@ -4,7 +4,8 @@ import { createServer, type Elicit, type Middleware } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
-import type { Graph, Node } from '../../../src/graph/model.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
+import type { Graph } from '../../../src/graph/model.js';
 import {
   call,
   compute,

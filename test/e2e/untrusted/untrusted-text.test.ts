@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type PromptTrace, ProtocolFault, type ToolResult } from 'stepwright/runtime';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { forbiddenIn, hostileText } from '../../../src/graph/unprintable.fixture.js';
+import { forbiddenIn, hostileText } from '../../../src/graph/printable-text.fixture.js';
 import type { StepwrightServer } from '../../../src/runtime/server/stepwright-server.js';
 import { type Part, readTrace } from './read-trace.js';
 import { GUIDE, request, world, worldServer } from './world.js';

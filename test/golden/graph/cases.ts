@@ -33,7 +33,8 @@ import {
   text,
 } from '../../../src/graph/expression/build.fixture.js';
 import type { Expr } from '../../../src/graph/expression/tree.js';
-import type { Graph, Node } from '../../../src/graph/model.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
+import type { Graph } from '../../../src/graph/model.js';
 
 const sure = ref('inputs', 'sure');
 const retry = { extra: 2, delayMs: 200, backoff: 'exponential', capMs: 60_000, jitter: 0 } as const;

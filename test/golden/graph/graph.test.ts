@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { parseGraph } from '../../../src/graph/schema.js';
+import { parseGraph } from '../../../src/graph/schema/parse-graph.js';
 import { printMermaid } from '../../../src/print/mermaid.js';
 import { printText } from '../../../src/print/text.js';
 import { expectGolden, goldenFiles } from '../golden.js';

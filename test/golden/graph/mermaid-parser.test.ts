@@ -8,7 +8,7 @@ import { registry as logseq } from '../../../generated/registry.js';
 import { registry as travel } from '../../../generated/travel.registry.js';
 import { anyGraph } from '../../../src/graph/any-graph.fixture.js';
 import type { Graph } from '../../../src/graph/model.js';
-import { nodesOf } from '../../../src/graph/node-expressions.js';
+import { nodesOf } from '../../../src/graph/nodes.js';
 import { printMermaid } from '../../../src/print/mermaid.js';
 import { cases } from './cases.js';
 

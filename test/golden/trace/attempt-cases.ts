@@ -1,4 +1,4 @@
-import type { Node, Scope } from '../../../src/graph/model.js';
+import type { Node, Scope } from '../../../src/graph/kinds/node.js';
 import { body, branch, dict } from '../../../src/runtime/engine/constructs.fixture.js';
 import {
   again,

@@ -1,4 +1,4 @@
-import type { Node } from '../../../src/graph/model.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
 import {
   body,
   branch,

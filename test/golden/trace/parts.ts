@@ -1,5 +1,6 @@
 import type { Expr } from '../../../src/graph/expression/tree.js';
-import type { CallNode, Graph, Node } from '../../../src/graph/model.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
+import type { CallNode, Graph } from '../../../src/graph/model.js';
 import { again, call, chain, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
 import { type FakeTool, type Scenario, textInput } from './scenario.js';
 

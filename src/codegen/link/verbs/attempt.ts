@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import { ERROR_FIELDS } from '../../../graph/failure-code.js';
+import { ERROR_FIELDS } from '../../../graph/names.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import {
   bodyOf,

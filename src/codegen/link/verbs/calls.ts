@@ -1,6 +1,6 @@
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../../../graph/expression/tree.js';
-import type { Compensation } from '../../../graph/model.js';
+import type { Compensation } from '../../../graph/kinds/node.js';
 import type { WorkflowDeclaration } from '../../declarations.js';
 import type { ExpressionSyntax, FunctionSymbol } from '../../syntax.js';
 import { type CallSyntax, isChain, stepVerbOf, symbolOf, unwrap } from '../../verbs.js';

@@ -1,7 +1,8 @@
-import { DEFAULT_LOOP_MAX } from '../../../graph/defaults.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
-import type { ForeachNode, GotoNode, Scope } from '../../../graph/model.js';
-import type { Place } from '../../../graph/place.js';
+import type { Scope } from '../../../graph/kinds/node.js';
+import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import type { ForeachNode, GotoNode } from '../../../graph/model.js';
+import type { Place } from '../../../graph/span.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
 import { print } from '../describe.js';

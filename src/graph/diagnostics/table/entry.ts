@@ -1,5 +1,6 @@
 import { didYouMean } from '../../suggest.js';
-/** One fault: how grave it is, what is told of it, and what to write instead. */
+
+/** One fault: its severity, its message, and what to write instead. */
 export interface Entry<P> {
   readonly severity: 'error' | 'warning';
   readonly message: (params: P) => string;

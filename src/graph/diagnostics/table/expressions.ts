@@ -1,4 +1,4 @@
-import { error } from './entry.js';
+import { error, nearest, warning } from './entry.js';
 
 /** Faults of expressions. */
 export const expressionFaults = {
@@ -39,4 +39,104 @@ export const expressionFaults = {
     (p: { taker: string; takes: string; given: string }) => `${p.taker} takes ${p.takes}, not ${p.given}`,
   ),
   SW2009: error((p: { what: string }) => `${p.what} has no meaning in a workflow: a step is not a promise`),
+} as const;
+
+/** Faults of references and of the order of steps. */
+export const referenceFaults = {
+  SW3001: error(
+    (p: { name: string; suggestion?: string | undefined }) => `nothing here is bound to \`${p.name}\``,
+    nearest,
+  ),
+  SW3002: error(
+    (p: { name: string; suggestion?: string | undefined }) => `the workflow has no argument \`${p.name}\``,
+    nearest,
+  ),
+  SW3003: error(
+    (p: { className: string; expected: string; verb: string }) =>
+      p.expected === 'handle'
+        ? `\`${p.className}\` is no tool, resource or workflow: \`${p.verb}\` takes a class with @Tool, @Resource or @Workflow`
+        : `\`${p.className}\` is not a ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
+    (p) => `decorate \`${p.className}\`, or pass another class`,
+  ),
+  SW3004: error(
+    (p: { name: string; step: string }) =>
+      p.name === p.step
+        ? `\`${p.name}\` uses its own value, which is not there before it has run`
+        : `\`${p.name}\` is bound after \`${p.step}\``,
+    (p) =>
+      p.name === p.step
+        ? 'use an earlier step; `compensate` and `transform` are given the output: `(out) => …`'
+        : `move \`${p.name}\` above \`${p.step}\``,
+  ),
+  SW3005: error(
+    (p: { step: string; target: string; suggestion?: string | undefined }) =>
+      `step \`${p.step}\` waits for \`${p.target}\`, which is not a step of this workflow`,
+    nearest,
+  ),
+  SW3006: error(
+    (p: { name: string; suggestion?: string | undefined }) =>
+      `\`{${p.name}}\` names neither an argument nor an earlier step`,
+    (p) => nearest(p) ?? 'name an argument or a step, or write the braces twice for literal text',
+  ),
+  SW3007: error(
+    (p: {
+      className: string;
+      module?: { readonly specifier: string; readonly isFound: boolean } | undefined;
+      suggestion?: string | undefined;
+    }) => {
+      if (p.module === undefined) return `\`${p.className}\` cannot be resolved to a class`;
+      const { specifier, isFound } = p.module;
+      return isFound
+        ? `\`${specifier}\` exports no \`${p.className}\``
+        : `\`${p.className}\` is imported from \`${specifier}\`, which cannot be found`;
+    },
+    (p) => {
+      if (p.suggestion !== undefined) return nearest(p);
+      if (p.module === undefined) return 'import it';
+      return p.module.isFound
+        ? 'import it from the module that exports it'
+        : 'correct the path of the import';
+    },
+  ),
+  SW3008: error(
+    (p: { resource: string; variable: string; suggestion?: string | undefined }) =>
+      `the address of resource \`${p.resource}\` has no variable \`${p.variable}\``,
+    nearest,
+  ),
+  SW3009: error(
+    (p: { resource: string; verb: string; variable: string }) =>
+      `\`${p.verb}\` gives the address of resource \`${p.resource}\` no \`${p.variable}\``,
+    (p) => `add \`${p.variable}\` to the variables: \`${p.verb}(…, { ${p.variable}: … })\``,
+  ),
+  SW3010: warning(
+    (p: { step: string; what: string }) => `\`${p.step}\` is never used: the step only ${p.what}`,
+    (p) => `use \`this.${p.step}\`, or remove the step`,
+  ),
+  SW3011: warning(
+    (p: { name: string; workflow: string }) =>
+      `argument \`${p.name}\` of workflow \`${p.workflow}\` is never used`,
+    (p) => `use \`this.${p.name}\`, or remove the argument`,
+  ),
+  SW3012: error(
+    (p: { step: string }) => `step \`${p.step}\` names the failure of a step outside of its fallback`,
+    () => 'only the function that `attempt` takes knows the failure: use it there',
+  ),
+  SW3013: error(
+    (p: { argument: string; path: string; suggestion?: string | undefined }) =>
+      `argument \`${p.argument}\` has no \`${p.path}\``,
+    nearest,
+  ),
+  SW3014: error(
+    (p: { target: string; why: string }) => `\`goto\` cannot go back to \`${p.target}\`: ${p.why}`,
+    () => 'name a step of this workflow that stands above: `goto(this.step, { max: 3 })`',
+  ),
+  SW3015: error(
+    (p: { step: string; cycle: string }) => `what \`${p.step}\` gives follows from itself: ${p.cycle}`,
+    (p) => `say what it gives: \`${p.step}: { … } = run(…)\``,
+  ),
+  SW3016: error(
+    (p: { of: string; name: string; path: string }) =>
+      `${p.of} \`${p.name}\` has no \`${p.path}\` in some of its forms`,
+    () => 'ask first which form it has: compare the field that tells them apart, or `match` on it',
+  ),
 } as const;

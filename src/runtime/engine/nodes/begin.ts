@@ -1,4 +1,3 @@
-import { failureCodeOf } from '../../../graph/failure-code.js';
 import type { Value } from '../../../graph/json.js';
 import type { SupportedKind } from '../../../graph/kinds/kinds.js';
 import type {
@@ -9,6 +8,7 @@ import type {
   ReturnNode,
   SetNode,
 } from '../../../graph/model.js';
+import { failureCodeOf } from '../../../graph/names.js';
 import type { RunnableNode } from '../../../plan/plan.js';
 import {
   attemptDueAt,

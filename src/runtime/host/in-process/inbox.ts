@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
-import type { Event, RunState } from '../../engine/contract.js';
+import type { RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
 import { type InboxItem, type Journal, JournalFailedError } from '../journal.js';
 
 /** Something sent to a run from outside, which the run takes in when its turn comes. */

@@ -1,8 +1,9 @@
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Plan } from '../../../plan/plan.js';
-import type { Advance, Event, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Advance, Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
+import type { Event } from '../../engine/events.js';
 import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';

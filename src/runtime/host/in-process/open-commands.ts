@@ -1,5 +1,6 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import type { Command, Event, RunState } from '../../engine/contract.js';
+import type { Command, RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { Call } from './calls-in-flight.js';
 import { type Clock, callAt } from './clock.js';

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { nodesOf } from '../../../graph/node-expressions.js';
+import { nodesOf } from '../../../graph/nodes.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
-import type { Event, Fact, RunState, StartIds } from '../../engine/contract.js';
+import type { Fact, RunState } from '../../engine/contract.js';
+import type { Event, StartIds } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { CallPort } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';

@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
-import type { Fact, Failure, RunState, RunStatus } from '../../engine/contract.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { JournalConflictError } from '../journal.js';
 import { LiveRun } from './live-run.js';

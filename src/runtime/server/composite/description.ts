@@ -1,8 +1,9 @@
-import { isFailFast } from '../../../graph/defaults.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
-import type { Graph, Input, Node } from '../../../graph/model.js';
-import { nodesOf } from '../../../graph/node-expressions.js';
-import { clipText } from '../../../graph/unprintable.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import { isFailFast } from '../../../graph/limits.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/nodes.js';
+import { clipText } from '../../../graph/printable-text.js';
 import { planOf } from '../../../plan/compile.js';
 import { type PlannedNode, rollsBack, type ScopePlan } from '../../../plan/plan.js';
 import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bundle } from '../../../graph/bundle.js';
 import { hashGraph } from '../../../graph/canonical.js';
-import type { Graph, Node } from '../../../graph/model.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import { bundle } from '../../../graph/nodes.js';
 import type { Registry } from '../../tools/registry.js';
 import { servedWorkflows, toolNames } from './served-workflows.js';
 

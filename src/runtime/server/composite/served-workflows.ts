@@ -1,12 +1,11 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
-import { bundle } from '../../../graph/bundle.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
-import { nodesOf } from '../../../graph/node-expressions.js';
+import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';

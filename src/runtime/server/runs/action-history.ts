@@ -1,6 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import type { AskMode, Event, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/small-map.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';

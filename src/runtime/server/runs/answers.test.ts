@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
-import type { Action, AskMode } from '../../engine/contract.js';
+import type { AskMode } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
 import { readAnswer } from './answers.js';
 import { formOf } from './elicitation.js';
 

@@ -3,7 +3,8 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import type { Action, AskMode, Failure } from '../../engine/contract.js';
+import type { AskMode, Failure } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
 import type { Clock } from '../../host/in-process/clock.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { RunMask } from '../../host/run-mask.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Action } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
 import { formOf } from './elicitation.js';
 
 const choice = (...options: readonly string[]): Action => ({

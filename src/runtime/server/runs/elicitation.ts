@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { unreachable } from '../../../graph/unreachable.js';
-import type { Action, Failure } from '../../engine/contract.js';
+import type { Failure } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
 import { bodyText, oneLine } from '../../tools/encode-text.js';
 import { toJson } from '../../tools/to-json.js';
 import type { Elicit, Elicited } from '../request.js';

@@ -1,6 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
-import type { Graph, Node } from '../../../graph/model.js';
-import type { AskMode, Failure, OwedCommand, RunState } from '../../engine/contract.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { OwedCommand } from '../../engine/events.js';
 import { timerId } from '../../engine/identity.js';
 import { commandsOf, nodeRecord, outputOf, type Remains, undoneCallsOf } from '../../engine/read.js';
 import type { LiveStatus } from '../../host/in-process/run-host.js';

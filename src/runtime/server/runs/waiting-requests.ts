@@ -1,5 +1,6 @@
 import { unreachable } from '../../../graph/unreachable.js';
-import type { Action, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
 import type { Clock } from '../../host/in-process/clock.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';

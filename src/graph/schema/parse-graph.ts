@@ -1,11 +1,99 @@
-import type { z } from 'zod';
-import { type Diagnostic, diagnostic } from './diagnostics/diagnostic.js';
-import type { DiagnosticParams } from './diagnostics/table.js';
-import { kinds } from './kinds/kinds.js';
-import type { Graph } from './model.js';
-import type { Place } from './place.js';
-import { graphSchema } from './schema/graph.js';
-import { placeSchema } from './schema/parts.js';
+import { z } from 'zod';
+import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
+import type { DiagnosticParams } from '../diagnostics/table.js';
+import type { SchemaParts } from '../kinds/descriptor.js';
+import { kinds } from '../kinds/kinds.js';
+import type { Node, Scope } from '../kinds/node.js';
+import { GRAPH_VERSION, type Graph } from '../model.js';
+import type { Place } from '../span.js';
+import {
+  baseShape,
+  compensationSchema,
+  dictSchema,
+  exprSchema,
+  jsonSchema,
+  onErrorSchema,
+  placeSchema,
+  retrySchema,
+  schemaObject,
+  source,
+} from './parts.js';
+
+const scope: z.ZodType<Scope> = z.strictObject({
+  nodes: z.array(z.lazy(() => nodeSchema)),
+  value: exprSchema.exactOptional(),
+});
+
+const parts: SchemaParts = {
+  z,
+  base: baseShape,
+  fallible: { ...baseShape, onError: onErrorSchema.exactOptional() },
+  expr: exprSchema,
+  dict: dictSchema,
+  scope,
+  compensation: compensationSchema,
+  jsonSchema: schemaObject,
+};
+
+const supported = Object.values(kinds).filter(({ isSupported }) => isSupported);
+
+/** A node of any kind this version runs, with all that stands in it. Anything else, unknown keys included, is refused. */
+const nodeSchema: z.ZodType<Node> = z.discriminatedUnion(
+  'kind',
+  supported.map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
+) as unknown as z.ZodType<Node>;
+
+const workflow = {
+  graphVersion: z.literal(GRAPH_VERSION),
+  name: z.string(),
+  title: z.string().exactOptional(),
+  description: z.string(),
+  domain: z.string().exactOptional(),
+  version: z.string().exactOptional(),
+  inputs: z.array(
+    z.strictObject({
+      name: z.string(),
+      title: z.string().exactOptional(),
+      description: z.string(),
+      schema: schemaObject,
+      required: z.boolean(),
+      default: jsonSchema.exactOptional(),
+      secret: z.boolean().exactOptional(),
+      ...source,
+    }),
+  ),
+  state: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        scope: z.literal('run'),
+        schema: schemaObject,
+        initial: jsonSchema.exactOptional(),
+        ...source,
+      }),
+    )
+    .exactOptional(),
+  instructions: z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source })),
+  nodes: z.array(nodeSchema),
+  returns: exprSchema.exactOptional(),
+  errorStrategy: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('failFast') }),
+      z.strictObject({ kind: z.literal('collect') }),
+      z.strictObject({ kind: z.literal('retry'), retry: retrySchema }),
+    ])
+    .exactOptional(),
+  failFast: z.boolean().exactOptional(),
+  maxConcurrency: z.int().positive().exactOptional(),
+  expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
+  ...source,
+};
+
+/** A whole graph; the workflows it brings along have none of their own. */
+const graphSchema: z.ZodType<Graph> = z.strictObject({
+  ...workflow,
+  tasks: z.array(z.strictObject(workflow)).exactOptional(),
+});
 
 /** Documents nested deeper than this are refused before recursion meets the end of the stack. */
 const MAX_DEPTH = 400;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dict, literal, ref } from '../expression/build.fixture.js';
-import { parseGraph } from '../schema.js';
+import { parseGraph } from './parse-graph.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' };
 const yes = literal(true);

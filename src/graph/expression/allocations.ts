@@ -1,6 +1,6 @@
 import type { Json, Value } from '../json.js';
-import type { Span } from '../place.js';
-import type { Budget } from './budget.js';
+import type { Span } from '../span.js';
+import type { Budget } from './error.js';
 import { chargeWhole, isComposite } from './value.js';
 
 /** Shorter texts are not worth counting. */
@@ -11,7 +11,7 @@ const LONG_TEXT = 64;
  * JavaScript's do; `finish` takes those out. Each one is charged by its size with everything made inside it, so that a
  * value that names one part again and again costs what it would take up when it is written out.
  */
-export class Made {
+export class Allocations {
   readonly #budget: Budget;
   /** The first one and its size, which mostly is the only one, and those of the others. */
   #first: object | undefined;

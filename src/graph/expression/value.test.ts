@@ -3,7 +3,7 @@ import type { Json, Value } from '../json.js';
 import { call, dict, get, literal, map, ref, text } from './build.fixture.js';
 import { Budget, evaluate } from './evaluate.js';
 import type { Expr } from './tree.js';
-import { isUnknown, Unknown, unknownIn } from './unknown.js';
+import { isUnknown, Unknown, unknownIn } from './value.js';
 
 /** What the step `find` will give. */
 const find = Unknown.value({

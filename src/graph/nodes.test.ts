@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bundle } from './bundle.js';
 import { hashGraph } from './canonical.js';
-import type { Graph, Node } from './model.js';
+import type { Node } from './kinds/node.js';
+import type { Graph } from './model.js';
+import { bundle } from './nodes.js';
 
 const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Place } from '../place.js';
-import { type Diagnostic, diagnostic, hasErrors } from './diagnostic.js';
-import { applySeverity, type SeverityOverride } from './severity.js';
+import type { Place } from '../span.js';
+import {
+  applySeverity,
+  type Diagnostic,
+  diagnostic,
+  hasErrors,
+  type SeverityOverride,
+} from './diagnostic.js';
 
 const place: Place = { file: 'a.ts', span: [3, 5, 3, 9] };
 const unused = diagnostic('SW3011', place, { name: 'x', workflow: 'w' });

@@ -16,10 +16,10 @@ import {
   ref,
   slice,
   text,
-} from './expression/build.fixture.js';
-import type { Expr } from './expression/tree.js';
-import { MAX_EXPRESSION_DEPTH } from './limits.js';
-import { parseGraph } from './schema.js';
+} from '../expression/build.fixture.js';
+import type { Expr } from '../expression/tree.js';
+import { MAX_EXPRESSION_DEPTH } from '../limits.js';
+import { parseGraph } from './parse-graph.js';
 
 const base = { after: [], join: 'none_failed', executor: 'server' };
 

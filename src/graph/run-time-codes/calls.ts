@@ -1,0 +1,107 @@
+/** Failures of calls of tools. */
+export const tools = {
+  E_TOOL_ERROR: {
+    meaning: 'The tool failed.',
+    cause: '`execute` threw an error without a `code`, or returned a result with `isError`.',
+    repair:
+      "Read the message. The server's log has the stack. Throw an error with a `code` so that callers can tell causes apart.",
+  },
+  E_TOOL_UNKNOWN: {
+    meaning: 'No tool has this name.',
+    cause: "A built graph names a tool that is not in the server's registry.",
+    repair: 'Correct the name or register the tool.',
+  },
+  E_TOOL_FACTORY: {
+    meaning: 'The tool class could not be instantiated.',
+    cause: 'Its factory or constructor threw, or the factory returned an object without `execute`.',
+    repair: 'Correct the factory in `serve(registry, { tools })`.',
+  },
+  E_INPUT_INVALID: {
+    meaning: 'The input does not match the input schema; the tool was not called.',
+    cause:
+      'A property is missing, unknown or of the wrong type. `details.problems` lists each with its JSON pointer.',
+    repair: 'Send the input that the schema asks for. This failure is never retried.',
+  },
+  E_SCHEMA_INVALID: {
+    meaning: 'A schema of the tool cannot check a value.',
+    cause: 'The JSON Schema does not compile, or the validator of the schema threw.',
+    repair: 'Correct the schema and run `npx stepwright codegen`.',
+  },
+  E_OUTPUT_SCHEMA: {
+    meaning: 'The result does not match the output schema.',
+    cause: '`execute` returned a value that its `output` schema refuses. The tool did run.',
+    repair: 'Correct the schema or what `execute` returns.',
+  },
+  E_RESULT_NOT_JSON: {
+    meaning: 'The result is not JSON.',
+    cause:
+      'The result holds a function, a promise, a cycle, a `bigint`, a number that is not finite, or the like, or is nested more than 512 levels; `details.pointer` says where.',
+    repair:
+      'Return plain JSON. A tool that failed so did run. Asynchronous work of a function belongs in a tool.',
+  },
+  E_RESULT_TOO_LARGE: {
+    meaning: 'The result is larger than 4 MiB of JSON.',
+    cause:
+      'A tool returned, or a resource held, more than a run keeps. `details` has the size and the limit.',
+    repair: 'Return a part of it, or a link to it.',
+  },
+  E_RESULT_SECRET: {
+    meaning: 'The call succeeded, but its masked result no longer matches the output schema.',
+    cause: 'The result repeats a secret input, and the mask `••••` does not fit there.',
+    repair: 'Leave secrets out of results. Do not call the tool again: it has taken effect.',
+  },
+  E_REFUSED: {
+    meaning: 'Middleware refused the call; the tool was not called.',
+    cause: '`onRequest` threw an error without a `code`.',
+    repair: 'Read the message. A refused call is never retried.',
+  },
+  E_MIDDLEWARE: {
+    meaning: 'Middleware returned something invalid; the tool was not called.',
+    cause: '`onRequest` returned neither nothing nor `{ input }` with a JSON object.',
+    repair: 'Correct the middleware that the message names.',
+  },
+} as const;
+
+/** Failures of reads of resources. */
+export const resources = {
+  E_RESOURCE_READ: {
+    meaning: 'The resource could not be read.',
+    cause: '`read` threw or returned something that is not content, or its file is gone.',
+    repair: "Read the message; the server's log has the stack.",
+  },
+  E_RESOURCE_UNKNOWN: {
+    meaning: 'No resource has this name or address.',
+    cause:
+      'A built graph names a resource that is not registered, or an address that its URI or template does not match.',
+    repair: 'Correct the name or the URI, or register the resource.',
+  },
+  E_RESOURCE_URI: {
+    meaning: 'The URI does not match what the template allows.',
+    cause: 'A variable is empty or not percent-encoded, or its path has a segment `.` or `..`.',
+    repair: 'Send a valid value. `dotSegments` of `@Resource` permits such segments.',
+  },
+  E_RESOURCE_FACTORY: {
+    meaning: 'The resource class could not be instantiated.',
+    cause: 'Its factory or constructor threw, or the factory returned an object without `read`.',
+    repair: 'Correct the factory in `serve(registry, { resources })`.',
+  },
+} as const;
+
+/** Failures of exported functions that are steps. */
+export const functions = {
+  E_FUNCTION: {
+    meaning: 'The function failed.',
+    cause: 'The function threw an error without a `code`.',
+    repair: "Read the message; the server's log has the stack.",
+  },
+  E_FUNCTION_UNKNOWN: {
+    meaning: 'The registry has no function of this name.',
+    cause: 'A workflow names a function that neither the registry nor the built workflow brings.',
+    repair: 'Export the function, pass the built workflow to `serve`, or run `npx stepwright codegen`.',
+  },
+  E_FUNCTION_STALE: {
+    meaning: 'The function has changed since the workflow was compiled.',
+    cause: 'The source hash of the function differs from that in the graph.',
+    repair: 'Run `npx stepwright codegen`.',
+  },
+} as const;

@@ -1,0 +1,162 @@
+/** Why an expression has no value. */
+export const expressions = {
+  E_NOT_AN_OBJECT: {
+    meaning: 'A field was read from a value that has none.',
+    cause: 'The value is null, absent, a number or a boolean at run time.',
+    repair: 'Read it with `?.`, or give a default with `??`.',
+  },
+  E_KEY_TYPE: {
+    meaning: 'A computed key is neither text nor a number.',
+    cause: '`value[key]` was evaluated with another type.',
+    repair: 'Correct the key.',
+  },
+  E_COMPARE_TYPES: {
+    meaning: 'Two values of different types were compared.',
+    cause: '`<`, `<=`, `>` and `>=` take two numbers or two texts.',
+    repair: 'Compare values of one type.',
+  },
+  E_NOT_A_BOOLEAN: {
+    meaning: 'A condition is not a boolean.',
+    cause: 'The value of a condition is a text, a number, a list or an object at run time.',
+    repair: 'Write a comparison: `!== undefined`, `.length > 0`.',
+  },
+  E_NOT_A_LIST: {
+    meaning: 'A value that is spread into a list is not a list.',
+    cause: '`[...value]` was evaluated with another type.',
+    repair: 'Give a default: `[...(value ?? [])]`.',
+  },
+  E_OPERAND_TYPES: {
+    meaning: 'An operator met a value that it cannot calculate with.',
+    cause: 'Arithmetic takes numbers; `+` joins texts as well.',
+    repair: 'Correct the operand.',
+  },
+  E_NUMBER: {
+    meaning: 'A calculation has no finite result.',
+    cause: 'A division by zero, or a power that is too large.',
+    repair: 'Check the divisor with a condition first.',
+  },
+  E_UNSAFE_INTEGER: {
+    meaning: 'A whole number is beyond 2^53 - 1.',
+    cause: 'Numbers of this size are not exact in JSON.',
+    repair: 'Keep such numbers as text.',
+  },
+  E_ARGUMENT_TYPE: {
+    meaning: 'A method was called on, or with, a value of the wrong type.',
+    cause: 'The value differs from its TypeScript type at run time.',
+    repair: 'Check the output schema of the tool that supplied it.',
+  },
+  E_UNKNOWN_NAME: {
+    meaning: 'An expression names something that is not bound.',
+    cause: 'A graph that was built by hand has a wrong name.',
+    repair: 'Correct the graph.',
+  },
+  E_UNKNOWN_FUNCTION: {
+    meaning: 'An expression calls a function that this version does not have.',
+    cause: 'The graph was built by hand or by a later version.',
+    repair: 'Update stepwright, or correct the graph.',
+  },
+  E_ARITY: {
+    meaning: 'An expression function has the wrong number of arguments.',
+    cause: 'A graph that was built by hand calls it so.',
+    repair: 'Correct the graph.',
+  },
+  E_UNSUPPORTED: {
+    meaning: 'This version cannot run a part of the graph, or a request.',
+    cause: 'The graph was made for a later version, or an operator command reached a server that has none.',
+    repair: 'Update stepwright, or remove the part that the message names.',
+  },
+  E_BUDGET: {
+    meaning: 'An evaluation used up its budget.',
+    cause:
+      'One transition of a run may evaluate a million units: one for each expression node, item and character.',
+    repair: 'Move the work to an exported function or a tool.',
+  },
+} as const;
+
+/** Failures of loose and plain prompts. */
+export const prompts = {
+  E_PROMPT: {
+    meaning: 'The prompt failed.',
+    cause: '`render`, or the handler of a plain prompt, threw an error without a `code`.',
+    repair: "Read the message; the server's log has the stack.",
+  },
+  E_PROMPT_CONTENT: {
+    meaning: 'A message of the prompt cannot be sent.',
+    cause: 'It is not `{ role, content }`, or its content is not a valid block.',
+    repair: 'Make messages with `user(…)` and `assistant(…)`.',
+  },
+  E_PROMPT_HANDLE: {
+    meaning: 'A message names a class that cannot be shown.',
+    cause: 'The class is not a tool, a workflow or a resource, or it is a resource template.',
+    repair: 'Name another class, or write `link(Template, variables)`.',
+  },
+  E_PROMPT_FACTORY: {
+    meaning: 'The prompt class could not be instantiated.',
+    cause: 'Its factory or constructor threw, or the factory returned an object without `render`.',
+    repair: 'Correct the factory in `serve(registry, { promptClasses })`.',
+  },
+  E_MISSING_TOOL: {
+    meaning: 'A message names a tool that the server does not have.',
+    cause: 'The tool class is in another registry.',
+    repair: 'Include its file in the registry that is served.',
+  },
+  E_MISSING_RESOURCE: {
+    meaning: 'A message names a resource that the server does not have.',
+    cause: 'The resource class is in another registry.',
+    repair: 'Include its file in the registry that is served.',
+  },
+  E_MISSING_WORKFLOW: {
+    meaning: 'A message names a workflow that the server does not have.',
+    cause: 'The workflow class is in another registry.',
+    repair: 'Include its file in the registry that is served.',
+  },
+} as const;
+
+/** What keeps a server from starting, or a graph from running. */
+export const starts = {
+  E_NOT_REGISTRABLE: {
+    meaning: 'An item of `workflows` or `prompts` is something else.',
+    cause: 'The list holds a builder, a class or another value.',
+    repair: 'Pass the result of `build()`, or of `simplePrompt(…)`.',
+  },
+  E_NAME_TAKEN: {
+    meaning: 'Two prompts or workflows have one name.',
+    cause: 'Workflows and prompts share the names of `prompts/get`.',
+    repair: 'Rename one.',
+  },
+  E_TOOL_NAME: {
+    meaning: "A workflow's tool, or a tool beside it, cannot have its name.",
+    cause: 'The name is taken, longer than 64 characters, or one of the tools that manage runs.',
+    repair: 'Rename the workflow or the tool, or give the workflow a `domain`.',
+  },
+  E_FUNCTION_OTHER: {
+    meaning: 'Two different functions have one name.',
+    cause: 'A built workflow brings a function whose name the registry has for another one.',
+    repair: 'Rename one of them.',
+  },
+  E_NESTED_WORKFLOW: {
+    meaning: 'A workflow runs a workflow that cannot be included.',
+    cause: 'The nested workflow is missing, or they are more than 5 deep.',
+    repair: 'Register the nested workflow, or flatten the nesting.',
+  },
+  E_SCHEMA: {
+    meaning: 'A schema cannot be used.',
+    cause: 'The JSON Schema of a tool or an argument does not compile; `pointer` says where.',
+    repair: 'Correct the schema.',
+  },
+  E_DEFAULT: {
+    meaning: 'The default of an argument does not fit its schema.',
+    cause: 'A built workflow or a plain prompt gives both.',
+    repair: 'Correct the default or the schema.',
+  },
+  E_GRAPH: {
+    meaning: 'The graph is malformed.',
+    cause: 'A graph that was built by hand has a duplicate id, an unknown target or a cycle.',
+    repair: 'Make graphs with codegen or the builder, which report these faults at their source.',
+  },
+  E_ON_ERROR_TYPE: {
+    meaning: 'A node that ends the workflow has a fallback.',
+    cause: 'A graph that was built by hand has `onError` on a `return` or `error` node.',
+    repair: 'Remove `onError` from the node.',
+  },
+} as const;

@@ -1,0 +1,251 @@
+/** How a run ends, and what its limits are. */
+export const runs = {
+  E_FAIL: {
+    meaning: 'The workflow ended itself.',
+    cause: 'A `fail(message)` without a `code` ran.',
+    repair:
+      'Read the message, which its author wrote. `fail(message, { code })` gives programs a code of their own.',
+  },
+  E_TIMEOUT: {
+    meaning: 'An attempt took longer than its limit.',
+    cause:
+      '`timeoutMs` of the step, or the limit of a direct call, has passed. A call in flight has an unknown outcome.',
+    repair:
+      'Check whether the call took effect before you repeat it. Raise `timeoutMs` or make the work shorter.',
+  },
+  E_DEADLINE: {
+    meaning: 'The run reached its deadline.',
+    cause:
+      'A prompt run has `promptTimeoutMs` in all, 45 s by default. A call in flight has an unknown outcome.',
+    repair: 'Make the calls of the hand-off, raise `promptTimeoutMs`, or expose the workflow as a tool.',
+  },
+  E_CANCELLED: {
+    meaning: 'The run, or this call, was cancelled.',
+    cause:
+      'The request or the run was cancelled, the server was drained, or another failure aborted the call.',
+    repair: '`outcome_unknown` marks a call that may have taken effect: check it before you repeat it.',
+  },
+  E_IDLE: {
+    meaning: 'The run was cancelled because no answer came.',
+    cause: 'It waited for an answer and no request asked for it during `runs.idleMs`, one day by default.',
+    repair: 'Start the workflow again, or raise `runs.idleMs`.',
+  },
+  E_STEP_LIMIT: {
+    meaning: 'The run started more than 100,000 steps.',
+    cause: 'A loop or a `goto` repeats far too often.',
+    repair: 'Shorten the list, or split the work into several runs.',
+  },
+  E_INPUT: {
+    meaning: 'A nested workflow was run with the wrong arguments.',
+    cause: 'A required argument of `run(Workflow, args)` is absent at run time, or an argument is unknown.',
+    repair: 'Give the argument a value or a default. `details` names the missing and the unknown ones.',
+  },
+  E_DEPTH: {
+    meaning: 'Something is nested too deep.',
+    cause:
+      'Workflows run each other more than 5 deep, or a value or an expression is nested more than 1,000 levels.',
+    repair: 'End the recursion by a condition, or flatten the value.',
+  },
+  E_JOURNAL: {
+    meaning: 'The run left this process because its journal failed.',
+    cause:
+      'Three writes in a row failed, or another process wrote to the run. The journal keeps the run as last written.',
+    repair: 'Repair the journal. Look the outcome up in it before you start the workflow again.',
+  },
+  E_INTERNAL: {
+    meaning: 'The server itself failed.',
+    cause: 'A defect of stepwright or of a host; a call in flight has an unknown outcome.',
+    repair: "Report it with the stack from the server's log.",
+  },
+  E_UNFINISHED: {
+    meaning: 'The prompt run ended before it had a result.',
+    cause: 'A step of the conversation had no outcome when the run stopped.',
+    repair: 'Make the calls that the hand-off lists.',
+  },
+  E_WAITING: {
+    meaning: 'The run waits for an answer or a time.',
+    cause: 'The workflow asks or waits. This is a state in `pause_reason`, not a failure.',
+    repair: 'Answer with `submit_result`, or ask later with `get_workflow_status`.',
+  },
+  E_RUNNING: {
+    meaning: 'The run goes on after the conversation has ended.',
+    cause: 'The prompt reached its cap. This is a state in `pause_reason`, not a failure.',
+    repair: 'Ask for the run with `get_workflow_status`.',
+  },
+} as const;
+
+/** Failures of steps that hold or order other steps. */
+export const constructs = {
+  E_NO_MATCH: {
+    meaning: 'No case of a branch matched.',
+    cause: 'A value at run time is none of the keys of `match`, and the branch has no `else`.',
+    repair: 'Add an arm for the value.',
+  },
+  E_FOREACH_ITEMS: {
+    meaning: 'The items of a loop are not a list.',
+    cause: 'The expression gave null, an absent value or another type at run time.',
+    repair: 'Give a default: `this.found.items ?? []`.',
+  },
+  E_FOREACH_LIMIT: {
+    meaning: 'The list of a loop is longer than `max`.',
+    cause: '`max` is 1,000 by default. No item was started.',
+    repair: 'Raise `max`, or shorten the list with `.slice`.',
+  },
+  E_LOOP_LIMIT: {
+    meaning: 'A `goto` has gone back `max` times.',
+    cause: 'Its condition was still true after the last round.',
+    repair: "Raise `max`, correct the condition, or write `onLimit: 'continue'`.",
+  },
+  E_PARTIAL_FAILURE: {
+    meaning: 'A branch of a `parallel` failed and the others were rolled back.',
+    cause:
+      "`onPartialFailure: 'rollback'` applies. `details.failed` has each failure, `details.compensation` what was undone.",
+    repair: 'Repair the cause in `details.failed`. Undo by hand what `not_undone` lists.',
+  },
+  E_COMPENSATION: {
+    meaning: 'A compensation failed or has no input.',
+    cause: 'A call that undoes an effect failed, or its input refers to a step that has not succeeded.',
+    repair: 'Undo by hand what `not_undone` lists, and correct the compensation.',
+  },
+  E_NOT_UNDOABLE: {
+    meaning: 'A rollback could not undo a call.',
+    cause: 'The call has an effect and no `compensate`.',
+    repair: 'Write `compensate` on the call. SW4037 reports it at build time.',
+  },
+  E_WAIT: {
+    meaning: 'The time to wait for is not valid.',
+    cause: 'The span is negative, not finite or longer than 366 days, or `until` is not a time.',
+    repair: 'Send a time as RFC 3339 or in milliseconds.',
+  },
+  E_NOT_TEXT: {
+    meaning: 'A URI or a message is not text.',
+    cause: 'The expression for it gave another type at run time.',
+    repair: 'Make it text with a template literal.',
+  },
+  E_NOT_OBJECT: {
+    meaning: 'The input of a call is not an object.',
+    cause: 'The expression for the whole input gave another type at run time.',
+    repair: 'Write the input as an object literal.',
+  },
+  E_NOT_LIST: {
+    meaning: 'The arguments of a function are not a list.',
+    cause: 'A built graph has an expression for the arguments that gave another type.',
+    repair: 'Correct the graph.',
+  },
+} as const;
+
+/** Failures of questions, and refusals of the tools that look after runs. */
+export const questions = {
+  E_ASK_OPTIONS: {
+    meaning: 'A choice cannot be asked.',
+    cause: 'Its options are not one or more distinct texts.',
+    repair: 'Filter empty lists and duplicates before you ask.',
+  },
+  E_ASK_DECLINED: {
+    meaning: 'The user declined to answer.',
+    cause: 'The client reported that the form was declined.',
+    repair: 'Handle it with `attempt(ask.…, …)` where the workflow can go on.',
+  },
+  E_ASK_CANCELLED: {
+    meaning: 'The user closed the question without an answer.',
+    cause: 'The client reported that the form was dismissed.',
+    repair: 'Handle it with `attempt(ask.…, …)`, or ask again with a `retry`.',
+  },
+  E_ACTION_FAILED: {
+    meaning: 'The action was answered with an error.',
+    cause: '`submit_result` sent `error` without a `code` in capital letters.',
+    repair: 'Read the message of the caller.',
+  },
+  E_NOBODY_TO_ASK: {
+    meaning: 'The run cannot ask.',
+    cause: 'The run ends with its call, so an answer could not reach it.',
+    repair: 'Use a server, which keeps runs that wait.',
+  },
+  E_RESULT_SHAPE: {
+    meaning: 'The answer does not fit the schema of the action.',
+    cause: '`details.problems` lists what is wrong and `details.schema` what fits. The action is still open.',
+    repair: 'Send an answer that fits.',
+  },
+  NO_OPEN_ACTION: {
+    meaning: 'The run has no open action.',
+    cause: 'It is running, or waits for a time.',
+    repair: 'Ask for its status later with `get_workflow_status`.',
+  },
+  AMBIGUOUS_ACTION: {
+    meaning: 'The answer does not say which open action it is for.',
+    cause:
+      'Several actions are open, or the answer repeats one that was accepted while another action is open.',
+    repair: 'Send `action_id`; `details.open_actions` lists the open ones.',
+  },
+  UNKNOWN_ACTION: {
+    meaning: 'The run has no action with this id.',
+    cause: '`action_id` is misspelt or belongs to another run.',
+    repair: 'Take the id from `actions` of `get_workflow_status`.',
+  },
+  ACTION_EXPIRED: {
+    meaning: 'The time to answer this action is over.',
+    cause: '`timeoutMs` of the step has passed.',
+    repair: 'Look at the status: the step has failed or its fallback has run.',
+  },
+  ACTION_CANCELLED: {
+    meaning: 'The action is no longer open.',
+    cause: 'The run went on without the answer: a step failed, or a result was reached.',
+    repair: 'Look at the status.',
+  },
+  ALREADY_SUBMITTED: {
+    meaning: 'The action has a different answer already.',
+    cause: 'The first accepted answer counts.',
+    repair: 'Look at the status. Start the workflow again for another answer.',
+  },
+  TOO_EARLY: {
+    meaning: 'A `wait` takes no answer.',
+    cause: 'The action waits for a time; `details.remaining_ms` says how long.',
+    repair: 'Ask for the status at that time.',
+  },
+  WORKFLOW_CANCELLED: {
+    meaning: 'The run was cancelled and takes no answer.',
+    cause: 'A caller, a limit or the server cancelled it.',
+    repair: 'Start the workflow again.',
+  },
+  WORKFLOW_NOT_FOUND: {
+    meaning: 'The caller has no run with this id.',
+    cause:
+      'The run does not exist, was forgotten, or belongs to another caller. All three get the same response.',
+    repair: 'Check the id, and call as the principal that started the run.',
+  },
+  RESOURCE_EXHAUSTED: {
+    meaning: 'A limit on open runs or actions is reached.',
+    cause:
+      '`runs.maxOpenRuns`, `runs.maxPendingActions` or `runs.maxAnonymousRuns`. The run was not started.',
+    repair: 'Finish or cancel a run, or raise the limit.',
+  },
+} as const;
+
+/** Warnings beside results: the run succeeded or the request was accepted. */
+export const warnings = {
+  W_STRINGIFIED: {
+    meaning: 'The answer came as text that holds a JSON object.',
+    cause: 'The client sent JSON in quotes. It was read as the object.',
+    repair: 'Send the object itself.',
+  },
+  W_NOT_USED: {
+    meaning: 'The request came too late to change the run.',
+    cause: 'The run was over when the answer or the cancellation came.',
+    repair: 'Look at the status in the same response.',
+  },
+  W_NOT_UNDONE: {
+    meaning: 'Effects that were to be undone remain.',
+    cause: 'A compensation failed, has no outcome, or does not exist.',
+    repair: 'Undo by hand what `not_undone` lists. Check first where it says `outcome_unknown`.',
+  },
+  W_OUTCOME_UNKNOWN: {
+    meaning: 'Calls without an answer may have taken effect.',
+    cause: 'They were cancelled, or took longer than their limit.',
+    repair: 'Check each of `unknown_outcomes` before you repeat it.',
+  },
+  W_ITEMS_FAILED: {
+    meaning: 'Items of a loop failed and are null in the result.',
+    cause: "The loop has `onItemError: 'continue'`.",
+    repair: 'Repair the items that `failed_items` lists, and run them again.',
+  },
+} as const;
