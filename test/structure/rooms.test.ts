@@ -13,12 +13,15 @@ describe('the product', () => {
   });
 
   test('imports no package that its users would not get', () => {
-    const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
       dependencies: object;
+      peerDependencies: object;
     };
     const names = Object.keys(dependencies);
+    // The compilers are optional: what a server loads does without them.
+    const withPeers = [...names, ...Object.keys(peerDependencies)];
     const undeclared = imports
-      .map((link) => undeclaredPackage(link, names))
+      .map((link) => undeclaredPackage(link, link.from.startsWith('src/codegen/') ? withPeers : names))
       .filter((fault) => fault !== undefined);
     expect(undeclared).toEqual([]);
     expect(undeclaredPackage({ from: 'src/a.ts', to: 'zod-extra', how: 'value' }, names)).toContain(
@@ -30,7 +33,7 @@ describe('the product', () => {
     expect(imports.map(importFault).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  test('has no cycle of imports when it runs', () => {
+  test('has no cycle of imports, of types included', () => {
     expect(cycles(imports)).toEqual([]);
   });
 });
@@ -47,7 +50,8 @@ test('a cycle is found behind what leads to it, and through more than two files'
     pairs.map((pair) => ({ from: pair.charAt(0), to: pair.charAt(1), how }));
   expect(cycles(links('value', 'ab', 'bc', 'cd', 'db', 'de'))).toEqual(['b', 'c', 'd']);
   expect(cycles(links('value', 'ab', 'bc'))).toEqual([]);
-  expect(cycles([...links('value', 'ab'), ...links('type', 'ba')])).toEqual([]);
+  expect(cycles([...links('value', 'ab'), ...links('type', 'ba')])).toEqual(['a', 'b']);
+  expect(cycles([...links('value', 'ab'), ...links('lazy', 'ba')])).toEqual([]);
 });
 
 describe('the rule', () => {

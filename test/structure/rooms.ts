@@ -100,9 +100,9 @@ function isOf(name: string, specifier: string): boolean {
   return specifier === name || specifier.startsWith(`${name}/`);
 }
 
-/** The files that import each other in a circle when the program runs, and those between two circles. */
+/** The files that import each other in a circle, for types as well, and those between two circles. */
 export function cycles(imports: readonly Import[]): string[] {
-  let left = imports.filter(({ how }) => how === 'value');
+  let left = imports.filter(({ how }) => how !== 'lazy');
   for (;;) {
     const from = new Set(left.map((link) => link.from));
     const to = new Set(left.map((link) => link.to));
