@@ -1,7 +1,6 @@
 import type { DictExpr, Expr, RefExpr } from '../../src/graph/expression/tree.js';
 import type { Json } from '../../src/graph/json.js';
-import type { Node, Retry, Scope } from '../../src/graph/kinds/node.js';
-import type { Graph } from '../../src/graph/model.js';
+import type { Graph, Node, Retry, Scope } from '../../src/graph/model.js';
 
 /** A constant; absent without `value`. */
 export const lit = (value?: Json): Expr =>

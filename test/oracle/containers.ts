@@ -1,6 +1,12 @@
 import type { Json, JsonObject, Value } from '../../src/graph/json.js';
-import type { Scope } from '../../src/graph/kinds/node.js';
-import type { Arm, BranchNode, ForeachNode, ParallelNode, WorkflowNode } from '../../src/graph/model.js';
+import type {
+  Arm,
+  BranchNode,
+  ForeachNode,
+  ParallelNode,
+  Scope,
+  WorkflowNode,
+} from '../../src/graph/model.js';
 import { alarm, cancel, failAttempt, select, succeed } from './endings.js';
 import { closeRollback, effectsIn, forgetFailedItems, mayRepeat, noteFailedItem, want } from './records.js';
 import {

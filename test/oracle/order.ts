@@ -1,5 +1,5 @@
 import type { Expr } from '../../src/graph/expression/tree.js';
-import type { Node } from '../../src/graph/kinds/node.js';
+import type { Node } from '../../src/graph/model.js';
 import { stepsIn } from './expressions.js';
 import { neededBy, orderedBy, scopesIn, undoneBy, withInner } from './walk.js';
 

@@ -1,7 +1,6 @@
 import type { Expr } from '../../src/graph/expression/tree.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
-import type { JoinRule, Node, Retry, Scope } from '../../src/graph/kinds/node.js';
-import type { Graph } from '../../src/graph/model.js';
+import type { Graph, JoinRule, Node, Retry, Scope } from '../../src/graph/model.js';
 import { again, coalesce, dict, lit, ref, step } from './build.js';
 import { addRoutes } from './random-routes.js';
 import { anyCondition, anyItems, anyValue, type Names } from './random-values.js';

@@ -1,4 +1,4 @@
-import type { Node } from '../../src/graph/kinds/node.js';
+import type { Node } from '../../src/graph/model.js';
 import { call, dict, lit, node, step } from './build.js';
 import type { Maker } from './random-graph.js';
 import { scopesIn } from './walk.js';

@@ -1,4 +1,4 @@
-import type { JoinRule } from '../../src/graph/kinds/node.js';
+import type { JoinRule } from '../../src/graph/model.js';
 import type { SkipReason } from './run.js';
 
 /** How many of the nodes that are joined ended in which way. */

@@ -1,6 +1,5 @@
 import type { Json, JsonObject, Value } from '../../src/graph/json.js';
-import type { Node, Scope } from '../../src/graph/kinds/node.js';
-import type { Graph } from '../../src/graph/model.js';
+import type { Graph, Node, Scope } from '../../src/graph/model.js';
 import type { Agenda, Due } from './agenda.js';
 import type { Rules } from './rules.js';
 import type { Safety, World } from './world.js';

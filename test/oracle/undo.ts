@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../src/graph/canonical.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
-import type { Compensation } from '../../src/graph/kinds/node.js';
-import type { CompensateNode, ParallelNode } from '../../src/graph/model.js';
+import type { CompensateNode, Compensation, ParallelNode } from '../../src/graph/model.js';
 import { failForGood, release, select, succeed } from './endings.js';
 import { stepsIn } from './expressions.js';
 import {

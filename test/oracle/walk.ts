@@ -1,6 +1,5 @@
 import type { Expr } from '../../src/graph/expression/tree.js';
-import type { Compensation, Node, Scope } from '../../src/graph/kinds/node.js';
-import type { Graph } from '../../src/graph/model.js';
+import type { Compensation, Graph, Node, Scope } from '../../src/graph/model.js';
 
 /** The bodies of a node. */
 export function scopesIn(node: Node): Scope[] {

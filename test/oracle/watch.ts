@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../src/graph/json.js';
-import type { Node } from '../../src/graph/kinds/node.js';
-import type { Graph } from '../../src/graph/model.js';
+import type { Graph, Node } from '../../src/graph/model.js';
 import { bodiesOf, nodesOf } from '../../src/graph/nodes.js';
 import { planOf } from '../../src/plan/compile.js';
 import { parseNodeKey } from '../../src/plan/instances.js';

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../graph/json.js';
 import { openSourceHost } from '../source/source-host.js';
@@ -15,7 +16,12 @@ interface Executed {
 function schemasIn(texts: readonly string[], others: Readonly<Record<string, string>> = {}): Executed[] {
   const cases = texts.map((text, i) => [`case-${i}.ts`, `${DECORATOR}\n${text}`] as const);
   const overlay = new Map([...Object.entries(others), ...cases]);
-  const host = openSourceHost({ root: '/virtual', files: [...overlay.keys()], overlay });
+  const host = openSourceHost({
+    root: '/virtual',
+    tsconfig: path.resolve('test/codegen/tsconfig.plain.json'),
+    files: [...overlay.keys()],
+    overlay,
+  });
   const byFile = new Map(host.sourceFiles().map((file) => [file.file, file]));
   return cases.map(([file]) => {
     const execute = byFile

@@ -8,9 +8,13 @@ import { openSourceHost, type SourceHost } from './source-host.js';
 const folder = mkdtempSync(path.join(tmpdir(), 'source-host-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** The default options without the types of Node and of browsers, which take longer to read than all that is tested. */
+const TSCONFIG = path.resolve('test/codegen/tsconfig.plain.json');
+
 /** Opens texts by path, without any file on disk. */
 function open(texts: Readonly<Record<string, string>>, files = Object.keys(texts)): SourceHost {
-  return openSourceHost({ root: '/virtual', files, overlay: new Map(Object.entries(texts)) });
+  const overlay = new Map(Object.entries(texts));
+  return openSourceHost({ root: '/virtual', tsconfig: TSCONFIG, files, overlay });
 }
 
 function classesOf(text: string): readonly ClassSyntax[] {
