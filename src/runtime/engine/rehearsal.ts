@@ -39,7 +39,7 @@ export function isLost(value: Value): boolean {
 }
 
 /** A container that has begun and can continue. */
-export interface StoodOpen {
+export interface StoppedOpen {
   readonly kind: 'open';
   /** Parts to continue. Of a loop those that have begun. */
   readonly parts: readonly number[];
@@ -52,8 +52,8 @@ export interface StoodOpen {
 }
 
 /** The state of a node when its run stopped. */
-export type Stood =
-  | StoodOpen
+export type StoppedState =
+  | StoppedOpen
   /** It has not begun, or is treated so. */
   | { readonly kind: 'pending' }
   /** It failed, and is executed again. */
@@ -67,7 +67,7 @@ export type Stood =
 /** A stopped run, as a rehearsal reads it. Nodes are named by their keys. */
 export interface Stopped {
   readonly state: RunState;
-  stood(node: string): Stood;
+  stoppedState(node: string): StoppedState;
   /** The unknown value of a node that later calls provide. */
   promised(node: string): Json;
   /** The unknown values that represent any item of a loop and its index. */
@@ -119,8 +119,8 @@ export class Rehearsal implements NodeOverrides {
   }
 
   resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done' {
-    const stood = this.#stopped.stood(node.key);
-    switch (stood.kind) {
+    const stoppedState = this.#stopped.stoppedState(node.key);
+    switch (stoppedState.kind) {
       case 'pending':
         return 'activate';
       case 'again':
@@ -133,17 +133,17 @@ export class Rehearsal implements NodeOverrides {
         this.#lose(transition, node);
         break;
       case 'handled':
-        select(transition, node, stood.fallbackNode, 'fallback');
-        node.set('failure', stood.failure);
+        select(transition, node, stoppedState.fallbackNode, 'fallback');
+        node.set('failure', stoppedState.failure);
         settle(transition, node, 'handled');
         break;
       case 'settled':
         this.#restoreInside(transition.state, node);
-        if (stood.goto !== undefined) select(transition, node, stood.goto, 'goto');
-        succeed(transition, node, stood.value);
+        if (stoppedState.goto !== undefined) select(transition, node, stoppedState.goto, 'goto');
+        succeed(transition, node, stoppedState.value);
         break;
       case 'open':
-        this.#continue(transition, node, stood);
+        this.#continue(transition, node, stoppedState);
         break;
     }
     return 'done';
@@ -160,19 +160,20 @@ export class Rehearsal implements NodeOverrides {
       container.parts[part] = scope;
       for (const planned of scope.plan.nodes) {
         const inside = scope.node(planned);
-        const stood = this.#stopped.stood(inside.key);
-        if (stood.kind === 'settled') inside.output = stood.value;
-        if (stood.kind === 'lost') inside.output = LOST;
-        if (stood.kind === 'settled' || stood.kind === 'lost') this.#restoreInside(state, inside);
+        const stoppedState = this.#stopped.stoppedState(inside.key);
+        if (stoppedState.kind === 'settled') inside.output = stoppedState.value;
+        if (stoppedState.kind === 'lost') inside.output = LOST;
+        if (stoppedState.kind === 'settled' || stoppedState.kind === 'lost')
+          this.#restoreInside(state, inside);
       }
     }
   }
 
-  #continue(transition: Transition, node: NodeRecord, stood: StoodOpen): void {
+  #continue(transition: Transition, node: NodeRecord, stoppedState: StoppedOpen): void {
     const model = node.planned.node;
-    const { parts, input } = stood;
+    const { parts, input } = stoppedState;
     const [part = 0] = parts;
-    if (model.kind === 'foreach') this.#loop(transition, node, model, stood);
+    if (model.kind === 'foreach') this.#loop(transition, node, model, stoppedState);
     else if (model.kind === 'branch' || input !== undefined) {
       openContainer(transition, node, part, part + 1).input = input;
       beginParts(transition, node, 1);
@@ -239,7 +240,7 @@ export class Rehearsal implements NodeOverrides {
 
   #conditionOf(transition: Transition, node: NodeRecord): Value {
     const { when } = node.planned.node;
-    if (when === undefined || this.#stopped.stood(node.key).kind === 'again') return true;
+    if (when === undefined || this.#stopped.stoppedState(node.key).kind === 'again') return true;
     const value = readerOf(transition, node).value(when);
     return value.ok ? value.value : undefined;
   }
@@ -327,9 +328,9 @@ export class Rehearsal implements NodeOverrides {
   }
 
   /** Begins the items that have not ended: few of them one by one, many as one. */
-  #loop(transition: Transition, node: NodeRecord, model: ForeachNode, stood?: StoodOpen): void {
+  #loop(transition: Transition, node: NodeRecord, model: ForeachNode, stoppedState?: StoppedOpen): void {
     const { key } = node;
-    const { parts: begun = [], values = new Map<number, Json>(), items } = stood ?? {};
+    const { parts: begun = [], values = new Map<number, Json>(), items } = stoppedState ?? {};
     const evaluated = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
     const value = evaluated === undefined ? (items as Json[]) : evaluated.ok ? evaluated.value : undefined;
     if (isUnknown(value) && value.isLost) {

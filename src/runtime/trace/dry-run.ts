@@ -14,7 +14,7 @@ import { type Evaluated, Evaluation } from '../engine/evaluation.js';
 import type { Event } from '../engine/events.js';
 import { answerSchema } from '../engine/nodes/wait.js';
 import { type Remains, scopeOf } from '../engine/read.js';
-import { LOST, Rehearsal, type Stood } from '../engine/rehearsal.js';
+import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
 import type { RunMask } from '../host/run-mask.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
 import type { Ledger, NodeRecord } from './ledger.js';
@@ -45,7 +45,7 @@ type Path = readonly (string | number)[];
 /** How the nodes of a run were when it stopped, by its facts. */
 export class OpenNodes {
   readonly #run: DryRunContext;
-  readonly #stood = new Map<string, Stood>();
+  readonly #states = new Map<string, StoppedState>();
 
   constructor(run: DryRunContext) {
     this.#run = run;
@@ -55,21 +55,23 @@ export class OpenNodes {
     return this.#run.state;
   }
 
-  stood(key: string): Stood {
-    const known = this.#stood.get(key);
+  stoppedState(key: string): StoppedState {
+    const known = this.#states.get(key);
     if (known !== undefined) return known;
     const node = this.#run.ledger.instances.find(key);
     const own = this.#own(node);
-    const around = node.scope.container && this.stood(node.scope.container.key).kind;
+    const around = node.scope.container && this.stoppedState(node.scope.container.key).kind;
     // Where what is around it is over, what has not settled never will.
     const isOver = around === 'settled' || around === 'skipped' || around === 'lost';
     const isLeft = isOver && own.kind !== 'settled' && own.kind !== 'skipped';
-    const stood: Stood = isLeft ? { kind: this.#run.ledger.record(node) ? 'lost' : 'skipped' } : own;
-    this.#stood.set(key, stood);
-    return stood;
+    const stoppedState: StoppedState = isLeft
+      ? { kind: this.#run.ledger.record(node) ? 'lost' : 'skipped' }
+      : own;
+    this.#states.set(key, stoppedState);
+    return stoppedState;
   }
 
-  #own(node: NodeInstance): Stood {
+  #own(node: NodeInstance): StoppedState {
     const { ledger, again } = this.#run;
     if (ledger.undoneSteps.has(node.key)) return { kind: 'lost' };
     const record = ledger.record(node);
@@ -106,7 +108,7 @@ export class OpenNodes {
     }
   }
 
-  #open({ node, parts, items, given }: NodeRecord): Stood {
+  #open({ node, parts, items, given }: NodeRecord): StoppedState {
     const all = [...parts.values()];
     const left = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
     if (node.planned.node.kind !== 'foreach') {
@@ -132,7 +134,7 @@ export class OpenNodes {
 
   /** Whether something of a node is still to be done. */
   isLeft({ key }: NodeInstance): boolean {
-    const { kind } = this.stood(key);
+    const { kind } = this.stoppedState(key);
     return kind === 'pending' || kind === 'again' || kind === 'open';
   }
 
@@ -142,8 +144,8 @@ export class OpenNodes {
     const exprs = [...valueExpressions(planned.node), ...(when === undefined ? [] : [when])];
     return exprs.flatMap(references).some(({ ref }) => {
       const step = ref.root === 'steps' ? this.#run.ledger.seenFrom(scope, String(ref.path[0])) : undefined;
-      const stood = step === undefined ? undefined : this.stood(step.key).kind;
-      return stood === 'pending' || stood === 'again';
+      const stoppedState = step === undefined ? undefined : this.stoppedState(step.key).kind;
+      return stoppedState === 'pending' || stoppedState === 'again';
     });
   }
 

@@ -63,7 +63,7 @@ class OpenCalls implements DryRunObserver {
     const { planned, scope } = node;
     const { node: model } = planned;
     if (run.rehearsal.lost.has(node.key)) this.#lose(node);
-    const { kind } = run.open.stood(node.key);
+    const { kind } = run.open.stoppedState(node.key);
     if (kind !== 'pending' && kind !== 'again') return;
     if (fact.kind === 'branchTaken' && fact.goto !== undefined) {
       const target = this.#context.ledger.seenFrom(scope, fact.goto);
@@ -106,7 +106,7 @@ class OpenCalls implements DryRunObserver {
   }
 
   #isLeft(node: NodeInstance): boolean {
-    const { kind } = this.#run.open.stood(node.key);
+    const { kind } = this.#run.open.stoppedState(node.key);
     return this.#left.has(node.key) || kind === 'skipped' || kind === 'handled';
   }
 
@@ -162,7 +162,7 @@ class OpenCalls implements DryRunObserver {
 
   #conditionNote(node: NodeInstance): string[] {
     const { when } = node.planned.node;
-    if (when === undefined || this.#run.open.stood(node.key).kind !== 'pending') return [];
+    if (when === undefined || this.#run.open.stoppedState(node.key).kind !== 'pending') return [];
     const value = this.#run.conditionOf(node);
     if (!isUnknown(value)) return [];
     const promised = value.sources.filter((source) => this.#promised.has(source));

@@ -9,7 +9,7 @@ import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
 import { fieldOf } from '../engine/read.js';
-import { isLost, LOST, type Stood } from '../engine/rehearsal.js';
+import { isLost, LOST, type StoppedState } from '../engine/rehearsal.js';
 import type { DryRunContext, OpenNodes } from './dry-run.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
@@ -174,9 +174,10 @@ export function knownValues(
       }
       case 'steps': {
         const step = ledger.seenFrom(at, name);
-        const stood: Stood = step === undefined ? { kind: 'skipped' } : nodes.stood(step.key);
-        if (stood.kind === 'settled') return stood.value;
-        return stood.kind === 'skipped' || stood.kind === 'handled' ? undefined : LOST;
+        const stoppedState: StoppedState =
+          step === undefined ? { kind: 'skipped' } : nodes.stoppedState(step.key);
+        if (stoppedState.kind === 'settled') return stoppedState.value;
+        return stoppedState.kind === 'skipped' || stoppedState.kind === 'handled' ? undefined : LOST;
       }
       case 'item':
       case 'index':
