@@ -132,7 +132,7 @@ class StepLinker implements Linker {
     return { nodes: guarded(failure, isMissing).nodes, bind: boundTo(expr) };
   }
 
-  /** `value ?? call(…)`: a step that is carried out where there is no value. */
+  /** `value ?? call(…)`: a step that runs where the value is missing. */
   #provide({ left, right, place }: SyntaxOf<'binary'>): StepOutcome | undefined {
     const expr = lowerExpression(left, this.values);
     const outcome = this.link(right);

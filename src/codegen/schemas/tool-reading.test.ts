@@ -57,7 +57,7 @@ describe('a type whose name leads nowhere', () => {
     expect(faults(input, output)).toEqual(expected);
   });
 
-  test('is no `any` that was meant', () => {
+  test('is not an intended `any`', () => {
     expect(faults(text, { kind: 'unknown', written: 'any' })).toEqual([]);
   });
 });

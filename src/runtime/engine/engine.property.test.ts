@@ -147,7 +147,7 @@ describe('every run', () => {
   test('is not changed by events that are late, repeated or unknown, save for calls that did happen', () => {
     fc.assert(
       fc.property(...world, (graph, given, deadlineAt) => {
-        const past: Event[] = [{ kind: 'toolReturned', at: 0, command: 'nobody#1', value: 1 }];
+        const past: Event[] = [{ kind: 'toolReturned', at: 0, command: 'unknown#1', value: 1 }];
         const answered: Command[] = [];
         play(
           graph,

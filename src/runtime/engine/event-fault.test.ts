@@ -20,7 +20,7 @@ describe('an event from outside', () => {
       undefined,
     ],
     ['without a value, where one may be missing', { kind: 'evaluated', at, command: 'a#1' }, undefined],
-    ['that is no object', 'toolReturned', 'not an object'],
+    ['that is not an object', 'toolReturned', 'not an object'],
     ['of an unknown kind', { kind: 'stop', at }, '"stop", which is not one of toolReturned'],
     ['without what its kind needs', { kind: 'timerFired', at }, "must have 'command'"],
     ['with more than its kind has', { kind: 'timerFired', at, command: 'a', more: 1 }, "cannot have 'more'"],

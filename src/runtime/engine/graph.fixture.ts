@@ -126,7 +126,7 @@ function freeze(value: unknown): void {
   for (const member of Object.values(value)) freeze(member);
 }
 
-/** A run a test drives by hand. Time stands at 1 000 unless the test moves it. */
+/** A run a test drives by hand. Time stays at 1 000 unless the test moves it. */
 export class Run {
   readonly facts: Fact[] = [];
   /** Every call that was commanded, compensations among them. */
@@ -240,7 +240,7 @@ export class Run {
     return this.send({ kind: 'timerFired', at: this.at, command });
   }
 
-  /** The delay after the latest attempt is over; time stands at its end. */
+  /** The delay after the latest attempt is over; time is at its end. */
   waits(node: string): this {
     const command = `${this.#latest(node)}:delay`;
     const timer = commandOf(this.state, command);

@@ -133,7 +133,7 @@ describe('A9: a success that comes after its call was abandoned', () => {
   });
 
   test.each(['idempotent', 'key'] as const)(
-    'is no further effect where the tool is %s and its call has succeeded',
+    'adds no effect where the tool is %s and its call has succeeded',
     (safety) => {
       const of = graph([call('a', {}, { retry: again(1) }), ask('sure')]);
       const after = late(withTool('tool-a', safety, of).fires('a').returns('a', 2), 'a#1', 1);

@@ -115,7 +115,7 @@ export function linearOutcome(graph: Graph, input: JsonObject, behaviour: Behavi
     return failFast ? rest(others, 'upstream_failed') : run(others, 'failed');
   }
 
-  /** All attempts of a node, and what stands in where they fail. */
+  /** All attempts of a node, and its fallback value where they fail. */
   function work(node: Node): { value: Value } | undefined {
     try {
       const given = tryOften(node);

@@ -77,7 +77,7 @@ export function play(
     const move = world[index] ?? REST;
     at += move.ticks;
     const event = lateEvent(givenUp, move, at) ?? eventOf(owed, move, at);
-    // No timer fires early, wherever the clock stands.
+    // No timer fires early, whatever the clock shows.
     at = event.at;
     if ('command' in event) owed.delete(event.command);
     current = advance(planOf(graph), current.state, [event]);
@@ -87,7 +87,7 @@ export function play(
   return current.state;
 }
 
-/** Brings the account of what is owed, and of the calls that were given up, up to date, as a host does. */
+/** Updates the open commands and the cancelled calls, as a host does. */
 export function settle(
   owed: Map<string, Command>,
   commands: readonly Command[],
@@ -103,7 +103,7 @@ export function settle(
   }
 }
 
-/** The answer to a call that was given up: it may come again. */
+/** The answer to a cancelled call: it may come again. */
 function lateEvent(
   givenUp: ReadonlyMap<string, Command>,
   { how, pick, value }: Move,

@@ -284,14 +284,14 @@ describe('endings', () => {
 
   test('E8: an error node decides the failure, whatever failed before', () => {
     const run = new Run(
-      graph([call('a'), stop('told', lit('gave up'), { after: ['a'], join: 'all_done' })], {
+      graph([call('a'), stop('told', lit('stopped early'), { after: ['a'], join: 'all_done' })], {
         failFast: false,
       }),
     ).fails('a');
     expect(run.state.run).toMatchObject({
       status: 'failed',
       failedNode: 'told',
-      failure: { message: 'gave up' },
+      failure: { message: 'stopped early' },
     });
   });
 

@@ -71,7 +71,7 @@ describe('what derives from a secret', () => {
       ['Ada hunter2', 'hunter2'],
     ],
     ['a member of an object', dict({ name: input('name'), key: part }), ['hunter2']],
-    ['what stands in for another value', coalesce(input('none'), part), ['hunter2']],
+    ['a value that replaces another', coalesce(input('none'), part), ['hunter2']],
     ['texts in a list', fn('split.js', input('token'), lit(':')), ['user', 'hunter2']],
     [
       'a name for it',

@@ -17,7 +17,7 @@ import {
   request,
 } from './journal.js';
 
-/** A run under way, and its entries so far. */
+/** A run in progress, and its entries so far. */
 interface Begun {
   readonly graph: Graph;
   readonly hash: string;
@@ -248,7 +248,7 @@ export function journalContract(
       expect([await journal.response('r', '1'), (await journal.load('r'))?.seq]).toEqual(['first', 2]);
     });
 
-    test('a sender waits for the response of whoever holds the run', async () => {
+    test('a sender waits for the response of the process that holds the run', async () => {
       const journal = await open();
       const run = begin('r');
       await journal.append(run.first);

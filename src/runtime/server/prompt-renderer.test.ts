@@ -94,7 +94,7 @@ describe('what the author wrote, as MCP has it', () => {
   });
 });
 
-describe('a handle that this server does not know is no text either', () => {
+describe('a handle that this server does not know is not a text either', () => {
   test.each([
     ['a content', [user(Stranger)]],
     ['a part of a list', [user('a', Stranger)]],

@@ -40,7 +40,7 @@ const refusal = (run: () => unknown): readonly string[] => {
 };
 
 describe('what is registered', () => {
-  test('is told apart from what is no workflow and no prompt', () => {
+  test('differs from a value that is neither a workflow nor a prompt', () => {
     const junk = { workflows: [{}, null, { graph: {} }], prompts: [{}, 'x', { name: 'a', handler: 5 }] };
     expect(refusal(() => register(registry, junk as never))).toEqual([
       'workflows[0] is an object, not a built workflow: make it with build() of stepwright/builder',
@@ -134,7 +134,7 @@ describe('the functions of a built workflow', () => {
   });
 });
 
-describe('a graph that was brought along', () => {
+describe('a supplied graph', () => {
   const { graph } = sequential('echo', 'echo')
     .step(step(toolHandle('ping')))
     .build();
@@ -146,7 +146,7 @@ describe('a graph that was brought along', () => {
     nodes: [{ ...base, kind: 'workflow', id: 'run', workflow: 'echo', input: { kind: 'dict', entries: [] } }],
   };
 
-  test('may run one that was brought along as well, and none that is not there', () => {
+  test('may run another supplied graph, and none that is missing', () => {
     expect(
       register(registry, { workflows: [{ graph: caller }, { graph }], prompts: [] }).workflows,
     ).toHaveLength(2);

@@ -35,7 +35,7 @@ describe('limited', () => {
     await expect(failing).rejects.toThrow('no');
   });
 
-  test('gives up on work that ignores its signal, and aborts it', async () => {
+  test('times out work that ignores its signal, and aborts it', async () => {
     let seen: AbortSignal | undefined;
     const ending = await limited(1, never, (signal) => {
       seen = signal;
@@ -45,7 +45,7 @@ describe('limited', () => {
     expect(seen?.aborted).toBe(true);
   });
 
-  test('gives up when the request is cancelled, with its reason', async () => {
+  test('rejects when the request is cancelled, with its reason', async () => {
     const request = new AbortController();
     const ending = await limited(10_000, request.signal, (signal) => {
       request.abort('changed my mind');
@@ -60,7 +60,7 @@ describe('limited', () => {
     expect(ending).toStrictEqual({ kind: 'cancelled' });
   });
 
-  test('work that fails after it was given up on disturbs nobody', async () => {
+  test('work that fails after its timeout causes no unhandled rejection', async () => {
     let fail: (error: Error) => void = () => {};
     const ending = await limited(1, never, () => new Promise((_, reject) => (fail = reject)));
     fail(new Error('too late'));

@@ -96,7 +96,7 @@ test('middleware is given the original error, and nothing where none was thrown'
   expect(seen[2]).toBeUndefined();
 });
 
-test('what a tool throws because it was aborted is no news', async () => {
+test('what a tool throws because it was aborted is not logged', async () => {
   const controller = new AbortController();
   class Waits {
     execute() {

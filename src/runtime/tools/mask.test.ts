@@ -24,7 +24,7 @@ describe('Mask', () => {
       expect(mask.text(encode('my key\u202e\n\u{e0041}end!'))).toContain(`my ${MASKED}!`);
   });
 
-  test('a short secret is masked where it stands alone', () => {
+  test('a short secret is masked where it is a whole word', () => {
     const mask = new Mask(['a', 7]);
     expect(mask.json({ a: 'a', b: 'banana', c: [7, 77] })).toEqual({
       [MASKED]: MASKED,
@@ -124,7 +124,7 @@ describe('Mask', () => {
 });
 
 describe('maskedFailure', () => {
-  test('keeps the code, which is nobody’s input', () => {
+  test('keeps the code, which is not an input', () => {
     const failure = {
       code: 'E_TOKEN',
       message: 'E_TOKEN is wrong',

@@ -161,7 +161,7 @@ describe('onRequest', () => {
   });
 
   test.each([[7], ['x'], [null], [{}], [{ input: 7 }], [{ input: [] }], [{ input: { a: () => 1 } }]])(
-    'an answer that is no input refuses: %j',
+    'an answer that is not an input refuses: %j',
     async (answer) => {
       const odd = { name: 'odd', onRequest: () => answer } as unknown as Middleware;
       expect(await callWith({ middleware: [odd] })).toEqual({
@@ -197,7 +197,7 @@ describe('onRequest', () => {
     expect(outcome).toMatchObject({ ok: false, attempted: false, failure: { code: 'E_CANCELLED' } });
   });
 
-  test('an input that is no JSON is refused without asking', async () => {
+  test('an input that is not JSON is refused without asking', async () => {
     const events = new Events();
     const input = { f: () => 1 } as unknown as JsonObject;
     expect(await callWith({ middleware: [events.watcher('a')] }, input)).toMatchObject({

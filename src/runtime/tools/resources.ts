@@ -290,7 +290,7 @@ function mayHold(reserved: boolean, character: string): boolean {
 
 /**
  * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
- * is no {@link ResourceContent}; with `E_RESULT_TOO_LARGE` where that has more than {@link RESULT_LIMIT_BYTES} as JSON.
+ * is not a {@link ResourceContent}; with `E_RESULT_TOO_LARGE` where that has more than {@link RESULT_LIMIT_BYTES} as JSON.
  */
 async function readContent(
   entry: ResourceEntry,

@@ -170,7 +170,7 @@ test('a value that is JSON is copied, all of it', () => {
   );
 });
 
-test('what it copies is what `toJson` makes of it, and what is no JSON it leaves alone', () => {
+test('copies JSON as `toJson` does, and leaves other values unchanged', () => {
   fc.assert(
     fc.property(fc.anything({ withDate: true, withMap: true, withBigInt: true }), (value) => {
       const copy = copyJson(value);

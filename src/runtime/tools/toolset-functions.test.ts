@@ -85,7 +85,7 @@ describe('evaluate', () => {
     });
   });
 
-  test('what is no JSON is a failure that says where', async () => {
+  test('a value that is not JSON is a failure that names its path', async () => {
     expect(await evaluate(() => ({ list: [1, Number.NaN] }))).toEqual({
       ok: false,
       failure: {

@@ -239,8 +239,8 @@ function wasAborted(step: FailedStep): boolean {
 }
 
 /**
- * The failed steps without those that only hand on what failed inside of them, or what led to their undoing. Each stands
- * behind what failed inside of it.
+ * The failed steps without those that only hand on what failed inside them, or what led to their undoing. Each
+ * comes after what failed inside it.
  */
 function causes(failed: readonly FailedStep[]): FailedStep[] {
   return failed.filter(({ node, failure }, place) => {

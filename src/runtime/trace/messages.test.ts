@@ -22,7 +22,7 @@ describe('maskedBlock', () => {
     expect(shown('it is hunter2')).toMatchObject({ text: 'it is ••••' });
   });
 
-  test('writes a text anew that says something of its value', () => {
+  test('rewrites a text that mentions its value', () => {
     const told = (masked: (value: string) => string) => {
       const value = masked('it is hunter2');
       return `${value.length}: ${value}`;

@@ -65,7 +65,7 @@ describe('steps', () => {
   });
 });
 
-describe('inside of a step', () => {
+describe('inside a step', () => {
   test('items of a loop count as they end', () => {
     const watched = new Watched(graph([foreach('each', items(4), body([call('a')]), { concurrency: 2 })]));
     watched.does((run) => run.returns('a[1]'));
@@ -114,7 +114,7 @@ describe('a tool', () => {
   test('has its share of the step that calls it, with its message', () => {
     const watched = new Watched(graph(chain(call('a'), call('b')))).does((run) => run.returns('a'));
     watched.progress.ofTool(1, 4, 'a quarter', 'b');
-    watched.progress.ofTool(3, undefined, 'of nobody knows how much', 'b');
+    watched.progress.ofTool(3, undefined, 'of an unknown total', 'b');
     expect(watched.news.slice(1)).toEqual([
       [1, 2, 'Step 2/2: b'],
       [1.25, 2, 'a quarter'],
@@ -159,7 +159,7 @@ describe('a tool', () => {
   });
 });
 
-test('nothing is worked out where nobody wants to know', () => {
+test('computes nothing without a listener', () => {
   const of = new Proxy(graph([call('a')]), {
     get() {
       throw new Error('the graph was read');

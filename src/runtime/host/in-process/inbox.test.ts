@@ -78,7 +78,7 @@ describe('the inbox of a run in a journal', () => {
     },
   );
 
-  test('is tried again where it cannot be read, and then given up with a named error', async () => {
+  test('is read again after a failure, and then fails with a named error', async () => {
     const journal = new MemoryJournal();
     const reading = vi.spyOn(journal, 'inbox').mockRejectedValueOnce(new Error('busy'));
     await answered(journal);

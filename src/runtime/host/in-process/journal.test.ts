@@ -32,7 +32,7 @@ class SlowJournal extends MemoryJournal {
 }
 
 describe('a journal', () => {
-  test('has each step before anything of it is carried out or told, and forgets the run at its end', async () => {
+  test('has each step before it is executed or reported, and forgets the run at its end', async () => {
     const setup = new Setup();
     const journal = new MemoryJournal();
     const open = () => {
@@ -59,7 +59,7 @@ describe('a journal', () => {
     expect(journal.runs).toEqual([]);
   });
 
-  test('while a write is under way nothing of it is told, carried out or shown', async () => {
+  test('during a write nothing of it is reported, executed or shown', async () => {
     const setup = new Setup();
     const journal = new SlowJournal();
     const called = vi.fn<Tool>(() => ok(1));
@@ -77,7 +77,7 @@ describe('a journal', () => {
     expect((await running).result).toBe(1);
   });
 
-  test('takes all that comes while a write is under way in one entry', async () => {
+  test('takes all events during a write in one entry', async () => {
     const setup = new Setup();
     const journal = new SlowJournal();
     const entries: JournalEntry[] = [];
@@ -150,7 +150,7 @@ describe('a journal that fails', () => {
     },
   );
 
-  test('always: the run ends with a named error, and nothing of it is carried out', async () => {
+  test('always: the run ends with a named error, and nothing of it is executed', async () => {
     const called: string[] = [];
     const setup = new Setup();
     const journal = new FaultyJournal(() => 'before');

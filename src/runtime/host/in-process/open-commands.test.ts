@@ -9,7 +9,7 @@ const operation = fc.oneof(
   fc.record({ take: fc.nat(50) }),
 );
 
-test('the earliest wanted time is first, as in a list that is sorted anew each time', () => {
+test('the earliest wanted time is first, as in a list that is sorted each time', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 200 }), (operations) => {
       const wanted = new Map<string, number>();

@@ -196,7 +196,7 @@ describe('a run', () => {
     expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_GRAPH' } });
   });
 
-  test('a question has nobody to answer it: the step fails, or its fallback stands in', async () => {
+  test('a question has no user to answer it: the step fails, or uses its fallback', async () => {
     const outcome = await new Setup().run(graph([ask('sure')]), {});
     expect(outcome).toMatchObject({ status: 'failed', node: 'sure', failure: { code: 'E_NOBODY_TO_ASK' } });
     const handled = ask('sure', 'confirm', { onError: { value: lit('yes') } });
@@ -404,7 +404,7 @@ describe('cancellation', () => {
       attempted,
       ok || !('failure' in rest) ? undefined : rest.failure.outcomeUnknown,
     ]);
-    // Nobody knows what the first did; of the second nothing can have happened.
+    // The outcome of the first is unknown; the second had no effect.
     expect(told).toEqual([
       ['a', true, true],
       ['b', false, undefined],
@@ -507,7 +507,7 @@ describe('observers', () => {
   });
 
   test.each<[string, Partial<InProcessRun>]>([
-    ['nobody to tell', {}],
+    ['no listener', {}],
     [
       'a hook that throws as well',
       {

@@ -28,7 +28,7 @@ export function port(tools: Readonly<Record<string, Tool>>): CallPort {
   };
 }
 
-/** A run with tools by name, whose time stands still, and all it tells. */
+/** A run with tools by name, whose clock is fixed, and all it reports. */
 export class Setup {
   readonly clock = new FakeClock();
   readonly facts: Fact[] = [];

@@ -203,7 +203,7 @@ test('counts as a fallback only what keeps the run from failing', () => {
   );
 });
 
-test('tells of questions only where one may be put', () => {
+test('mentions questions only where one is possible', () => {
   const asking = '│ May ask a question before it is done: then answer with submit_result.';
   const pausing = graph([wait('nap', { durationMs: lit(5) })], { name: 'other' });
   const lines = linesOf(pausing, true);

@@ -4,7 +4,7 @@ import { remainsIn, warningsOf } from './results.js';
 const call = (step: string) => ({ step, tool: 'unmake', input: { id: step } });
 const unsure = (step: string) => ({ ...call(step), outcome_unknown: true }) as const;
 
-describe('what still stands', () => {
+describe('a side effect that remains', () => {
   test('is told apart from what may have been undone', () => {
     expect(warningsOf({ not_undone: [unsure('c'), call('b'), unsure('a')], not_undone_omitted: 2 })).toEqual([
       {
@@ -17,7 +17,7 @@ describe('what still stands', () => {
     ]);
   });
 
-  test('is said to stand by nobody who does not know', () => {
+  test('is not reported without evidence', () => {
     const [warning] = warningsOf({ not_undone: [unsure('a')] });
     expect(warning?.message).toBe(
       `May have been undone, check first: step 'a' (to undo it: unmake {"id":"a"}).`,
@@ -67,7 +67,7 @@ describe('a loop that failed', () => {
     ]);
   });
 
-  test('inside of another one comes after it', () => {
+  test('inside another one comes after it', () => {
     const inner = { index: 1, partial: { 0: 'a' } };
     expect(failed({ index: 0, partial: {}, details: { partial: {}, details: inner } })).toEqual([
       'In the loop, item 0 failed (the first is 0); 0 items had finished.',

@@ -30,7 +30,7 @@ test('the schema of an envelope takes a call that nothing says how to undo', () 
 });
 
 describe('what a workflow gives', () => {
-  test('an object stands for itself', () => {
+  test('an object is used as it is', () => {
     const { isWrapped, schema } = shapeOf(graph(chain(call('book'), done('out', step('book')))));
     expect(isWrapped).toBe(false);
     expect(schema.type).toBe('object');

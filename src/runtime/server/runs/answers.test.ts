@@ -121,7 +121,7 @@ describe('an error in place of an answer', () => {
     expect(error(given)).toMatchObject({ failure: { code: 'E_RESULT_SHAPE' } }),
   );
 
-  test('does not stand beside a result; a key of that name in a result is part of it', () => {
+  test('does not appear beside a result; a key of that name in a result is part of it', () => {
     expect(readAnswer(action('confirm'), { result: true, error: { message: 'a' } }, schemas)).toMatchObject({
       failure: { code: 'E_RESULT_SHAPE' },
     });

@@ -57,7 +57,7 @@ describe('a store with a journal', () => {
     const asked = store.get('run-1');
     const listed = store.store.list(ada);
     const refused = store.submit('run-1', { actionId: 'nowhere#1', result: true });
-    for (const told of [answering, asked, listed, refused]) expect(await hasSettled(told)).toBe(false);
+    for (const reply of [answering, asked, listed, refused]) expect(await hasSettled(reply)).toBe(false);
     journal.release();
     expect(await asked).toMatchObject({ status: 'running', running_steps: ['a'] });
     expect(await listed).toMatchObject([{ status: 'running', open_actions: [] }]);
@@ -154,7 +154,7 @@ describe('a store with a journal', () => {
     expect(envelope.error?.message).toContain('the disk is full');
   });
 
-  test('an answer that cannot be sent is no answer', async () => {
+  test('an answer that cannot be sent does not count', async () => {
     const journal = new MemoryJournal();
     const store = new Store(tools, {}, journal);
     await store.start(sure);

@@ -75,7 +75,7 @@ describe('a run that asks', () => {
     expect((await store.get('run-1')).actions.map(({ step_id }) => step_id)).toEqual(['right']);
   });
 
-  test('fails with what whoever was asked says instead', async () => {
+  test('fails with the reason of the process that holds the run', async () => {
     const store = new Store();
     await store.start(sure);
     const answer = await store.submit('run-1', { error: { code: 'E_NO_SUCH_USER', message: 'gone' } });
@@ -150,7 +150,7 @@ describe('which action', () => {
     expect(await started).toMatchObject({ status: 'running', actions: [] });
   });
 
-  test('one that was taken back is answered no more', async () => {
+  test('one that was withdrawn accepts no answer', async () => {
     const store = new Store({ 'tool-a': never });
     const of = graph([
       parallel('both', { left: body([ask('left')]), right: body([call('a', {}, { timeoutMs: 100 })]) }),
@@ -203,7 +203,7 @@ describe('an answer that comes again', () => {
     expect(refused).toMatchObject({
       failure: { code: 'AMBIGUOUS_ACTION', details: { open_actions: ['b#1'] } },
     });
-    // Another answer is no repetition, and one with its action is none of another action.
+    // Another answer does not count as a repetition, nor does the same answer to another action.
     expect(envelopeIn(await store.submit('run-1', { result: false }))).toMatchObject({
       action: { action_id: 'c#1' },
     });
@@ -302,7 +302,7 @@ describe('a run that waits for a time', () => {
 });
 
 describe('the request that waits for a run', () => {
-  test('is answered when its time is up; the run goes on', async () => {
+  test('is answered at its deadline; the run goes on', async () => {
     let finish: (value: ReturnType<typeof ok>) => void = () => {};
     const store = new Store({ 'tool-slow': () => new Promise((resolve) => (finish = resolve)) });
     const started = store.start(graph(chain(call('slow'), done('out', step('slow')))));
@@ -329,7 +329,7 @@ describe('the request that waits for a run', () => {
       {},
       { cancels: true, request: { signal: abort.signal } },
     );
-    abort.abort(new Error('the client gave up'));
+    abort.abort(new Error('the client disconnected'));
     expect(await started).toMatchObject({ status: 'cancelled' });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(store.clock.pending).toBe(0);
@@ -375,7 +375,7 @@ describe('whose run it is', () => {
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
   });
 
-  test('a run that nobody was authenticated for is reached by its id, and only without authentication', async () => {
+  test('a run without an authenticated owner is reached by its id, and only without authentication', async () => {
     const made = new Store();
     const [anonymous, local] = [{ kind: 'anonymous' }, { kind: 'local' }] as const;
     for (const owner of [anonymous, local]) {
@@ -429,7 +429,7 @@ describe('whose run it is', () => {
   });
 });
 
-describe('a run that nobody answers', () => {
+describe('a run without answers', () => {
   const DAY = 86_400_000;
 
   test('is cancelled after a day, with its report', async () => {
@@ -508,7 +508,7 @@ describe('limits', () => {
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
   });
 
-  test('open runs that nobody is authenticated for, by address and in total', async () => {
+  test('open runs without an authenticated owner, by address and in total', async () => {
     const store = new Store({}, { maxOpenRuns: 2, maxAnonymousRuns: 3 });
     const owner = { kind: 'anonymous' } as const;
     const start = async (remoteAddress?: string) => {

@@ -49,7 +49,7 @@ describe('a run that is cancelled and undone', () => {
     });
   });
 
-  test('names what still stands where a compensation failed, with the call that undoes it', async () => {
+  test('names the remaining side effects where a compensation failed, with the call that undoes it', async () => {
     const store = new Store({ ...tools, 'tool-undo': undoes('B') });
     await store.start(of);
     await cancel(store, true);
@@ -80,7 +80,7 @@ describe('a run that is cancelled and undone', () => {
     expect(Object.keys(error?.partial ?? {})).toEqual(['a', 'b', 'c']);
   });
 
-  test('finds what stands in items and other workflows, and leaves what is undone in part out of the results', async () => {
+  test('finds side effects in items and other workflows, and omits partly undone ones from the results', async () => {
     const task = graph([made('a')], { name: 'task' });
     const loop = foreach(
       'each',
@@ -240,7 +240,7 @@ describe('an undoing without an answer', () => {
     expect(error).not.toHaveProperty('unknown_outcomes');
   });
 
-  test('under way is told while it lasts', async () => {
+  test('in progress is reported while it lasts', async () => {
     const store = new Store({ ...tools, 'tool-undo': tool });
     await store.start(of);
     void cancel(store, true);
@@ -265,7 +265,7 @@ describe('a run that completes', () => {
       'by a fallback of what is around it',
       branch('tried', [[undefined, body([parallel('both', branches, rollback)])]], { onError }),
     ],
-  ])('tells what still stands: %s', async (_, node) => {
+  ])('names the remaining side effects: %s', async (_, node) => {
     const store = new Store({ ...tools, ...failing, 'tool-undo': undoes('C') });
     const envelope = await store.start(graph([node]));
     expect(envelope).toMatchObject({
@@ -288,7 +288,7 @@ describe('a run that completes', () => {
     expect(await store.start(graph([fine]))).not.toHaveProperty('remains');
   });
 
-  test('tells of calls that were given up on the way', async () => {
+  test('names the calls that were cancelled', async () => {
     const parts = { slow: body([call('slow')]), bad: body([call('bad')]) };
     const store = new Store({ 'tool-slow': never, ...failing });
     expect(await store.start(graph([parallel('both', parts, { onError })]))).toMatchObject({
@@ -307,7 +307,7 @@ describe('a run that completes', () => {
     expect(await cancel(store, false)).not.toHaveProperty('warnings');
   });
 
-  test('is no other than one that was cancelled: only once more in the same way is no news', async () => {
+  test('equals a cancelled one: only a repetition in the same way adds nothing', async () => {
     const store = new Store({ ...tools, 'tool-undo': undoes() });
     const of = graph(chain(made('a'), ask('sure')));
     await store.start(of);
@@ -321,7 +321,7 @@ describe('a run that completes', () => {
 });
 
 describe('a `parallel` that rolls back', () => {
-  test('tells what stands of its branches, and of nothing else', async () => {
+  test('names the side effects of its branches, and nothing else', async () => {
     const branches = { left: body([made('b')]), right: body([made('c')]), bad: body([call('bad')]) };
     const both = parallel('both', branches, { onPartialFailure: 'rollback' });
     const store = new Store({
@@ -387,7 +387,7 @@ describe('the partial results of a run that fails', () => {
 describe('calls without an answer', () => {
   const both = parallel('both', { slow: body([call('slow')]), bad: body([call('bad')]) });
 
-  test('that were given up because of a failure elsewhere are named', async () => {
+  test('that were cancelled because of a failure elsewhere are named', async () => {
     const store = new Store({ 'tool-slow': never, 'tool-bad': () => broken('no') });
     expect((await store.start(graph([both]))).error).toMatchObject({
       code: 'E_TOOL_ERROR',

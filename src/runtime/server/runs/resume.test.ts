@@ -116,7 +116,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       { at: 1_700, answer: { actionId: 'never#1', error: { message: 'do not know' } } },
     ],
   },
-  'several actions, a time, and a question that is taken back': {
+  'several actions, a time, and a question that is withdrawn': {
     of: graph(
       chain(
         parallel('both', {
@@ -132,7 +132,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       { at: 1_200, answer: { actionId: 'three#1', result: true } },
     ],
   },
-  'a run that is given up, and undone': {
+  'a run that is cancelled, and undone': {
     of: graph(
       chain(call('book', {}, { compensate: undo('tool-unbook') }), ask('sure'), done('out', step('book'))),
     ),
@@ -188,7 +188,7 @@ async function take(store: Store, { at, answer, cancel }: Step): Promise<void> {
 const shownOf = (answer: RunAnswer) =>
   answer.ok ? { warnings: answer.warnings } : { failure: answer.failure };
 
-/** All that callers are told of a run, and what becomes of answers that change nothing. */
+/** All responses to callers of a run, and to answers that change nothing. */
 async function told(store: Store, { steps }: Scenario) {
   const repeated = steps.flatMap(({ answer }): Submission[] => {
     if (answer === undefined) return [];

@@ -165,9 +165,9 @@ export const workflowToolTexts = {
       ? `step '${clip(step)}' (no tool is known to undo it)`
       : `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
   /** `more` of either kind are not named. */
-  notUndone: (standing: readonly string[], unsure: readonly string[], more: number) =>
+  notUndone: (remaining: readonly string[], unsure: readonly string[], more: number) =>
     [
-      ...(standing.length === 0 ? [] : [`Not undone, and still in effect: ${standing.join(', ')}.`]),
+      ...(remaining.length === 0 ? [] : [`Not undone, and still in effect: ${remaining.join(', ')}.`]),
       ...(unsure.length === 0 ? [] : [`May have been undone, check first: ${unsure.join(', ')}.`]),
       ...(more === 0 ? [] : [`And ${more} more.`]),
     ].join(' '),

@@ -28,7 +28,7 @@ export const never = (): Promise<never> => new Promise(() => {});
 
 type Overrides = Partial<Omit<Waiter, 'request'>> & { readonly request?: Partial<IdentifiedRequest> };
 
-/** A store whose time stands still, with tools by name. */
+/** A store with a fixed clock, with tools by name. */
 export class Store {
   readonly clock = new FakeClock();
   readonly log: string[] = [];
