@@ -262,7 +262,7 @@ describe('SW4034: times', () => {
 
   test.each(['tomorrow', '2026-01-31', '2026-02-30T12:00:00Z', ''])('%j is none', (text) => {
     expect(findings([until(at(3, literal(text)))])).toEqual([
-      `SW4034 3:20 step \`w\` waits until \`${text}\`, which is no time | write a time such as \`2026-01-31T12:00:00Z\`, or milliseconds since the epoch`,
+      `SW4034 3:20 step \`w\` waits until \`${text}\`, which is not a time | write a time such as \`2026-01-31T12:00:00Z\`, or milliseconds since the epoch`,
     ]);
   });
 

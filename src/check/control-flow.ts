@@ -85,7 +85,7 @@ function misplaced(planned: PlannedNode, option: string, found: PlannedNode, pla
   const container =
     visible.kind === 'visible' && visible.user === planned ? visible.source.node.id : undefined;
   const hint = option === 'after' && container !== undefined ? { hint: `wait for \`${container}\`` } : {};
-  return routeFault(planned, option, found.node.id, 'which stands in another list of steps', plan, hint);
+  return routeFault(planned, option, found.node.id, 'which is in another list of steps', plan, hint);
 }
 
 function routeFault(

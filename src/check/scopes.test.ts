@@ -110,7 +110,7 @@ describe('visibility', () => {
     const nested = parallel(4, 'p', { one: body([put(5, 'a')], ref('steps', 'a')) });
     const nodes = [loop(3, 'l', items, body([nested], ref('steps', 'a'))), uses(6, 'a')];
     expect(findings(nodes)).toEqual([
-      'SW4018 6:20 `a` cannot be read here: it stands in loop `l` | bound here 5:1 | let the loop hand it out, and read it from `l`',
+      'SW4018 6:20 `a` cannot be read here: it is in loop `l` | bound here 5:1 | let the loop hand it out, and read it from `l`',
     ]);
   });
 
@@ -125,8 +125,8 @@ describe('visibility', () => {
       parallel(6, 'p', { one: body([], ref('steps', 'd')), two: body([put(7, 'd')]) }),
     ];
     expect(findings(nodes)).toEqual([
-      'SW4018 5:20 `a` cannot be read here: it stands in arm `yes` of step `b` | bound here 4:1 | read it behind `b`',
-      'SW4018 6:1 `d` cannot be read here: it stands in arm `two` of step `p` | bound here 7:1 | read it behind `p`',
+      'SW4018 5:20 `a` cannot be read here: it is in arm `yes` of step `b` | bound here 4:1 | read it behind `b`',
+      'SW4018 6:1 `d` cannot be read here: it is in arm `two` of step `p` | bound here 7:1 | read it behind `p`',
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('visibility', () => {
 describe('routes', () => {
   const beside = (option: string, line: number, why: string, hint: string): string =>
     `SW4017 ${line}:1 \`${option}\` of step ${why} | ${hint}`;
-  const inList = 'name a step that stands in the same list of steps';
+  const inList = 'name a step of the same list of steps';
 
   test('SW3012: a step that takes over knows the failure, and no other does', () => {
     const stop = (id: string, line: number): Node => fails(line, at(line, ref('error', 'message')), { id });
@@ -185,9 +185,9 @@ describe('routes', () => {
       put(7, 'd', { after: ['b'] }),
     ];
     expect(findings(nodes)).toEqual([
-      beside('after', 5, '`b` names `a`, which stands in another list of steps', inList),
+      beside('after', 5, '`b` names `a`, which is in another list of steps', inList),
       'SW3005 6:1 step `c` waits for `bb`, which is not a step of this workflow | did you mean `b`?',
-      beside('after', 7, '`d` names `b`, which stands in another list of steps', 'wait for `p`'),
+      beside('after', 7, '`d` names `b`, which is in another list of steps', 'wait for `p`'),
     ]);
   });
 
@@ -212,7 +212,7 @@ describe('routes', () => {
     ];
     expect(findings(nodes)).toEqual([
       beside('fallbackNode', 3, '`a` names `a`, which is the step itself', inList),
-      beside('fallbackNode', 4, '`b` names `inner`, which stands in another list of steps', inList),
+      beside('fallbackNode', 4, '`b` names `inner`, which is in another list of steps', inList),
       beside(
         'compensateNode',
         7,
@@ -250,11 +250,11 @@ describe('routes', () => {
     const back = goesBack(5, 'back', 'a', { after: ['b'] });
     expect(findings([put(3, 'a'), put(4, 'b'), back])).toEqual([]);
     const message = (target: string): string =>
-      `SW4025 5:1 step \`back\` goes to \`${target}\`, which does not stand before it | a \`goto\` goes back; what comes later is reached by going on`;
+      `SW4025 5:1 step \`back\` goes to \`${target}\`, which is not before it | a \`goto\` goes back; what comes later is reached by going on`;
     expect(findings([{ ...back, after: [], target: 'a' }, put(6, 'a')])).toEqual([message('a')]);
     expect(findings([{ ...back, after: [], target: 'back' }])).toEqual([message('back')]);
     expect(findings([put(3, 'a'), parallel(4, 'p', { one: body([{ ...back, after: [] }]) })])).toEqual([
-      beside('target', 5, '`back` names `a`, which stands in another list of steps', inList),
+      beside('target', 5, '`back` names `a`, which is in another list of steps', inList),
     ]);
   });
 });

@@ -105,7 +105,7 @@ describe('planCodegen with a configuration', () => {
       expect.stringMatching(
         /^stepwright\.config\.json:4:35 SW9002 .*`\/registries\/0\/out`: .*leave the project/,
       ),
-      expect.stringMatching(/^stepwright\.config\.json:2:3 SW9002 .*`\/registrys` is no setting/),
+      expect.stringMatching(/^stepwright\.config\.json:2:3 SW9002 .*`\/registrys` is not a setting/),
     ]);
   });
 

@@ -299,7 +299,7 @@ function issueFaults(
     return issue.keys.map((key) => {
       const pointer = jsonPointer([...issue.path, key]);
       const suggestion = nearestName(key, settingsAt(issue.path));
-      return fault(`\`${pointer}\` is no setting`, document.keyPlaceOf(pointer), suggestion);
+      return fault(`\`${pointer}\` is not a setting`, document.keyPlaceOf(pointer), suggestion);
     });
   }
   const pointer = jsonPointer(issue.path);

@@ -35,7 +35,7 @@ describe('outputState', () => {
     expect(await outputState(root, output)).toBe(state);
   });
 
-  test('is missing where there is no file, and where there is no folder', async () => {
+  test('is missing where there is no file, and where there is not a folder', async () => {
     expect(await outputState(root, output)).toBe('missing');
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
     expect(await outputState(root, output)).toBe('missing');
@@ -61,7 +61,7 @@ describe('writeOutput', () => {
   test('names the part of the path that is a file', async () => {
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
     expect((await writeOutput(root, output))?.message).toBe(
-      '`generated/registry.ts` cannot be written: `generated` is no folder',
+      '`generated/registry.ts` cannot be written: `generated` is not a folder',
     );
   });
 

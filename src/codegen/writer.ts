@@ -76,7 +76,7 @@ function reasonOf(error: unknown, root: string): string {
   switch (code) {
     case 'EEXIST':
     case 'ENOTDIR':
-      return `${where} is no folder`;
+      return `${where} is not a folder`;
     case 'EISDIR':
       return 'it is a folder';
     case 'EACCES':

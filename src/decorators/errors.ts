@@ -48,7 +48,7 @@ export const decorationErrors = {
     `class ${className} has fields with @Step, which mean nothing under @Prompt: they belong under @Workflow`,
   inheritedFields: (decorator: 'Workflow' | 'Prompt', className: string, base: string) => {
     const kind = decorator.toLowerCase();
-    return `${kind} ${className} extends ${base}, whose arguments and steps are not inherited: a ${kind} class stands alone`;
+    return `${kind} ${className} extends ${base}, whose arguments and steps are not inherited: a ${kind} class extends nothing`;
   },
   noMetadata: (decorator: DecoratorName) =>
     `@${decorator} was given no decorator metadata: compile with TypeScript 5.2 or later, and load \`stepwright\` before the class`,
@@ -59,9 +59,9 @@ export const decorationErrors = {
   promptPart: (what: string) =>
     `prompt\`…\` takes text, numbers, booleans and classes with a decorator, not ${what}`,
   notAHandle: (className: string) =>
-    `class ${className} stands for no tool, resource or workflow: it has none of the decorators @Tool, @Resource and @Workflow`,
-  promptName: (name: string, rule: string) => `\`${name}\` is no name for a prompt: names match ${rule}`,
+    `class ${className} is not a tool, resource or workflow: it has none of the decorators @Tool, @Resource and @Workflow`,
+  promptName: (name: string, rule: string) => `\`${name}\` is not a valid prompt name: names match ${rule}`,
   promptArgumentName: (name: string) =>
-    `\`${name}\` is no name for an argument: that is an identifier, with \`.\` and \`-\` inside`,
+    `\`${name}\` is not a valid argument name: use an identifier, with \`.\` and \`-\` inside`,
   promptArgumentTwice: (name: string) => `the prompt has an argument \`${name}\` already`,
 } as const;

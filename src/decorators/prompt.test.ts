@@ -59,7 +59,7 @@ describe('simplePrompt', () => {
 
   test.each(['', 'Code Review', '__proto__', 'a'.repeat(129)])('refuses the name %j', (name) => {
     expect(() => simplePrompt(name, handler)).toThrow(
-      new TypeError(`\`${name}\` is no name for a prompt: names match ^[A-Za-z0-9_.-]{1,128}$`),
+      new TypeError(`\`${name}\` is not a valid prompt name: names match ^[A-Za-z0-9_.-]{1,128}$`),
     );
   });
 
@@ -74,7 +74,7 @@ describe('simplePrompt', () => {
   test.each(['', '1st', 'a b', '__proto__'])('refuses the argument name %j', (name) => {
     expect(() => simplePrompt('a', handler).withArgument(name, 'x')).toThrow(
       new TypeError(
-        `\`${name}\` is no name for an argument: that is an identifier, with \`.\` and \`-\` inside`,
+        `\`${name}\` is not a valid argument name: use an identifier, with \`.\` and \`-\` inside`,
       ),
     );
   });
@@ -219,7 +219,7 @@ describe('prompt', () => {
   ])('refuses the class %s', (name, cls) => {
     expect(() => promptOf(cls)).toThrow(
       new TypeError(
-        `class ${name} stands for no tool, resource or workflow: it has none of the decorators @Tool, @Resource and @Workflow`,
+        `class ${name} is not a tool, resource or workflow: it has none of the decorators @Tool, @Resource and @Workflow`,
       ),
     );
   });

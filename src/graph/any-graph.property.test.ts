@@ -26,7 +26,7 @@ describe('any graph', () => {
     );
   });
 
-  test('is checked without a fault of ours, and the same again', () => {
+  test('is checked without an internal fault, and the same again', () => {
     fc.assert(
       fc.property(anyGraph, anyGraph, (graph, other) => {
         const found = checkGraph(graph, beside(graph, other));

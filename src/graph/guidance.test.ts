@@ -7,7 +7,7 @@ import type { Span } from './span.js';
 const at: Span = [1, 1, 1, 2];
 const literal = (value: string): Expr => ({ kind: 'literal', value });
 
-/** The parts of a text in which every name stands for itself, as they are read. */
+/** The parts of a text in which every name is its own value, as they are read. */
 function partsOf(text: string): readonly string[] {
   const { parts } = guidanceText(text, at, ({ root }) => (root === undefined ? undefined : literal(root)));
   return parts.map(shown);
@@ -89,7 +89,7 @@ describe('parsePath', () => {
     expect(parsePath(text)).toEqual(path);
   });
 
-  test.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a[0]'])('%j is no path', (text) => {
+  test.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a[0]'])('%j is not a path', (text) => {
     expect(parsePath(text)).toBeUndefined();
   });
 });

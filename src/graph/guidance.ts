@@ -3,15 +3,15 @@ import type { Span } from './span.js';
 
 /** A placeholder of a text: `{page.lines.0}`. */
 export interface Placeholder {
-  /** What stands between the braces, without the blanks around it. */
+  /** The text between the braces, without the blanks around it. */
   readonly written: string;
   /** The name it begins with, an identifier that may have dashes; missing where the placeholder is malformed. */
   readonly root?: string;
-  /** Where it stands. */
+  /** Its location. */
   readonly at: Span;
 }
 
-/** A doubled brace, or a placeholder with what stands in it. */
+/** A doubled brace, or a placeholder with its content. */
 const PIECES = /\{\{|\}\}|\{([^{}]*)\}/g;
 /** A binding, or an argument whose callers know it by a name with dashes. */
 const ROOT = /^[\p{ID_Start}_$][\p{ID_Continue}$-]*$/u;
@@ -27,13 +27,13 @@ export function parsePath(path: string): readonly (string | number)[] | undefine
 }
 
 /**
- * Turns guidance into text with values in it: `{name}` and `{name.field}` stand for values, doubled braces for braces,
+ * Turns guidance into text with values in it: `{name}` and `{name.field}` become values, doubled braces for braces,
  * and a brace on its own for itself. Beyond the name everything is optional, since a display never fails for what is
  * not there.
  *
- * @param find gives what the name a placeholder begins with stands for. A placeholder without a value is left out: whoever
- *   gives none has reported it.
- * @param placeOf where a part of the text stands, by its offsets. Default: where the whole of it does.
+ * @param find returns the value of the name that a placeholder begins with. A placeholder without a value is left out: `find`
+ *   has reported it.
+ * @param placeOf the location of a part of the text, by its offsets. Default: that of the whole text.
  */
 export function guidanceText(
   text: string,

@@ -2,7 +2,7 @@ import type { Retry } from './kinds/node.js';
 
 /** Limits of every run: the check tells what is sure to pass them, and the engine holds to them. */
 
-/** How many workflows may stand inside each other, the one a run is started on included. */
+/** How deep workflows may be nested, with the one that the run was started on. */
 export const MAX_WORKFLOW_DEPTH = 5;
 
 /** More started nodes than this are no work but a loop without end. */

@@ -73,5 +73,5 @@ export function failureCodeFault(code: string): string | undefined {
   return prefix === undefined ? undefined : `reserved: codes with \`${prefix}\` are the product's own`;
 }
 
-/** What an expression may read of the failure that something stands in for. */
+/** What an expression may read of the failure that a fallback replaces. */
 export const ERROR_FIELDS: readonly string[] = ['code', 'message', 'attempts', 'node'];

@@ -30,7 +30,7 @@ describe('bundle', () => {
     expect(bundle(alone, known())).toBe(alone);
   });
 
-  test('brings along all workflows, sorted by name and without tasks', () => {
+  test('includes all workflows, sorted by name and without tasks', () => {
     const zoo = graph('zoo', runs('ant'));
     const ant = graph('ant', [], { tasks: [zoo] });
     const bee = graph('bee', runs('zoo', 'ant'));

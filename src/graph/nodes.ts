@@ -29,7 +29,7 @@ function propertyOf(node: Node, key: string): unknown {
 
 /**
  * The expressions a node needs values for before it acts, in declaration order; those of nested scopes are not among
- * them. Its condition, its guidance and what follows a failure stand apart: see `sideExpressions`.
+ * them. Its condition, its guidance and what follows a failure are separate: see `sideExpressions`.
  */
 export function valueExpressions(node: Node): Expr[] {
   const found: Expr[] = [];
@@ -43,12 +43,12 @@ export function valueExpressions(node: Node): Expr[] {
   return found;
 }
 
-/** The condition and the guidance of a node, and the value that stands in for its failure. What they name only orders. */
+/** The condition and the guidance of a node, and the value that replaces its failure. What they name only orders. */
 export function sideExpressions(node: Node): Expr[] {
   return present(node.when, node.guidance, fallbackValue(node));
 }
 
-/** What stands in for the value of a node that failed; the only expression that may name the `error`. */
+/** The replacement for the value of a failed node; the only expression that may name the `error`. */
 export function fallbackValue({ onError }: Node): Expr | undefined {
   return onError !== undefined && 'value' in onError ? onError.value : undefined;
 }
@@ -76,7 +76,7 @@ export interface Body {
   readonly scope: Scope;
 }
 
-/** The bodies of a node in declaration order; none for a node that is no container. */
+/** The bodies of a node in declaration order; none for a node that is not a container. */
 export function bodiesOf(node: Node): Body[] {
   const bodies: Body[] = [];
   for (const [key, how] of bodyKeys[node.kind]) {
@@ -106,7 +106,7 @@ export function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
   return { ...node, ...changed };
 }
 
-/** All nodes of a graph or scope, a container before what stands in it. Other workflows are not looked into. */
+/** All nodes of a graph or scope, a container before its content. Other workflows are not looked into. */
 export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] {
   const found: Node[] = [];
   const collect = (node: Node): void => {
@@ -122,11 +122,11 @@ function present(...parts: readonly (Expr | undefined)[]): Expr[] {
 }
 
 /**
- * A graph with everything it needs to run: each workflow that its `workflow` nodes name, directly or not, stands among
+ * A graph with everything it needs to run: each workflow that its `workflow` nodes name, directly or not, is among
  * its `tasks`, sorted by name and without tasks of its own. A workflow that runs itself is among them as well. What
  * `lookup` does not know is taken from the tasks the graph has already. A graph that runs no other comes back as it is.
  *
- * The same workflows give an equal graph. It goes through all of them: whoever needs it often keeps the result.
+ * The same workflows give an equal graph. It visits all of them: keep the result where it is needed often.
  * @throws Error naming every workflow that is missing; the check has reported them (`SW4026`).
  */
 export function bundle(graph: Graph, lookup: (name: string) => Graph | undefined): Graph {

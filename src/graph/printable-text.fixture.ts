@@ -21,7 +21,7 @@ const FORBIDDEN: readonly (readonly [number, number])[] = [
   [0xe0000, 0xe00ff],
 ];
 
-/** The forbidden code points of a text, as `U+202E`. @param lines `true` where LF, CRLF and tabs may stand. */
+/** The forbidden code points of a text, as `U+202E`. @param lines `true` where LF, CRLF and tabs are allowed. */
 export function forbiddenIn(text: string, lines = false): string[] {
   const checked = lines ? text.replaceAll(/\r\n|[\n\t]/g, '') : text;
   const codes = Array.from(checked, (char) => char.codePointAt(0) ?? 0);
@@ -29,7 +29,7 @@ export function forbiddenIn(text: string, lines = false): string[] {
   return codes.filter(isForbidden).map((code) => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`);
 }
 
-/** Parts of hostile texts: what hides, reorders, erases or poses as text of ours. */
+/** Parts of hostile texts: what hides, reorders, erases or poses as generated text. */
 const pieces = fc.oneof(
   fc.constantFrom('a', 'Z', '9', ' ', 'é', '日', 'م', '👩', '"', "'", '`', '\\', '{', '}', '<', '#', '…'),
   fc.constantFrom('\n', '\r', '\r\n', '\t', '\v', '\u0085', '\u2028', '\u2029', '\u0000', '\u0008', '\u007f'),

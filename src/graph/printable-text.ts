@@ -50,7 +50,7 @@ function escapedUnits(char: string): string {
 
 const ESCAPE = /^\\u[0-9a-f]{4}/;
 
-/** A text of at most `limit` UTF-16 code units: where it is longer, its end is cut off and `…` stands for it. */
+/** A text of at most `limit` UTF-16 code units: where it is longer, its end is cut off and replaced by `…`. */
 export function clipText(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1).trimEnd()}…`;
 }

@@ -123,11 +123,11 @@ export function markRepeatable(main: MutableWorkflow, tasks: ReadonlyMap<string,
     const { node, mayStartOver } = caller;
     const called = node.kind === 'workflow' ? tasks.get(node.workflow) : undefined;
     const isRepeatable = caller.isRepeatable || isRepeated(caller);
-    for (const inside of called?.nodes ?? []) {
-      if ((inside.isRepeatable || !isRepeatable) && (inside.mayStartOver || !mayStartOver)) continue;
-      inside.isRepeatable ||= isRepeatable;
-      inside.mayStartOver ||= mayStartOver;
-      if (inside.node.kind === 'workflow') open.push(inside);
+    for (const inner of called?.nodes ?? []) {
+      if ((inner.isRepeatable || !isRepeatable) && (inner.mayStartOver || !mayStartOver)) continue;
+      inner.isRepeatable ||= isRepeatable;
+      inner.mayStartOver ||= mayStartOver;
+      if (inner.node.kind === 'workflow') open.push(inner);
     }
   }
 }

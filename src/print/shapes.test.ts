@@ -70,11 +70,11 @@ describe('an attempt', () => {
   test.each([
     ['nothing takes over', [call('a'), call('b')]],
     ['a value does', [call('a', { onError: { value: lit(1) } })]],
-    ['what takes over stands in the order as well', [risky, call('b', { after: ['a'] })]],
+    ['what takes over is part of the order as well', [risky, call('b', { after: ['a'] })]],
     ['something follows the step that is tried', [risky, call('b'), call('c', { after: ['a'] })]],
     ['something follows both', [risky, call('b'), call('c', { after: ['a', 'b'] })]],
     ['something begins at once', [risky, call('b'), call('c')]],
-    ['something stands between', [risky, call('c', { after: ['a'] }), call('b')]],
+    ['another step is between', [risky, call('c', { after: ['a'] }), call('b')]],
     ['two steps may fail', [call('c', { onError: { fallbackNode: 'b' } }), risky, call('b')]],
     ['a branch leads to it as well', [branch('c', [[lit(true), 'b']]), risky, call('b')]],
     ['it takes over from what is not there', [risky, call('d')]],

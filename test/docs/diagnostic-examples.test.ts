@@ -91,12 +91,12 @@ test.each([
   diagnostic('SW9001', undefined, { file: 'generated/registry.ts' }),
   diagnostic('SW9002', undefined, {
     file: 'stepwright.config.json',
-    problem: '`/registries/0/includes` is no setting',
+    problem: '`/registries/0/includes` is not a setting',
     suggestion: 'include',
   }),
   diagnostic('SW9003', undefined, { patterns: '`src/**/*.tool.ts`' }),
   diagnostic('SW9004', undefined, { file: 'src/main.ts' }),
-  diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: '`generated` is no folder' }),
+  diagnostic('SW9005', undefined, { file: 'generated/registry.ts', reason: '`generated` is not a folder' }),
   diagnostic('SW9006', undefined, { file: 'generated/registry.ts', count: 3 }),
   diagnostic('SW9013', undefined, { code: 'SW3010' }),
   diagnostic('SW9014', undefined, {

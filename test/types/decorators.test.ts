@@ -288,7 +288,7 @@ describe.each(kinds)('misuse of %s decorators', (decorators) => {
     ],
     [
       `${prompt} class A {} ${prompt} class B extends A {}`,
-      'prompt B extends A, whose arguments and steps are not inherited: a prompt class stands alone',
+      'prompt B extends A, whose arguments and steps are not inherited: a prompt class extends nothing',
     ],
     [
       `${prompt} ${workflow} class T {}`,
@@ -312,11 +312,11 @@ describe.each(kinds)('misuse of %s decorators', (decorators) => {
     ],
     [
       `${workflow} class A {} ${workflow} class B extends A {}`,
-      'workflow B extends A, whose arguments and steps are not inherited: a workflow class stands alone',
+      'workflow B extends A, whose arguments and steps are not inherited: a workflow class extends nothing',
     ],
     [
       `class A { @Step() a = 1; } class B extends A {} ${workflow} class C extends B {}`,
-      'workflow C extends A, whose arguments and steps are not inherited: a workflow class stands alone',
+      'workflow C extends A, whose arguments and steps are not inherited: a workflow class extends nothing',
     ],
   ])('%s', (body, message) => {
     expect(() => define(body, decorators)).toThrow(new TypeError(message));

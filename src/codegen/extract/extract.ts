@@ -120,7 +120,7 @@ function checkShape(
     report(diagnostic('SW1016', abstract, { decorator, what: 'an abstract class' }, { hint }));
   }
   if (typeParameters !== undefined) {
-    const hint = 'write the types themselves: nobody gives the class its type arguments';
+    const hint = 'write the types themselves: the class gets no type arguments';
     const params = { decorator, what: 'a class with type parameters' };
     report(diagnostic('SW1016', typeParameters, params, { hint }));
   }

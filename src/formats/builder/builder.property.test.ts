@@ -235,9 +235,9 @@ function changed(
 
 const faults: Readonly<Record<string, Fault>> = {
   'an unknown binding': {
-    put: (steps, at) => changed(steps, at, (built) => built.arg('w', fromStep('nobody', 'a'))),
+    put: (steps, at) => changed(steps, at, (built) => built.arg('w', fromStep('missing', 'a'))),
     says: (error, at) =>
-      error instanceof UnknownBindingError && error.step === `s${at}` && error.binding === 'nobody',
+      error instanceof UnknownBindingError && error.step === `s${at}` && error.binding === 'missing',
   },
   'a binding of a later step': {
     put: (steps, at, later) => changed(steps, at, (built) => built.arg('w', fromStep(`s${later}`))),

@@ -35,14 +35,14 @@ describe('an argument', () => {
 
   test.each<[string, object]>([
     [
-      "'schema' at '/pattern' is no regular expression: /(/u: Unterminated group",
+      "'schema' at '/pattern' is not a regular expression: /(/u: Unterminated group",
       { schema: { pattern: '(' } },
     ],
     [
-      "'schema' at '/properties/a/pattern' is no regular expression: /[/u: Unterminated character class",
+      "'schema' at '/properties/a/pattern' is not a regular expression: /[/u: Unterminated character class",
       { schema: { properties: { a: { pattern: '[' } } } },
     ],
-    ["'schema' is no object", { schema: [] }],
+    ["'schema' is not an object", { schema: [] }],
     ["'schema' is not JSON: it holds a function", { schema: { type: () => 'text' } }],
     [
       "'default' does not fit the schema: it must be <= 3",
@@ -91,10 +91,16 @@ describe('a value of a wrong type', () => {
       "Invalid argument mapping in step '1': 'a' is given an object.",
       () => start.step(any().arg('a', junk({ kind: 'step' }))),
     ],
-    ['Invalid option of the workflow: Step 1 is no step. Make it with step(…)', () => start.step(junk({}))],
-    ['Invalid option of the workflow: Step 1 is no step. Make it with step(…)', () => start.step(junk(null))],
     [
-      'Invalid option of the workflow: Step 1 is no step. Make it with step(…)',
+      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
+      () => start.step(junk({})),
+    ],
+    [
+      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
+      () => start.step(junk(null)),
+    ],
+    [
+      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
       () => start.step(junk({ definition: {} })),
     ],
     [

@@ -386,7 +386,7 @@ describe('a transform', () => {
     Reflect.set(cyclic, 'of', cyclic);
     const named = Array.prototype.map as unknown as (value: Json) => Json;
     expect(transformed('a..b')[0]).toContain("'a..b' is not a field path");
-    expect(transformed({ kind: 'none' } as never)[0]).toContain('The transform is no expression: /');
+    expect(transformed({ kind: 'none' } as never)[0]).toContain('The transform is not an expression: /');
     expect(transformed(cyclic as never)[0]).toContain('nested deeper than 100 levels');
     expect(
       transformed(
@@ -456,7 +456,7 @@ describe('a workflow', () => {
 
   test('throws all its errors, in the order of the calls', () => {
     const bad = start
-      .step(any().arg('x', fromStep('nonexistent', 'value')).arg('y', promptArg('nobody')))
+      .step(any().arg('x', fromStep('nonexistent', 'value')).arg('y', promptArg('missing')))
       .step(any().bind('task'))
       .step(any().guidance('{zzz}'));
     const error = thrown(() => bad.build());
@@ -472,7 +472,7 @@ describe('a workflow', () => {
       [
         "Workflow 'w' has 4 problems:",
         "  SW3001: Step 'any' references unknown binding 'nonexistent'. There are no bindings to read",
-        "  SW3002: Invalid argument mapping in step 'any': References undefined prompt argument 'nobody'. Available arguments: task, date",
+        "  SW3002: Invalid argument mapping in step 'any': References undefined prompt argument 'missing'. Available arguments: task, date",
         "  SW1008: Workflow 'w' uses the name 'task' for an argument and a step. Rename one of them",
         "  SW3006: Step 'any-2' references unknown binding 'zzz'. Available bindings: task. Write the braces twice for literal text",
       ].join('\n'),

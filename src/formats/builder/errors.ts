@@ -244,14 +244,14 @@ export const reasons = {
   constant: (why: string) => `The constant is not JSON: ${why}`,
   transformTwice: () => 'The output is transformed twice. One transform can do the work of both',
   transformRef: (root: string) => `The transform reads '${root}'. It may read output() and arguments alone`,
-  transformShape: (why: string) => `The transform is no expression: ${why}`,
+  transformShape: (why: string) => `The transform is not an expression: ${why}`,
   functionName: () => 'The function of the transform has no name. Pass an exported top-level function',
   functionSource: (name: string) =>
     `The source of the function '${name}' cannot be read. Pass an exported top-level function`,
   schema: (pointer: string, problem: string) =>
     `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
   default: (problem: string) => `'default' does not fit the schema: ${problem}`,
-  noStep: (number: number) => `Step ${number} is no step. Make it with step(…)`,
+  noStep: (number: number) => `Step ${number} is not a step. Make it with step(…)`,
   noSource: (name: string, given: string) =>
     `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), fromResource(…), linkTo(…) or computed(…)`,
   noVariable: (resource: string, variable: string) =>

@@ -155,7 +155,7 @@ function schemaReasons(schema: JsonSchema): string[] {
   // Programs may pass any value, even one with cycles.
   const plain = constantExpr(schema);
   if ('fault' in plain) return [reasons.schema('', `is not JSON: ${plain.fault}`)];
-  if (plain.value.kind !== 'dict') return [reasons.schema('', 'is no object')];
+  if (plain.value.kind !== 'dict') return [reasons.schema('', 'is not an object')];
   return schemas.faults(schema).map(({ pointer, problem }) => reasons.schema(pointer, problem));
 }
 

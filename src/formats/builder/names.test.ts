@@ -142,29 +142,29 @@ describe('types', () => {
     const wrong = (): unknown => [
       promptArg(plain),
       fromStep(plain, plain),
-      // @ts-expect-error Assert a binding is no argument
+      // @ts-expect-error Assert a binding is not an argument
       promptArg(binding('b')),
-      // @ts-expect-error Assert an argument is no binding
+      // @ts-expect-error Assert an argument is not a binding
       fromStep(arg('a')),
-      // @ts-expect-error Assert a binding is no field
+      // @ts-expect-error Assert a binding is not a field
       fromStep('b', binding('b')),
-      // @ts-expect-error Assert a step's name is no binding
+      // @ts-expect-error Assert a step's name is not a binding
       step(ListPages).bind(stepName('a')),
-      // @ts-expect-error Assert a binding is no argument
+      // @ts-expect-error Assert a binding is not an argument
       step(AddTask).arg(binding('task'), promptArg('task')),
-      // @ts-expect-error Assert a resource is no tool
+      // @ts-expect-error Assert a resource is not a tool
       step(resourceHandle('res://a')),
       // @ts-expect-error Assert text names no tool
       step('greet'),
-      // @ts-expect-error Assert a resource class is no tool
+      // @ts-expect-error Assert a resource class is not a tool
       step(Guide),
-      // @ts-expect-error Assert a tool is no resource
+      // @ts-expect-error Assert a tool is not a resource
       fromResource(toolHandle('greet')),
-      // @ts-expect-error Assert a tool class is no resource
+      // @ts-expect-error Assert a tool class is not a resource
       sequential('w', 'd').instruction(ListPages),
       // @ts-expect-error Assert text names no resource
       fromResource('res://a'),
-      // @ts-expect-error Assert a look-alike is no handle
+      // @ts-expect-error Assert a look-alike is not a handle
       fromResource({ kind: 'resource', uri: uri('res://a') }),
     ];
     expect(wrong).toBeTypeOf('function');
@@ -178,7 +178,7 @@ describe('types', () => {
       step(AddTask).arg('tsk', promptArg('task')),
       // @ts-expect-error Assert the tool takes no argument at all
       step(ListPages).arg('task', promptArg('task')),
-      // @ts-expect-error Assert a value is no source
+      // @ts-expect-error Assert a value is not a source
       step(AddTask).arg('task', 'task'),
       // @ts-expect-error Assert a constant is JSON
       constant(() => 1),

@@ -109,7 +109,7 @@ describe('a pattern', () => {
   test.each(['(', '[', 'a**', '(?i)a', '\\-', '\\A', '[[:alpha:]]', 'a++'])(
     'is refused where ECMAScript has no such: %s',
     (source) => {
-      expect(why(source)).toMatch(/^is no regular expression: /);
+      expect(why(source)).toMatch(/^is not a regular expression: /);
     },
   );
 });

@@ -22,7 +22,7 @@ export function readPattern(source: string): ReadPattern {
   try {
     new RegExp(source, 'u');
   } catch (error) {
-    return { ok: false, why: `is no regular expression: ${reasonOf(error)}` };
+    return { ok: false, why: `is not a regular expression: ${reasonOf(error)}` };
   }
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(toRe2(source)));

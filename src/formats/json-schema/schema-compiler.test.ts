@@ -38,7 +38,7 @@ describe('a schema', () => {
       '/properties/other/type',
     ]);
     const [first] = faults({ pattern: '(' });
-    expect(first?.problem).toContain('is no regular expression: /(/u: Unterminated group');
+    expect(first?.problem).toContain('is not a regular expression: /(/u: Unterminated group');
   });
 
   test('that refers to another document cannot be used', () => {

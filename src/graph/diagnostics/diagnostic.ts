@@ -78,7 +78,7 @@ export type SeverityOverride = Severity | 'off';
 
 /**
  * Diagnostics with the severities an author asked for, by code. Warnings may be turned off or made errors; an error
- * stays one, since what comes after it would not be certain. An override that cannot be carried out is a diagnostic of
+ * stays one, since what comes after it would not be certain. An override that cannot be applied is a diagnostic of
  * its own, without a place, before the others: `SW9010` for a code that does not exist, `SW9011` for an error.
  */
 export function applySeverity(

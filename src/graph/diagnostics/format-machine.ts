@@ -31,7 +31,7 @@ function placeOf({ file, span, pointer }: Place): object {
 
 /**
  * Prints diagnostics as workflow commands of GitHub Actions, which show them beside the lines of a change: one
- * command each, sorted by place, all of them. Hints and related places stand below the message. Empty for none.
+ * command each, sorted by place, all of them. Hints and related places follow the message. Empty for none.
  */
 export function formatGithub(diagnostics: readonly Diagnostic[]): string {
   return sortDiagnostics(diagnostics)

@@ -24,7 +24,7 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-/** Marks that stand on the character before them, and joiners. */
+/** Marks that combine with the character before them, and joiners. */
 const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\u200c\u200d]$/u;
 
 /** Source text as it is printed: tabs as spaces, nothing that a terminal would act on, or that hides or reorders text. */

@@ -18,7 +18,7 @@ export class Allocations {
   #firstSize = 0;
   #sizes: Map<object, number> | undefined;
   #hasAbsent = false;
-  /** Something was put in that counts as often as it stands there. */
+  /** Something was put in that counts once for each occurrence. */
   #hasParts = false;
 
   constructor(budget: Budget) {
@@ -38,7 +38,7 @@ export class Allocations {
   }
 
   /**
-   * The value as JSON: absent items null, absent properties gone. What stands in it more than once is charged for each
+   * The value as JSON: absent items null, absent properties gone. What occurs in it more than once is charged for each
    * time but the first. @throws ExpressionError `E_BUDGET`, `E_DEPTH`
    */
   finish(value: Value, at?: Span): Value {
@@ -86,7 +86,7 @@ export class Allocations {
     visit(value as Json);
   }
 
-  /** Only what was made here can hold absent values. A part that stands in two places stays one part. */
+  /** Only what was made here can hold absent values. A part that occurs twice stays one part. */
   #withoutAbsent(value: Value, done: Map<object, Json>): Json {
     if (!isComposite(value) || !this.#isMade(value)) return value ?? null;
     const known = done.get(value);
@@ -103,7 +103,7 @@ export class Allocations {
   }
 }
 
-/** Whether it takes up room again wherever it stands a second time. */
+/** Whether each further occurrence takes up space again. */
 function isRepeatable(part: Value): boolean {
   return isComposite(part) || (typeof part === 'string' && part.length > LONG_TEXT);
 }

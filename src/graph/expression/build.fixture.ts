@@ -43,7 +43,7 @@ export function local(...path: (string | number)[]): RefExpr {
   return ref('local', ...path);
 }
 
-/** A method of what stands before the dot; `method('trim.js', of)`. */
+/** A method of the value before the dot; `method('trim.js', of)`. */
 export function method(fn: string, of: Expr, ...args: Expr[]): CallExpr {
   return { kind: 'call', fn, args: [of, ...args] };
 }

@@ -13,9 +13,9 @@ const messages = {
     `\`${p.op}\` cannot compare ${p.left} with ${p.right}`,
   /** A condition that takes booleans only met something else. */
   E_NOT_A_BOOLEAN: (p: { found: string }) => `a condition must be true or false, not ${p.found}`,
-  /** A value that is poured into a list is no list. */
+  /** A value that is spread into a list is not a list. */
   E_NOT_A_LIST: (p: { found: string }) => `only a list can be spread into a list, not ${p.found}`,
-  /** A calculation met something that is no number. */
+  /** A calculation met a value that is not a number. */
   E_OPERAND_TYPES: (p: { op: string; found: string }) => `\`${p.op}\` cannot calculate with ${p.found}`,
   /** A calculation has no result in numbers: a division by zero, or too large a power. */
   E_NUMBER: (p: { op: string; value: number }) =>
@@ -42,7 +42,7 @@ export type ExpressionErrorCode = keyof typeof messages;
 /** Thrown when an expression has no value. `message` is one sentence for people. */
 export class ExpressionError extends Error {
   readonly code: ExpressionErrorCode;
-  /** Where the failing part stands in the file of its node, when the front end said so. */
+  /** The location of the failing part in the file of its node, when the front end said so. */
   readonly at?: Span;
 
   constructor(code: ExpressionErrorCode, message: string, at?: Span) {

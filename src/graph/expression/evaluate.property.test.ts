@@ -236,7 +236,7 @@ function isChain({ expr }: Pair): boolean {
   return ['get', 'ref', 'slice', 'each'].includes(expr.kind) || (expr.kind === 'call' && isMethodCall(expr));
 }
 
-/** What stands before the dot of a method. */
+/** The value before the dot of a method. */
 function chained(of: Pair, isOptional: boolean): string {
   return `${isChain(of) ? of.js : `(${of.js})`}${isOptional ? '?' : ''}`;
 }
@@ -274,7 +274,7 @@ function javascript(js: string, data: object, prelude = ''): Value {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-/** The names that stand free in generated trees. */
+/** The free names of generated trees. */
 function closed(expr: Expr): Expr {
   return bound('x', literal('x'), bound('i', literal(0), expr));
 }

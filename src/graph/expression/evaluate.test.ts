@@ -121,7 +121,7 @@ describe('get', () => {
     expect(fault(chain, { inputs: { a: {} } }).code).toBe('E_NOT_AN_OBJECT');
   });
 
-  test('a chain ends where another expression stands between', () => {
+  test('a chain ends where another expression is between', () => {
     const inner = get(ref('inputs', 'a'), 'b', true);
     expect(fault(get(logic('or', 'truthy.js', inner), 'c')).code).toBe('E_NOT_AN_OBJECT');
   });
@@ -298,7 +298,7 @@ describe('text', () => {
     expect(run(text('display', '<', expr, '>'))).toBe(`<${display}>`);
   });
 
-  test('calls nothing that data brings along', () => {
+  test('calls no function that data contains', () => {
     const hostile = { toString: 'x', valueOf: 'y', toJSON: 'z' };
     expect(run(text('js', literal(hostile)))).toBe('[object Object]');
     expect(run(text('display', literal(hostile)))).toBe('{"toString":"x","valueOf":"y","toJSON":"z"}');
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(used(slice(literal([...long])))).toBeGreaterThan(1000);
   });
 
-  test('what stands in a value more than once is charged each time', () => {
+  test('what occurs in a value more than once is charged each time', () => {
     let doubled: Expr = local('x');
     for (let depth = 0; depth < 40; depth++) doubled = bound('x', list(local('x'), local('x')), doubled);
     expect(fault(bound('x', literal(1), doubled)).code).toBe('E_BUDGET');

@@ -144,7 +144,7 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
   }
 }
 
-/** Every tree node pays its unit, and none may stand too deep. */
+/** Every tree node pays its unit, and none may be too deep. */
 function enter(expr: Expr, { budget }: Evaluation, depth: number): void {
   budget.charge(1, expr.at);
   if (depth >= MAX_EXPRESSION_DEPTH) {

@@ -34,7 +34,7 @@ interface LazyFunction extends FunctionBase {
 /** Is given values, which are checked against `takes` before. */
 export interface EagerFunction extends FunctionBase {
   readonly lazy: false;
-  /** What authors call it as a method: a link of a chain, whose first argument is what stands before the dot. */
+  /** What authors call it as a method: a link of a chain, whose first argument is the value before the dot. */
   readonly method?: string;
   /** By position. */
   readonly takes: readonly ArgumentKind[];

@@ -140,7 +140,7 @@ describe('absent items and properties', () => {
     expect(Object.keys((value as { x: object[] }).x[0]!)).toEqual(['z']);
   });
 
-  test('are taken out of a part that stands in two places once', () => {
+  test('are taken out of a part that occurs twice once', () => {
     const value = run(bound('a', list(literal()), list(local('a'), local('a')))) as unknown[];
     expect(value).toEqual([[null], [null]]);
     expect(value[0]).toBe(value[1]);
@@ -168,7 +168,7 @@ describe('chains', () => {
     }
   });
 
-  test('end at a function that is no method', () => {
+  test('end at a function that is not a method', () => {
     expect(fault(method('trim.js', call('coalesce', get(o, 'a', true)))).message).toBe(
       '`trim.js` takes text, not absent',
     );

@@ -39,7 +39,7 @@ describe('arithmetic', () => {
     [0, 'mod.js', 0],
     [0, 'pow', -1],
     [-1, 'pow', 0.5],
-  ] as [number, ArithmeticOp, number][])('%j %s %j is no number', (left, op, right) => {
+  ] as [number, ArithmeticOp, number][])('%j %s %j is not a number', (left, op, right) => {
     expect(fault(calculate(left, op, right)).code).toBe('E_NUMBER');
   });
 

@@ -1,5 +1,5 @@
 /**
- * The first place at or after `from` where a text stands in another, in UTF-16 code units; -1 where it does not.
+ * The first place at or after `from` where a text occurs in another, in UTF-16 code units; -1 where it does not.
  * Takes time in proportion to both lengths (Knuth, Morris, Pratt 1977): engines' own search is quadratic at worst.
  */
 export function indexOf(text: string, part: string, from = 0): number {

@@ -27,7 +27,7 @@ const b = ref('inputs', 'b');
 const c = ref('steps', 'c', 'x', 0);
 
 describe('references', () => {
-  test('are found in written order, wherever they stand', () => {
+  test('are found in written order, at any depth', () => {
     const expr = dict({
       one: text('js', 'x', a, { kind: 'list', items: [{ value: b }] }),
       two: get(c, ref('inputs', 'k')),
@@ -109,12 +109,12 @@ test.each<[string, Expr, Expr]>([
   ['a computed key', readKey(found, ref('inputs', 'key')), get(found, ref('inputs', 'key'))],
   ['an optional link', readKey(found, literal('page'), { optional: true }), get(found, 'page', true)],
   ['a key behind one', readKey(get(found, 'page', true), literal('id')), get(get(found, 'page', true), 'id')],
-  ['a key of what is no reference', readKey(list(), literal(0)), get(list(), 0)],
+  ['a key of a value that is not a reference', readKey(list(), literal(0)), get(list(), 0)],
 ])('%s has one spelling', (_what, made, expected) => {
   expect(made).toEqual(expected);
 });
 
-test('a longer reference stands where the whole of it is written', () => {
+test('a longer reference is found where the whole of it is written', () => {
   expect(readKey({ ...found, at: [1, 1, 1, 5] }, literal('page'), { at: [1, 1, 1, 10] })).toEqual({
     ...ref('steps', 'find', 'page'),
     at: [1, 1, 1, 10],

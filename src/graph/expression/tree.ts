@@ -24,7 +24,7 @@ export type Expr =
   | LetExpr;
 
 interface ExprBase {
-  /** Where it stands in the file of the node that holds it. */
+  /** Its location in the file of the node that holds it. */
   readonly at?: Span;
 }
 
@@ -40,7 +40,7 @@ export type RefRoot = 'inputs' | 'state' | 'steps' | 'item' | 'index' | 'error' 
 /**
  * A name and a path from it: `inputs.task`, `steps.list.pages.0`. The first path segment names the input, the
  * step or the state field; the rest is read as `get` reads, one segment after another. A `get` of a reference by a
- * written key is no second spelling of it, but refused; see `readKey`.
+ * written key is not a second spelling of it, but refused; see `readKey`.
  */
 export interface RefExpr extends ExprBase {
   readonly kind: 'ref';
@@ -49,7 +49,7 @@ export interface RefExpr extends ExprBase {
 }
 
 /**
- * A link of a chain: `get`, `slice`, `each`, and the call of a method (see `functions.ts`). Its subject is what stands
+ * A link of a chain: `get`, `slice`, `each`, and the call of a method (see `functions.ts`). Its subject is what comes
  * before the dot: `of`, `in`, the first of `args`. Where an `optional` link (`?.`) meets null or absent, the whole
  * chain of links ends as absent, and nothing behind it is evaluated.
  */

@@ -19,7 +19,7 @@ import {
 } from './build.fixture.js';
 import type { ArithmeticOp, CompareOp, Expr } from './tree.js';
 
-/** A tree and the JavaScript source it stands for. */
+/** A tree and the JavaScript source of it. */
 export interface Pair {
   readonly expr: Expr;
   readonly js: string;

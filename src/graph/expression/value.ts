@@ -104,7 +104,7 @@ type Path = readonly (string | number)[];
 export interface UnknownOptions {
   /** What it derives from: names of steps and inputs, as a reader knows them. */
   readonly sources: readonly string[];
-  /** The text that stands for what is read from the value by a path. Default: that of a computed value. */
+  /** The placeholder for what is read from the value by a path. Default: that of a computed value. */
   readonly text?: (path: Path) => string;
   /** No call to come will give it. Whatever is computed from it is lost as well. Default: false. */
   readonly isLost?: boolean;
@@ -148,7 +148,7 @@ export class Unknown {
       : asJson(new Unknown(this.#options, [...this.#path, key]));
   }
 
-  /** The text that stands for it. */
+  /** Its placeholder. */
   toJSON(): string {
     return this.#options.text?.(this.#path) ?? describeComputed(this.sources);
   }
@@ -158,7 +158,7 @@ export function isUnknown(value: unknown): value is Unknown {
   return Unknown.is(value);
 }
 
-/** Stands for a value that is computed from others. */
+/** The placeholder of a value that is computed from others. */
 function describeComputed(sources: readonly string[]): string {
   return `<value computed from ${sources.join(', ')}>`;
 }
@@ -186,7 +186,7 @@ export function unknownText(parts: readonly (string | Unknown)[]): Json {
   });
 }
 
-/** The unknown values inside of a value, itself included. */
+/** The unknown values inside a value, itself included. */
 export function unknownIn(value: Value): Unknown[] {
   if (isUnknown(value)) return [value];
   if (typeof value !== 'object' || value === null) return [];

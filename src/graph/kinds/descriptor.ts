@@ -99,7 +99,7 @@ export interface SchemaParts {
   readonly z: typeof z;
   /** The properties of all nodes. */
   readonly base: BaseShape;
-  /** Those, and `onError`: for nodes for whose failure another node or value may stand in. */
+  /** Those, and `onError`: for nodes whose failure another node or value may replace. */
   readonly fallible: BaseShape & { readonly onError: z.ZodExactOptional<z.ZodType<OnError>> };
   readonly expr: z.ZodType<Expr>;
   readonly dict: z.ZodType<DictExpr>;

@@ -19,7 +19,7 @@ export interface Retry {
 }
 
 /**
- * What happens when a node has failed for good: another node takes over, or a value stands in, and the node ends
+ * What happens when a node has failed for good: another node takes over, or a value replaces its own, and the node ends
  * succeeded with it. In `value` the root `error` holds the failure: `code`, `message`, `attempts`, `node`.
  */
 export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };
@@ -31,7 +31,7 @@ export type OnError = { readonly fallbackNode: string } | { readonly value: Expr
 export interface Compensation {
   readonly tool: string;
   readonly input: DictExpr;
-  /** Whether the compensations behind it are carried out although it failed. Default false. */
+  /** Whether the compensations after it run although it failed. Default false. */
   readonly ignoreError?: boolean;
 }
 
@@ -56,13 +56,13 @@ export interface NodeBase {
   readonly reads?: readonly string[];
   /** Name of the result where it differs from the id. */
   readonly output?: string;
-  /** A node with scopes of its own is begun anew, with all that is in them. */
+  /** A node with scopes of its own starts again, with all that is in them. */
   readonly retry?: Retry;
   /** Per attempt, in milliseconds. Default 60 000 for calls, reads and functions; none for everything else. */
   readonly timeoutMs?: number;
   readonly onError?: OnError;
   readonly compensate?: Compensation;
-  /** Who carries it out: the server that runs the graph, or the client that called it. */
+  /** Who executes it: the server that runs the graph, or the client that called it. */
   readonly executor: 'server' | 'client';
   readonly source?: Place;
 }

@@ -77,7 +77,7 @@ describe('the kinds of steps', () => {
   });
 
   test('a failure has either a successor or a value', () => {
-    const message = '`/nodes/0/onError`: either a `fallbackNode` takes over or a `value` stands in';
+    const message = '`/nodes/0/onError`: either a `fallbackNode` runs or a `value` is used';
     expect(faults({ ...branch, onError: {} })).toEqual([message]);
     expect(faults({ ...branch, onError: { fallbackNode: 'c', value: yes } })).toEqual([message]);
   });

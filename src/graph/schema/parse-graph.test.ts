@@ -240,7 +240,7 @@ describe('parseGraph', () => {
     [{ kind: 'let', name: '', value: literal(1), body: literal(1) }, '/name`: '],
     [
       { ...call('coalesce', literal(1)), optional: true },
-      '`: `coalesce` is no method, and cannot be optional',
+      '`: `coalesce` is not a method, and cannot be optional',
     ],
     [{ kind: 'ref', root: 'run', path: ['a'] }, '/root`: '],
     [{ kind: 'literal', value: Number.NaN }, '/value`: not a JSON value'],
@@ -275,7 +275,7 @@ describe('parseGraph', () => {
     expect(faults(cyclic)).toEqual(['SW4011 it is nested deeper than 400 levels']);
   });
 
-  test('reports anything that is no graph, and never throws', () => {
+  test('reports anything that is not a graph, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true }), (data) => {
         expect(faults(data).length).toBeGreaterThan(0);

@@ -37,7 +37,7 @@ const parts: SchemaParts = {
 
 const supported = Object.values(kinds).filter(({ isSupported }) => isSupported);
 
-/** A node of any kind this version runs, with all that stands in it. Anything else, unknown keys included, is refused. */
+/** A node of any kind this version runs, with its content. Anything else, unknown keys included, is refused. */
 const nodeSchema: z.ZodType<Node> = z.discriminatedUnion(
   'kind',
   supported.map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
@@ -89,7 +89,7 @@ const workflow = {
   ...source,
 };
 
-/** A whole graph; the workflows it brings along have none of their own. */
+/** A whole graph; the workflows it includes have none of their own. */
 const graphSchema: z.ZodType<Graph> = z.strictObject({
   ...workflow,
   tasks: z.array(z.strictObject(workflow)).exactOptional(),

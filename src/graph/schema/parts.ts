@@ -123,7 +123,7 @@ export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
 function callProblem(call: CallExpr): string | undefined {
   const fn: ExpressionFunction | undefined = expressionFunctions.get(call.fn);
   if (fn === undefined) return `there is no function \`${call.fn}\``;
-  if (call.optional && !isMethodCall(call)) return `\`${fn.name}\` is no method, and cannot be optional`;
+  if (call.optional && !isMethodCall(call)) return `\`${fn.name}\` is not a method, and cannot be optional`;
   if (takesArguments(fn, call.args.length)) return undefined;
   return `\`${fn.name}\` takes ${describeArity(fn)}, and ${call.args.length} were given`;
 }
@@ -189,7 +189,7 @@ export const baseShape = {
 export const onErrorSchema = z
   .strictObject({ fallbackNode: z.string().exactOptional(), value: exprSchema.exactOptional() })
   .refine((handler) => 'fallbackNode' in handler !== 'value' in handler, {
-    error: 'either a `fallbackNode` takes over or a `value` stands in',
+    error: 'either a `fallbackNode` runs or a `value` is used',
   }) as unknown as z.ZodType<OnError>;
 
 export const compensationSchema: z.ZodType<Compensation> = z.strictObject({

@@ -13,18 +13,18 @@ export const failures = {
   /** An attempt reached the run's deadline. */
   deadline: (): Failure => ({
     code: 'E_DEADLINE',
-    message: "The run's time was up before an answer came.",
+    message: 'Run deadline exceeded before an answer came.',
     outcomeUnknown: true,
   }),
   /** The run's deadline had passed before the attempt could start. */
   deadlinePassed: (): Failure => ({
     code: 'E_DEADLINE',
-    message: "The run's time was up before this step could start.",
+    message: 'Run deadline exceeded before this step could start.',
   }),
   /** The run's deadline comes before the next attempt. The message includes the failure of the last one. */
   deadlineBeforeRetry: (last: Failure): Failure => ({
     code: 'E_DEADLINE',
-    message: `The run's time is up before another attempt can start; the last one failed: ${last.message}`,
+    message: `Run deadline exceeded before another attempt could start; the last one failed: ${last.message}`,
     ...(last.outcomeUnknown === undefined ? {} : { outcomeUnknown: last.outcomeUnknown }),
   }),
   /** A function timed out. It has no side effect. */
@@ -35,7 +35,7 @@ export const failures = {
   /** A function reached the run's deadline. */
   evaluationDeadline: (): Failure => ({
     code: 'E_DEADLINE',
-    message: "The run's time was up before the function gave a value.",
+    message: 'Run deadline exceeded before the function gave a value.',
   }),
   /** A node failed, and so did its fallback expression. */
   fallback: (failure: Failure, fault: Failure): Failure => ({
@@ -53,7 +53,7 @@ export const failures = {
   /** A call was cancelled because of something else: its outcome is unknown. */
   cancelledElsewhere: (): Failure => ({
     code: 'E_CANCELLED',
-    message: 'The call was given up because of what happened elsewhere in the run.',
+    message: 'The call was cancelled because of another part of the run.',
     outcomeUnknown: true,
   }),
   /** A container timed out. */
@@ -69,7 +69,7 @@ export const failures = {
   /** An action or a `wait` reached the run's deadline. */
   waitDeadline: (): Failure => ({
     code: 'E_DEADLINE',
-    message: "The run's time was up while this step waited.",
+    message: 'Run deadline exceeded while this step waited.',
   }),
   /** No case of a branch holds, and it has no `else`. */
   noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),

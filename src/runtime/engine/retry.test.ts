@@ -186,7 +186,7 @@ describe('a retry and the end of the run', () => {
     expect(run.kinds()).not.toContain('retrying a');
     expect(run.state.run.failure).toEqual({
       code: 'E_DEADLINE',
-      message: "The run's time is up before another attempt can start; the last one failed: broke",
+      message: 'Run deadline exceeded before another attempt could start; the last one failed: broke',
     });
   });
 

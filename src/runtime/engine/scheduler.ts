@@ -401,7 +401,7 @@ function failuresIn(root: ScopeRecord): readonly NodeFailure[] {
       const failure = node?.details.failure;
       if (node?.status !== 'failed' || failure === undefined) continue;
       failed.push({ node: node.key, failure });
-      for (const inside of node.container?.parts ?? []) if (inside !== undefined) collect(inside);
+      for (const inner of node.container?.parts ?? []) if (inner !== undefined) collect(inner);
     }
   };
   collect(root);

@@ -89,7 +89,7 @@ describe('N7: a question', () => {
     expect(run.facts.at(-1)).toMatchObject({ kind: 'finished', status: 'cancelled' });
   });
 
-  test('the answer of somebody else is none: a tool’s result is no answer, an answer no result', () => {
+  test('a tool’s result is not an answer, and an answer is not a result', () => {
     const run = new Run(graph([ask('a'), call('b')]));
     run.send({ kind: 'toolReturned', at: 0, command: 'a#1', value: { confirmed: true } });
     expect(run.last.changes).toEqual([]);

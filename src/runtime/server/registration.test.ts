@@ -77,7 +77,7 @@ describe('what is registered', () => {
       register(broken, { workflows: [{ graph: { ...graph, inputs } }], prompts: [] }),
     );
     expect(problems).toEqual([
-      'tool `ping`: its input schema at `/properties/a/pattern` is no regular expression: /(/u: Unterminated group',
+      'tool `ping`: its input schema at `/properties/a/pattern` is not a regular expression: /(/u: Unterminated group',
       expect.stringContaining('tool `ping`: its output schema at `/type` must be'),
       expect.stringContaining('workflow `echo`: the schema of argument `n` cannot be used: '),
       'workflow `echo`: the default of argument `d` does not fit: the value must be <= 3',

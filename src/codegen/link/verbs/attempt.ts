@@ -162,7 +162,7 @@ function fallbackFault(step: ExpressionSyntax): Diagnostic | undefined {
   const inner = unwrap(step);
   if (neverGives(inner) || isRequirement(inner)) {
     const verb = stepVerbOf(inner) === 'done' ? 'done' : 'fail';
-    return refuse(verb, 'nothing stands in for the end of a run: leave `attempt` out');
+    return refuse(verb, 'the end of a run has no substitute: leave `attempt` out');
   }
   if (isCertain(inner))
     return refuse('attempt', 'nothing can fail in this value: write a step, or leave `attempt` out');

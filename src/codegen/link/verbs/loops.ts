@@ -97,7 +97,7 @@ export function linkGoto(linker: Linker, { args, callee }: CallSyntax): StepOutc
   const target = targetOf(linker, step);
   const options = readOptionsOf('goto', settings, scope.report);
   if (scope.inside !== undefined) {
-    const why = `the \`goto\` stands inside of \`${scope.inside}\`, and goes back in its own list of steps alone`;
+    const why = `the \`goto\` is inside \`${scope.inside}\`, and goes back in its own list of steps alone`;
     const hint = `give it a step of its own: \`@Step() again = condition ? goto(…) : undefined\`${besideNull(scope.step.initializer) ? ', with `undefined` and not `null`' : ''}`;
     scope.report(diagnostic('SW3014', callee.place, { target: print(unwrap(step)), why }, { hint }));
     return undefined;
@@ -123,11 +123,11 @@ function targetOf({ scope }: Linker, syntax: ExpressionSyntax): string | undefin
     scope.report(diagnostic('SW3014', inner.place, { target: print(inner), why }));
     return undefined;
   };
-  if (name === undefined) return refuse('it is no step, such as `this.step`');
+  if (name === undefined) return refuse('it is not a step, such as `this.step`');
   const binding = scope.bindings.resolve(name.text, name.place);
   const first = scope.firstNodeOf(name.text);
   if (binding === undefined || binding.kind === 'faulty' || first !== undefined) return first;
-  return refuse('it is no step');
+  return refuse('it is not a step');
 }
 
 function stepNamed(syntax: ExpressionSyntax): { readonly text: string; readonly place: Place } | undefined {

@@ -11,7 +11,7 @@ export const expressionFaults = {
     (p) => `write \`${p.instead}\``,
   ),
   SW2003: error(
-    (p: { verb: string }) => `\`${p.verb}\` cannot stand here`,
+    (p: { verb: string }) => `\`${p.verb}\` is not allowed here`,
     () => 'give it a step of its own: `@Step() name = …`, then use `this.name`',
   ),
   SW2004: error(
@@ -54,7 +54,7 @@ export const referenceFaults = {
   SW3003: error(
     (p: { className: string; expected: string; verb: string }) =>
       p.expected === 'handle'
-        ? `\`${p.className}\` is no tool, resource or workflow: \`${p.verb}\` takes a class with @Tool, @Resource or @Workflow`
+        ? `\`${p.className}\` is not a tool, resource or workflow: \`${p.verb}\` takes a class with @Tool, @Resource or @Workflow`
         : `\`${p.className}\` is not a ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
     (p) => `decorate \`${p.className}\`, or pass another class`,
   ),
@@ -128,7 +128,7 @@ export const referenceFaults = {
   ),
   SW3014: error(
     (p: { target: string; why: string }) => `\`goto\` cannot go back to \`${p.target}\`: ${p.why}`,
-    () => 'name a step of this workflow that stands above: `goto(this.step, { max: 3 })`',
+    () => 'name a step of this workflow that is declared above: `goto(this.step, { max: 3 })`',
   ),
   SW3015: error(
     (p: { step: string; cycle: string }) => `what \`${p.step}\` gives follows from itself: ${p.cycle}`,

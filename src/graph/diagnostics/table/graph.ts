@@ -85,10 +85,10 @@ export const graphFaults = {
   SW4017: error(
     (p: { step: string; option: string; target: string; why: string }) =>
       `\`${p.option}\` of step \`${p.step}\` names \`${p.target}\`, ${p.why}`,
-    () => 'name a step that stands in the same list of steps',
+    () => 'name a step of the same list of steps',
   ),
   SW4018: error(
-    (p: { name: string; where: string }) => `\`${p.name}\` cannot be read here: it stands in ${p.where}`,
+    (p: { name: string; where: string }) => `\`${p.name}\` cannot be read here: it is in ${p.where}`,
   ),
   SW4019: error(
     (p: { step: string; target: string; kind: string }) =>
@@ -130,7 +130,7 @@ export const graphFaults = {
   ),
   SW4025: error(
     (p: { step: string; target: string }) =>
-      `step \`${p.step}\` goes to \`${p.target}\`, which does not stand before it`,
+      `step \`${p.step}\` goes to \`${p.target}\`, which is not before it`,
     () => 'a `goto` goes back; what comes later is reached by going on',
   ),
   SW4026: error(
@@ -173,7 +173,8 @@ export const graphFaults = {
     (p) => `add \`${p.field}\` to them`,
   ),
   SW4034: error(
-    (p: { step: string; text: string }) => `step \`${p.step}\` waits until \`${p.text}\`, which is no time`,
+    (p: { step: string; text: string }) =>
+      `step \`${p.step}\` waits until \`${p.text}\`, which is not a time`,
     () => 'write a time such as `2026-01-31T12:00:00Z`, or milliseconds since the epoch',
   ),
   SW4035: error(

@@ -62,7 +62,7 @@ export const structureFaults = {
     (p: { uri: string }) => `two resources have the URI \`${p.uri}\``,
     () => 'give one of them another URI',
   ),
-  SW1016: error((p: { decorator: string; what: string }) => `@${p.decorator} cannot stand on ${p.what}`),
+  SW1016: error((p: { decorator: string; what: string }) => `@${p.decorator} is not allowed on ${p.what}`),
   SW1017: error(
     (p: { argument: string; type: string }) =>
       `argument \`${p.argument}\` has the type \`${p.type}\`, which no caller can give as JSON`,
@@ -116,7 +116,7 @@ export const structureFaults = {
   ),
   SW1029: error(
     (p: { className: string; member: string }) =>
-      `\`${p.member}\` of workflow class \`${p.className}\` is no result: \`done(…)\` makes one`,
+      `\`${p.member}\` of workflow class \`${p.className}\` is not a result: \`done(…)\` makes one`,
     (p) => `write \`${p.member} = done({ … })\``,
   ),
   SW1030: error(

@@ -55,7 +55,7 @@ function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
   const options: string[] = [];
   for (const option of value as readonly Json[]) {
     if (typeof option !== 'string') return wrong(`one is ${describeKind(option)}`);
-    if (options.includes(option)) return wrong(`'${option}' stands there twice`);
+    if (options.includes(option)) return wrong(`'${option}' is given twice`);
     options.push(option);
   }
   return options.length === 0 ? wrong('there is none') : { ok: true, value: options };
@@ -156,7 +156,7 @@ function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode
   const time = isDuration || typeof value !== 'string' ? value : parseTime(value);
   if (typeof time !== 'number' || !Number.isFinite(time)) {
     return failures.wait(
-      `${JSON.stringify(value ?? null)} is no ${isDuration ? 'number of milliseconds' : 'time'}`,
+      `${JSON.stringify(value ?? null)} is not a ${isDuration ? 'number of milliseconds' : 'time'}`,
     );
   }
   if (isDuration && time < 0) return failures.wait(`${time} ms is less than nothing`);
