@@ -11,13 +11,14 @@ const SLOW = [
 /** Every supported version of TypeScript against every decorator flag. */
 const COMPILERS = ['test/types/compilers.test.ts'];
 
+/** Units that replace modules: what another file has loaded would stay. */
+const MOCKING = ['src/cli/dispatch.test.ts'];
+
 export default defineConfig(({ mode }) => ({
   resolve: { conditions: ['@stepwright/source'] },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
     exclude: ['**/node_modules/**', '**/fixtures/**'],
-    // Modules are loaded once by each worker; a test that changes what is global puts it back.
-    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
@@ -27,10 +28,17 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         mode,
         test: {
-          name: 'all',
-          include: mode === 'quick' ? ['src/**/*.test.ts'] : ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: mode === 'quick' ? SLOW : COMPILERS,
+          name: 'units',
+          include: ['src/**/*.test.ts'],
+          exclude: [...MOCKING, ...(mode === 'quick' ? SLOW : [])],
+          // Modules are loaded once by each worker: loading took two fifths of the CPU time.
+          isolate: false,
         },
+      },
+      {
+        extends: true,
+        mode,
+        test: { name: 'product', include: ['test/**/*.test.ts', ...MOCKING], exclude: COMPILERS },
       },
       {
         extends: true,
@@ -45,6 +53,7 @@ export default defineConfig(({ mode }) => ({
           include: ['src/runtime/engine/*.test.ts'],
           exclude: ['**/*.property.test.ts'],
           setupFiles: ['test/engine/reload.setup.ts'],
+          isolate: false,
         },
       },
     ],

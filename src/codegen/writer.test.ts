@@ -35,7 +35,7 @@ describe('outputState', () => {
     expect(await outputState(root, output)).toBe(state);
   });
 
-  test('is missing where there is no file, and where there is not a folder', async () => {
+  test('is missing where there is no file, and where there is no folder', async () => {
     expect(await outputState(root, output)).toBe('missing');
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
     expect(await outputState(root, output)).toBe('missing');
