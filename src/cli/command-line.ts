@@ -186,7 +186,7 @@ Options:
     `stepwright: there is no code \`${code}\`${orKnown(suggestion)}`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
-  noFolder: (folder: string) => `stepwright: there is not a folder \`${folder}\``,
+  noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,
   current: (file: string) => `${file} is current`,
 } as const;

@@ -66,17 +66,17 @@ describe('stepwright', () => {
     ],
     [['check', '--format=xml'], '`--format` of `stepwright check` takes pretty, json or github, not `xml`'],
     [['check', '--check'], '`stepwright check` has no option `--check`'],
-    [['check', '--root', 'no/such/folder'], 'there is not a folder `no/such/folder`'],
+    [['check', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
     [['graph'], '`stepwright graph` needs the name of a workflow'],
     [['graph', 'a', 'b'], '`stepwright graph` takes one argument, and was given `b`'],
     [['graph', 'a', '--format', 'svg'], '`--format` of `stepwright graph` takes text or mermaid, not `svg`'],
-    [['graph', 'a', '--root', 'no/such/folder'], 'there is not a folder `no/such/folder`'],
+    [['graph', 'a', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
     [['explain'], '`stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`'],
     [['explain', 'SW301'], 'there is no code `SW301` (did you mean `SW3'],
     [['explain', 'E_TIMEUOT'], 'there is no code `E_TIMEUOT` (did you mean `E_TIMEOUT`?)'],
     [['explain', '__proto__'], 'there is no code `__proto__`'],
     [['explain', 'SW3001', 'SW3002'], '`stepwright explain` takes one argument, and was given `SW3002`'],
-    [['codegen', '--root', 'no/such/folder'], 'there is not a folder `no/such/folder`'],
+    [['codegen', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
   ])('answers %j with one line and exit code 2', async (args, text) => {
     const { code, out, err } = await run(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
