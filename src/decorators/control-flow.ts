@@ -211,7 +211,7 @@ export type Span = (SomeOf<Duration> & NoneOf<Moment>) | (Moment & NoneOf<Durati
 
 /**
  * Questions to the person behind the client. The step waits for the answer; steps that do not depend on it go on. There
- * has no time limit unless the step has `timeoutMs`.
+ * is a time limit only if the step has `timeoutMs`.
  */
 export interface Ask {
   /**

@@ -27,12 +27,12 @@ export function parsePath(path: string): readonly (string | number)[] | undefine
 }
 
 /**
- * Turns guidance into text with values in it: `{name}` and `{name.field}` become values, doubled braces for braces,
- * and a brace on its own for itself. Beyond the name everything is optional, since a display never fails for what is
+ * Turns guidance into text with values in it: `{name}` and `{name.field}` become values, doubled braces become single
+ * ones, and a brace on its own stays. Beyond the name everything is optional, since a display never fails for what is
  * not there.
  *
- * @param find returns the value of the name that a placeholder begins with. A placeholder without a value is left out: `find`
- *   has reported it.
+ * @param find returns the value of the name that a placeholder begins with. A placeholder without a value is left out:
+ *   `find` has reported it.
  * @param placeOf the location of a part of the text, by its offsets. Default: that of the whole text.
  */
 export function guidanceText(
