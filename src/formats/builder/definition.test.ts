@@ -92,15 +92,15 @@ describe('a value of a wrong type', () => {
       () => start.step(any().arg('a', junk({ kind: 'step' }))),
     ],
     [
-      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
+      'Invalid option of the workflow: Step 1 was not made with step(…)',
       () => start.step(junk({})),
     ],
     [
-      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
+      'Invalid option of the workflow: Step 1 was not made with step(…)',
       () => start.step(junk(null)),
     ],
     [
-      'Invalid option of the workflow: Step 1 is not a step. Make it with step(…)',
+      'Invalid option of the workflow: Step 1 was not made with step(…)',
       () => start.step(junk({ definition: {} })),
     ],
     [

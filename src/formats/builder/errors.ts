@@ -251,7 +251,7 @@ export const reasons = {
   schema: (pointer: string, problem: string) =>
     `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
   default: (problem: string) => `'default' does not fit the schema: ${problem}`,
-  noStep: (number: number) => `Step ${number} is not a step. Make it with step(…)`,
+  noStep: (number: number) => `Step ${number} was not made with step(…)`,
   noSource: (name: string, given: string) =>
     `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), fromResource(…), linkTo(…) or computed(…)`,
   noVariable: (resource: string, variable: string) =>
