@@ -7,7 +7,7 @@ export const failures = {
   /** An attempt timed out. */
   timeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
-    message: `No answer came within ${limitMs} ms.`,
+    message: `Timed out after ${limitMs} ms.`,
     outcomeUnknown: true,
   }),
   /** An attempt reached the run's deadline. */
@@ -30,7 +30,7 @@ export const failures = {
   /** A function timed out. It has no side effect. */
   evaluationTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
-    message: `The function gave no value within ${limitMs} ms.`,
+    message: `The function timed out after ${limitMs} ms.`,
   }),
   /** A function reached the run's deadline. */
   evaluationDeadline: (): Failure => ({
@@ -59,12 +59,12 @@ export const failures = {
   /** A container timed out. */
   containerTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
-    message: `It was not done within ${limitMs} ms.`,
+    message: `Timed out after ${limitMs} ms.`,
   }),
   /** An action or a `wait` timed out. */
   waitTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
-    message: `Nothing came within ${limitMs} ms.`,
+    message: `Timed out after ${limitMs} ms.`,
   }),
   /** An action or a `wait` reached the run's deadline. */
   waitDeadline: (): Failure => ({

@@ -61,7 +61,7 @@ describe('a fallback', () => {
     ];
     const run = new Run(graph(nodes)).fails('r').fires('t');
     expect(Object.keys(run.tables.outputs).sort()).toEqual(['c', 'r', 't']);
-    expect(run.tables.outputs.t).toBe('t: E_TIMEOUT No answer came within 5 ms. 1');
+    expect(run.tables.outputs.t).toBe('t: E_TIMEOUT Timed out after 5 ms. 1');
   });
 
   test('may be absent: then the node has no output', () => {

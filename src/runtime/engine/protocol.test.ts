@@ -71,7 +71,7 @@ describe('E17: one limit per attempt, in its command', () => {
   test('when it fires, the call is cancelled and has failed with an unknown outcome', () => {
     const run = new Run(graph([call('a', {}, { timeoutMs: 250 })])).fires('a');
     expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'a#1:cancel', call: 'a#1' }]);
-    const failure = { code: 'E_TIMEOUT', message: 'No answer came within 250 ms.', outcomeUnknown: true };
+    const failure = { code: 'E_TIMEOUT', message: 'Timed out after 250 ms.', outcomeUnknown: true };
     expect(run.state.run).toMatchObject({ status: 'failed', failedNode: 'a', failure });
     expect(run.last.facts[0]).toMatchObject({
       kind: 'callReturned',

@@ -119,7 +119,7 @@ describe('N7: a question', () => {
     expect(run.commands).toEqual([{ kind: 'cancelCall', id: 'b#1:cancel', call: 'b#1' }]);
     expect([run.status('a'), run.tables.nodes.b?.failure]).toEqual([
       'waiting',
-      { code: 'E_TIMEOUT', message: 'Nothing came within 50 ms.' },
+      { code: 'E_TIMEOUT', message: 'Timed out after 50 ms.' },
     ]);
   });
 
