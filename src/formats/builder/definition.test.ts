@@ -91,14 +91,8 @@ describe('a value of a wrong type', () => {
       "Invalid argument mapping in step '1': 'a' is given an object.",
       () => start.step(any().arg('a', junk({ kind: 'step' }))),
     ],
-    [
-      'Invalid option of the workflow: Step 1 was not made with step(…)',
-      () => start.step(junk({})),
-    ],
-    [
-      'Invalid option of the workflow: Step 1 was not made with step(…)',
-      () => start.step(junk(null)),
-    ],
+    ['Invalid option of the workflow: Step 1 was not made with step(…)', () => start.step(junk({}))],
+    ['Invalid option of the workflow: Step 1 was not made with step(…)', () => start.step(junk(null))],
     [
       'Invalid option of the workflow: Step 1 was not made with step(…)',
       () => start.step(junk({ definition: {} })),
