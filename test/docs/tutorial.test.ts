@@ -100,6 +100,9 @@ describe('the tutorial works as written', () => {
 
   test('codegen, a mistake, and a server', { timeout: 300_000 }, async () => {
     const modules = join(root, 'node_modules');
+    const cli = join(modules, 'stepwright/dist/cli/main.js');
+    const help = spawnSync(process.execPath, [cli, 'codegen', '--help'], { cwd: root, encoding: 'utf8' });
+    expect(help).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('--check') });
     expect(type('npx stepwright codegen')).toMatchObject({
       status: 1,
       stderr:

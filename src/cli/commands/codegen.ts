@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
+import type { CodegenResult } from '../../codegen/codegen.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { formatGithub, formatJson } from '../../graph/diagnostics/format-machine.js';
@@ -49,6 +49,8 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const configured = config === undefined ? {} : { configFile: config };
+  // Loaded here, so that `--help` works without the compilers.
+  const { runCodegen } = await import('../../codegen/codegen.js');
   const result = await runCodegen({ root, check, cache: !noCache, ...configured });
   printDiagnostics(result, format, output);
   printStacks(result, output);

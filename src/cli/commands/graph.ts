@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { type CodegenResult, runCodegen } from '../../codegen/codegen.js';
+import type { CodegenResult } from '../../codegen/codegen.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
@@ -28,6 +28,8 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   if (name === undefined) return misused(texts.missingWorkflow, output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const configured = config === undefined ? {} : { configFile: config };
+  // Loaded here, so that `--help` works without the compilers.
+  const { runCodegen } = await import('../../codegen/codegen.js');
   const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });
   // SW9001 and SW9004 are about the registry files, which are not shown.
   const faults = result.diagnostics.filter(
