@@ -25,7 +25,7 @@ import { attempt, holds, NoValue, read } from './values.js';
 
 const DEEPEST = 5;
 
-/** Begins an attempt of a container: finds out what parts it has. They begin in `goOn`. @throws NoValue */
+/** Begins an attempt of a container: finds out what parts it has. They begin in `resume`. @throws NoValue */
 export function beginContainer(run: Run, instance: Instance): void {
   const { node } = instance;
   instance.status = 'running';

@@ -42,13 +42,13 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
   const factor = { constant: 1, linear: instance.attempts, exponential: 2 ** (instance.attempts - 1) };
   const delay = Math.min(retry.capMs, retry.delayMs * factor[retry.backoff]);
   instance.status = 'waiting';
-  const goOn = (): void => {
+  const resume = (): void => {
     instance.status = 'ready';
     instance.again = true;
     if (takesPlace(instance)) standInLine(run, instance);
   };
-  if (delay === 0) goOn();
-  else alarm(run, instance, delay, goOn);
+  if (delay === 0) resume();
+  else alarm(run, instance, delay, resume);
 }
 
 function retryOf({ node, part }: Instance) {

@@ -105,7 +105,7 @@ function undoNewest(run: Run, by: Owner, covered: () => Effect[], then: (report:
     const open = covered().filter((effect) => !seen.has(effect));
     return open.sort((a, b) => (b.order - a.order) * (run.rules.undoForward ? -1 : 1));
   };
-  const goOn = (hasTurn: boolean): void => {
+  const resume = (hasSlot: boolean): void => {
     for (const effect of left()) {
       const { tool, status } = effect;
       if (tool === undefined) {
@@ -118,8 +118,8 @@ function undoNewest(run: Run, by: Owner, covered: () => Effect[], then: (report:
         seen.add(effect);
         effect.joined.push((failure) => isAlive(by) && count(effect, tool, failure));
         return;
-      } else if (by !== undefined && !hasTurn) {
-        run.line.push({ who: by, begin: () => goOn(true) });
+      } else if (by !== undefined && !hasSlot) {
+        run.line.push({ who: by, begin: () => resume(true) });
         return;
       } else {
         seen.add(effect);
@@ -133,14 +133,14 @@ function undoNewest(run: Run, by: Owner, covered: () => Effect[], then: (report:
     if (failure === undefined) report.done.push(tool);
     else report.failed.push({ tool, failure: told(failure) });
     if (failure === undefined || ignoreError) {
-      goOn(false);
+      resume(false);
       return;
     }
     const notRun = left().filter(({ status }) => status === 'active' || status === 'unknown');
     report.not_run.push(...notRun.flatMap((each) => each.tool ?? []));
     then(toJson(report));
   };
-  goOn(false);
+  resume(false);
 }
 
 /** The steps of a `compensate` node. A failure ends them, unless it is to be ignored. */
@@ -152,7 +152,7 @@ function undoSteps(
 ): void {
   const report: Report = { done: [], failed: [], not_run: [] };
   const { part } = by;
-  const goOn = (index: number, hasTurn: boolean): void => {
+  const resume = (index: number, hasSlot: boolean): void => {
     const step = steps[index];
     if (step === undefined) {
       then(toJson(report), false);
@@ -162,7 +162,7 @@ function undoSteps(
       if (failure === undefined) report.done.push(step.tool);
       else report.failed.push({ tool: step.tool, failure: told(failure) });
       if (failure === undefined || step.ignoreError) {
-        goOn(index + 1, stillHasTurn);
+        resume(index + 1, stillHasTurn);
         return;
       }
       for (const [place, other] of steps.entries()) {
@@ -173,11 +173,11 @@ function undoSteps(
       then(toJson(report), true);
     };
     if (!hasHappened(part, step)) {
-      goOn(index + 1, hasTurn);
+      resume(index + 1, hasSlot);
       return;
     }
-    if (!hasTurn) {
-      run.line.push({ who: by, begin: () => goOn(index, true) });
+    if (!hasSlot) {
+      run.line.push({ who: by, begin: () => resume(index, true) });
       return;
     }
     const effect = effectFor(run, by, index, step);
@@ -191,14 +191,14 @@ function undoSteps(
         effect.joined.push((failure) => isAlive(by) && count(failure));
         break;
       case 'undone':
-        goOn(index + 1, hasTurn);
+        resume(index + 1, hasSlot);
         break;
       case 'failed':
-        count(told(effect.failure), hasTurn);
+        count(told(effect.failure), hasSlot);
         break;
     }
   };
-  goOn(0, false);
+  resume(0, false);
 }
 
 /** What a step undoes: what is recorded with its tool and input, or else what it does by itself. */

@@ -75,7 +75,7 @@ export function hasTime(transition: Transition, node: NodeRecord): boolean {
   const { attempt } = node;
   const { failure } = node.details;
   const late = failure === undefined ? failures.deadlinePassed() : failures.deadlineBeforeRetry(failure);
-  fail(transition, node, { failure: late, reached: attempt, final: true });
+  fail(transition, node, { failure: late, reached: attempt, isPermanent: true });
   return false;
 }
 
@@ -118,7 +118,7 @@ interface FailedAttempt {
   /** False when the tool or resource was not reached. Default true. */
   readonly attempted?: boolean;
   /** Another attempt would fail in the same way. Default: the tool or resource was not reached. */
-  readonly final?: boolean;
+  readonly isPermanent?: boolean;
 }
 
 /**
@@ -126,7 +126,7 @@ interface FailedAttempt {
  * deadline allows it. Otherwise the node fails. [E2, E4]
  */
 export function attemptFailed(transition: Transition, node: NodeRecord, failed: FailedAttempt): void {
-  const { attempted = true, final = !attempted } = failed;
+  const { attempted = true, isPermanent = !attempted } = failed;
   const { attempt, planned } = node;
   const { retry } = planned;
   const { run } = transition.state;
@@ -134,15 +134,15 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   const isUnknown = failed.failure.outcomeUnknown === true || node.details.failure?.outcomeUnknown === true;
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
   const reached = attempted ? attempt : attempt - 1;
-  if (!mayHaveAnotherAttempt(node) || !mayRetry(retry, attempt, failure, !final)) {
-    fail(transition, node, { failure, reached, final });
+  if (!mayHaveAnotherAttempt(node) || !mayRetry(retry, attempt, failure, !isPermanent)) {
+    fail(transition, node, { failure, reached, isPermanent });
     return;
   }
   const share = jitterShare(run.random ?? 0, node.key, attempt);
   const delayMs = delayAfter(retry, attempt, failure, share);
   const dueAt = transition.at + delayMs;
   if (run.deadlineAt !== undefined && run.deadlineAt <= dueAt) {
-    fail(transition, node, { failure: failures.deadlineBeforeRetry(failure), reached, final: true });
+    fail(transition, node, { failure: failures.deadlineBeforeRetry(failure), reached, isPermanent: true });
     return;
   }
   transition.report({
@@ -178,13 +178,13 @@ interface Failed {
   /** How many attempts reached the tool or resource, asked for an action, or began the node's scopes. */
   readonly reached: number;
   /** No retry of a container around it can change the failure. */
-  readonly final: boolean;
+  readonly isPermanent: boolean;
 }
 
 /** Fails a node that has no attempt left: applies its fallback, if it has one. */
 export function fail(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { onError } = node.planned.node;
-  if (onError === undefined) failForGood(transition, node, failed);
+  if (onError === undefined) failWithoutFallback(transition, node, failed);
   else if ('value' in onError) applyFallbackValue(transition, node, failed, onError.value);
   else selectFallback(transition, node, failed, onError.fallbackNode);
 }
@@ -195,7 +195,10 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   const error = { code, message, attempts, node: node.planned.node.id };
   const fallback = readerIn(transition, node.scope).withError(error).value(value);
   if (!fallback.ok) {
-    failForGood(transition, node, { ...failed, failure: failures.fallback(failure, fallback.failure) });
+    failWithoutFallback(transition, node, {
+      ...failed,
+      failure: failures.fallback(failure, fallback.failure),
+    });
     return;
   }
   const given = fallback.value === undefined ? {} : { value: fallback.value };
@@ -218,16 +221,16 @@ function selectFallback(
   const mayStart = endedBy === undefined && !stopped;
   const isAborted = other.status === 'running' && other.container?.aborted === true;
   if (isUnavailable(other) || isAborted || (other.status === 'pending' && !mayStart)) {
-    failForGood(transition, node, failed);
+    failWithoutFallback(transition, node, failed);
     return;
   }
-  const { failure, reached, final } = failed;
+  const { failure, reached, isPermanent } = failed;
   transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts: reached, fallbackNode });
   select(transition, node, fallbackNode, 'fallback');
   node.set('failure', failure);
   node.set('reached', reached);
   // The fallback node may pass the failure on.
-  node.set('final', final);
+  node.set('isPermanent', isPermanent);
   settle(transition, node, 'handled');
 }
 
@@ -239,7 +242,7 @@ function isUnavailable({ status }: NodeRecord): boolean {
  * Fails a node without a fallback. The first failure is that of its scope. If the graph fails fast, no other node starts,
  * and calls in flight settle, so that their effects are known. [G15]
  */
-export function failForGood(transition: Transition, node: NodeRecord, failed: Failed): void {
+export function failWithoutFallback(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { scope } = node;
   const wasFailing = isFailing(scope);
   settleFailed(transition, node, failed);
@@ -252,7 +255,7 @@ export function failForGood(transition: Transition, node: NodeRecord, failed: Fa
 export function endWithError(transition: Transition, node: NodeRecord, failure: Failure): void {
   const { scope } = node;
   const wasFailing = isFailing(scope);
-  settleFailed(transition, node, { failure, final: true });
+  settleFailed(transition, node, { failure, isPermanent: true });
   setScopeFailure(transition, scope, node);
   endScope(transition, scope, node.key, stopFor('run_ended'));
   if (!wasFailing) failPendingRetries(transition, scope);
@@ -285,8 +288,8 @@ export function forgetFailures(transition: Transition, scope: ScopeRecord): void
   if (failedNode === undefined || failedNode.status === 'failed') return;
   let first: NodeRecord | undefined;
   for (const node of scope.nodes) {
-    if (node?.details.failure === undefined || node.details.failedAs === 0) continue;
-    if (first === undefined || node.details.failedAs < first.details.failedAs) first = node;
+    if (node?.details.failure === undefined || node.details.failureNumber === 0) continue;
+    if (first === undefined || node.details.failureNumber < first.details.failureNumber) first = node;
   }
   setScopeFailure(transition, scope, first);
 }
@@ -310,20 +313,20 @@ function failPendingRetries(transition: Transition, scope: ScopeRecord): void {
     const failure = node?.details.failure;
     if (failure === undefined || node?.isSettled !== false || !isBetweenAttempts(node)) continue;
     transition.cancelTimer(node);
-    fail(transition, node, { failure, reached: node.attempt, final: false });
+    fail(transition, node, { failure, reached: node.attempt, isPermanent: false });
   }
 }
 
 function settleFailed(
   transition: Transition,
   node: NodeRecord,
-  { failure, final }: Pick<Failed, 'failure' | 'final'>,
+  { failure, isPermanent }: Pick<Failed, 'failure' | 'isPermanent'>,
 ): void {
   const scope = transition.change(node.scope);
   scope.set('failures', scope.details.failures + 1);
   node.set('failure', failure);
-  node.set('failedAs', scope.details.failures);
-  node.set('final', final);
+  node.set('failureNumber', scope.details.failures);
+  node.set('isPermanent', isPermanent);
   settle(transition, node, 'failed');
   transition.report({ kind: 'nodeFailed', ...nodeInFact(node), failure });
 }
@@ -331,7 +334,7 @@ function settleFailed(
 function setScopeFailure(transition: Transition, scope: ScopeRecord, node: NodeRecord | undefined): void {
   transition.change(scope).set('failure', node?.details.failure);
   scope.set('failedNode', node);
-  scope.set('final', node?.details.final ?? false);
+  scope.set('isPermanent', node?.details.isPermanent ?? false);
 }
 
 function stopFor(reason: SkipReason): Stop {

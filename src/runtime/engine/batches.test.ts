@@ -120,7 +120,7 @@ describe('a batch of events', () => {
     const last = advance(plan, second.state, [returned('b')]);
     expect([last.more, last.consumed, last.state.run.status]).toEqual([false, 1, 'succeeded']);
     expect(tablesOf(last.state).outputs.lines).toEqual(items);
-    expect(last.state.run.owed).toBeUndefined();
+    expect(last.state.run.remainingWork).toBeUndefined();
   });
 
   test('without events goes on, and then does nothing', () => {

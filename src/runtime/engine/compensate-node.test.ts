@@ -53,7 +53,10 @@ describe('A8: a step that undoes a recorded call', () => {
     const run = new Run(graph(nodes)).returns('a', { id: 1 }).returns('go');
     expect(made(run)).toEqual([['undo-a', ownKey('clean', 1, 0)]]);
     expect(run.returns('clean').tables.effects).toMatchObject({
-      ...{ 'a@1': { status: 'active' }, 'clean@1:0': { status: 'undone', own: { node: 'clean', step: 0 } } },
+      ...{
+        'a@1': { status: 'active' },
+        'clean@1:0': { status: 'undone', compensateStep: { node: 'clean', step: 0 } },
+      },
     });
   });
 
@@ -203,8 +206,8 @@ describe('A8: a step that undoes no recorded call', () => {
         ['x', 'last', { id: 3 }],
       ]),
     );
-    expect(run.tables.effects['clean@1:2']).toMatchObject({ status: 'active', wanted: true });
-    expect(run.tables.effects['a@1']).not.toHaveProperty('wanted');
+    expect(run.tables.effects['clean@1:2']).toMatchObject({ status: 'active', needsUndo: true });
+    expect(run.tables.effects['a@1']).not.toHaveProperty('needsUndo');
   });
 
   test('whose input has no value leaves a failed record', () => {
@@ -214,7 +217,7 @@ describe('A8: a step that undoes no recorded call', () => {
       call: 'x',
       tool: 'one',
       status: 'failed',
-      wanted: true,
+      needsUndo: true,
     });
     expect(run.remains.notUndone).toMatchObject([
       { step: 'x', tool: 'one', failure: { code: 'E_NOT_AN_OBJECT' } },

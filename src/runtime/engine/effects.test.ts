@@ -141,7 +141,7 @@ describe('A5: the undo record', () => {
     const safe = { 'tool-pay': 'key', 'tool-bad': 'idempotent' } as const;
     const run = new Run(graph([retried, ask('sure')]), {}, undefined, undefined, safe);
     run.returns('pay', { id: 1 }).fails('bad').fails('trip');
-    expect(run.tables.effects['pay@1']).toMatchObject({ status: 'failed', wanted: true });
+    expect(run.tables.effects['pay@1']).toMatchObject({ status: 'failed', needsUndo: true });
     run.returns('pay', { id: 1 }).returns('bad');
     const { effects } = run.tables;
     expect(effects['pay@1']).toEqual({
@@ -160,7 +160,7 @@ describe('A5: a call without compensation', () => {
     expect(run.state.run.failure?.details).toMatchObject({
       compensation: { done: ['undo-l'], failed: [], not_run: [] },
     });
-    expect(run.tables.effects['x@1']).toMatchObject({ status: 'failed', wanted: true });
+    expect(run.tables.effects['x@1']).toMatchObject({ status: 'failed', needsUndo: true });
     expect(named(run)).toMatchObject([{ step: 'x', failure: { code: 'E_NOT_UNDOABLE' } }]);
     expect(named(run)[0]).not.toHaveProperty('tool');
   });
@@ -251,7 +251,7 @@ describe('A6, A7: what is undone', () => {
     run.returns('other', { id: 0 }).returns('l', { id: 1 }).fails('bad');
     expect(made(undoAll(run)).map(({ tool }) => tool)).toEqual(['undo-l']);
     expect(run.tables.effects['other@1']).toMatchObject({ status: 'active' });
-    expect(run.tables.effects['other@1']).not.toHaveProperty('wanted');
+    expect(run.tables.effects['other@1']).not.toHaveProperty('needsUndo');
   });
 
   test('a failure halts: the rest stays active and is reported', () => {
@@ -262,7 +262,7 @@ describe('A6, A7: what is undone', () => {
       compensation: { done: ['undo-c'], failed: [{ tool: 'undo-b' }], not_run: ['undo-a'] },
     });
     expect(run.tables.effects).toMatchObject({
-      ...{ 'a@1': { status: 'active', wanted: true }, 'b@1': { status: 'failed', wanted: true } },
+      ...{ 'a@1': { status: 'active', needsUndo: true }, 'b@1': { status: 'failed', needsUndo: true } },
       'c@1': { status: 'undone' },
     });
     expect(run.remains.notUndone).toEqual([
@@ -301,7 +301,7 @@ describe('A6, A7: what is undone', () => {
   });
 });
 
-test('the one that undoes for a parallel leaves the records that it does not undo wanted', () => {
+test('the one that undoes for a parallel leaves the records that it does not undo marked', () => {
   const nodes = [
     trip([booking('a'), booking('b')], { compensateNode: 'clean' }),
     { ...ask('never'), when: lit(false) },

@@ -18,21 +18,21 @@ import { readerIn, type Transition } from './transition.js';
  * Writes the undo record of a call that succeeded, if it has a compensation, or is a side effect in a `parallel` that rolls
  * back. Evaluates the input of the compensation.
  *
- * @param late evaluates the compensation of an abandoned call. Its effect is reported as not undone, unless a later success
+ * @param abandoned evaluates the compensation of an abandoned call. Its effect is reported as not undone, unless a later success
  *   of the same call replaces the record.
  */
 export function recordEffect(
   transition: Transition,
   node: NodeRecord,
   generation: number,
-  late?: Evaluation,
+  abandoned?: Evaluation,
 ): void {
   const model = node.planned.node;
   if (model.kind !== 'call') return;
   const { effects } = transition.state;
   const safety = transition.state.safetyOf(model.tool);
   const [compensation] = node.planned.compensations;
-  const isLate = late !== undefined;
+  const isLate = abandoned !== undefined;
   const isRepeatable = safety === 'idempotent' || safety === 'key';
   if (compensation === undefined) {
     if (safety === 'readOnly') return;
@@ -42,11 +42,11 @@ export function recordEffect(
       return;
     }
   }
-  const reader = late ?? readerIn(transition, node.scope);
+  const reader = abandoned ?? readerIn(transition, node.scope);
   const record = compensation === undefined ? {} : compensationRecord(node, compensation, reader);
   const order = transition.nextSeq();
-  const wanted = isLate ? { wanted: true as const, late: true as const } : {};
-  const row: EffectRow = { call: node.key, generation, status: 'active', order, ...record, ...wanted };
+  const toUndo = isLate ? { needsUndo: true as const, isLate: true as const } : {};
+  const row: EffectRow = { call: node.key, generation, status: 'active', order, ...record, ...toUndo };
   for (let index = 0; ; index += 1) {
     const key = effectKey(node.key, generation, index);
     const known = effects.get(key);
@@ -98,8 +98,8 @@ function addToRollbacks({ state }: Transition, node: NodeRecord, key: string): v
   for (const owner of ['', ...rollbacksAround(node).map((each) => each.key)]) {
     const row = undoing.get(owner);
     if (row === undefined || (owner === '' && effects.need(key).tool === undefined)) continue;
-    undoing.put(owner, { ...row, late: [key, ...(row.late ?? [])] });
-    effects.put(key, { ...effects.need(key), wanted: true });
+    undoing.put(owner, { ...row, added: [key, ...(row.added ?? [])] });
+    effects.put(key, { ...effects.need(key), needsUndo: true });
   }
 }
 
@@ -108,25 +108,25 @@ function moveToFront({ state }: Transition, key: string): void {
   const { undoing, items, effects } = state;
   for (const [owner, row] of [...undoing.rows()]) {
     const covered = items.get(owner) ?? [];
-    const { late = [], next } = row;
+    const { added = [], next } = row;
     const isListed = covered.indexOf(key, next) >= 0;
-    if (!isListed && !late.includes(key)) continue;
+    if (!isListed && !added.includes(key)) continue;
     if (isListed)
       items.put(
         owner,
         covered.filter((each) => each !== key),
       );
-    undoing.put(owner, { ...row, late: [key, ...late.filter((each) => each !== key)] });
-    effects.put(key, { ...effects.need(key), wanted: true });
+    undoing.put(owner, { ...row, added: [key, ...added.filter((each) => each !== key)] });
+    effects.put(key, { ...effects.need(key), needsUndo: true });
   }
 }
 
 /** Marks records to be undone: they are reported if they are not. Returns their keys. */
-export function markWanted({ state: { effects } }: Transition, wanted: readonly Effect[]): string[] {
-  for (const { key, wanted: isWanted } of wanted) {
-    if (!isWanted) effects.put(key, { ...effects.need(key), wanted: true });
+export function markForUndo({ state: { effects } }: Transition, recorded: readonly Effect[]): string[] {
+  for (const { key, needsUndo } of recorded) {
+    if (!needsUndo) effects.put(key, { ...effects.need(key), needsUndo: true });
   }
-  return wanted.map(({ key }) => key);
+  return recorded.map(({ key }) => key);
 }
 
 /** Records that a compensation failed, or that its outcome is unknown. */
@@ -135,7 +135,7 @@ export function markNotUndone({ state }: Transition, key: string, failure: Failu
   const isUnknown = failure.outcomeUnknown === true;
   state.effects.put(key, { ...row, status: isUnknown ? 'unknown' : 'failed', failure });
   // A step's own record does not raise the generation of the call it undoes.
-  if (isUnknown && row.own !== undefined) reissueCall(state, row.call);
+  if (isUnknown && row.compensateStep !== undefined) reissueCall(state, row.call);
 }
 
 /** Raises the generation of a call, so that its next attempt is a new call. False for a node of another kind. */
@@ -150,7 +150,7 @@ export function markUndone({ state }: Transition, key: string): void {
   const { effects } = state;
   const { command: _command, failure: _failure, ...row } = effects.need(key);
   effects.put(key, { ...row, status: 'undone' });
-  if (!reissueCall(state, row.call) || row.own === undefined) return;
+  if (!reissueCall(state, row.call) || row.compensateStep === undefined) return;
   // The step may have undone a call without a compensation. It cannot have read a late success.
   const kept = effects.uncompensatedOf(row.call);
   if (kept !== undefined) effects.put(kept.key, { ...effects.need(kept.key), status: 'undone' });
@@ -165,11 +165,17 @@ export function stepEffectKey(node: string, generation: number, step: number): s
 export function recordStepEffect(
   transition: Transition,
   { node, step, generation }: { readonly node: string; readonly step: number; readonly generation: number },
-  row: Omit<EffectRow, 'generation' | 'order' | 'own' | 'wanted'>,
+  row: Omit<EffectRow, 'generation' | 'order' | 'compensateStep' | 'needsUndo'>,
 ): string {
   const key = stepEffectKey(node, generation, step);
   const order = transition.nextSeq();
-  transition.state.effects.put(key, { ...row, generation, order, wanted: true, own: { node, step } });
+  transition.state.effects.put(key, {
+    ...row,
+    generation,
+    order,
+    needsUndo: true,
+    compensateStep: { node, step },
+  });
   return key;
 }
 
@@ -184,7 +190,7 @@ export function closeRollback({ state }: Transition, node: NodeRecord): boolean 
   for (const effect of effects.open(node)) {
     if (effect.tool === undefined && effect.status === 'active') markNotUndoable(state, effect.key);
     const model = state.find(effect.call).planned.node;
-    if (effects.need(effect.key).wanted !== true || model.kind !== 'call') continue;
+    if (effects.need(effect.key).needsUndo !== true || model.kind !== 'call') continue;
     const safety = state.safetyOf(model.tool);
     // The next call has a new key: a tool that deduplicates by key repeats the effect.
     if (safety === 'none' || (safety === 'key' && mayBeUndone(effect))) isUnsafe = true;
@@ -206,8 +212,8 @@ export function markNotUndoable(state: Transition['state'], key: string): void {
 export function forgetUncompensated({ state }: Transition, node: NodeRecord): void {
   const { isRepeatable, mayStartOver } = node.planned;
   if (!rollsBack(node.planned.node) || isRepeatable || mayStartOver || isInRollback(node)) return;
-  for (const { key, tool, wanted } of state.effects.open(node)) {
-    if (tool === undefined && !wanted) state.effects.delete(key);
+  for (const { key, tool, needsUndo } of state.effects.open(node)) {
+    if (tool === undefined && !needsUndo) state.effects.delete(key);
   }
 }
 
@@ -275,18 +281,18 @@ function readForCompensation(
   transition: Transition,
   { planned, scope }: NodeRecord,
   { compensation, refersTo }: PlannedCompensation,
-): Pick<AbandonedRow, 'known' | 'succeeded'> {
-  const known: Record<string, JsonObject> = {};
+): Pick<AbandonedRow, 'values' | 'succeeded'> {
+  const values: Record<string, JsonObject> = {};
   const reader = readerIn(transition, scope);
   for (const { ref } of references(compensation.input)) {
     const [name] = ref.path;
     if (name === undefined) continue;
     if (ref.root === 'steps' && name === planned.node.id) continue;
     const value = reader.lookup(ref.root, name);
-    if (value !== undefined) known[ref.root] = { ...known[ref.root], [String(name)]: value };
+    if (value !== undefined) values[ref.root] = { ...values[ref.root], [String(name)]: value };
   }
   const succeeded = refersTo.flatMap((each) => (each === undefined ? [] : [each.node.id]));
-  return { known, succeeded: succeeded.filter((id) => reader.hasSucceeded(id)) };
+  return { values, succeeded: succeeded.filter((id) => reader.hasSucceeded(id)) };
 }
 
 /** Records the effect of an abandoned call that succeeded. Nothing else changes. */
@@ -333,7 +339,7 @@ class LateReader extends Evaluation {
 
   override lookup(root: RefRoot, name: string | number): Value {
     if (root === 'steps' && name === this.#id) return this.#value;
-    const values = this.#row.known?.[root];
+    const values = this.#row.values?.[root];
     return values === undefined ? undefined : ownProperty(values, String(name));
   }
 

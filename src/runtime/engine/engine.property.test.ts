@@ -310,7 +310,7 @@ describe('outcomes', () => {
           const ends = [one, other].map((order) => answerAll(graph, behaviour, order));
           const [first, second] = ends.map(tablesOf).map(({ nodes, outputs, run }) => ({
             // Which failure was the first does depend on it.
-            nodes: sorted(nodes).map(([key, row]) => [key, { ...(row as object), failedAs: 0 }]),
+            nodes: sorted(nodes).map(([key, row]) => [key, { ...(row as object), failureNumber: 0 }]),
             outputs: sorted(outputs),
             status: run.status,
           }));

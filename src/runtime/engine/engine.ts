@@ -10,7 +10,7 @@ import { failures } from './failures.js';
 import { fits } from './nodes/wait.js';
 import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
-import { cancelRun, endWithFault, resumeOwedWork, runActivations } from './scheduler.js';
+import { cancelRun, endWithFault, resumeRemainingWork, runActivations } from './scheduler.js';
 import { openScope } from './scopes.js';
 import { stopContainer, succeed, withdraw } from './settle.js';
 import { checkGraph, containerOf, ENGINE_VERSION, nodeOf, RunState } from './state.js';
@@ -112,15 +112,15 @@ export function advance(
   if (plan !== state.plan) checkGraph(state.run.id, state.run.graphHash, plan);
   const reserved = events.find(({ kind }) => RESERVED.has(kind));
   if (reserved !== undefined) throw new ReservedEventError(reserved.kind);
-  const { owed } = state.run;
-  const transition = new Transition(state, owed?.at ?? events[0]?.at ?? 0, limits);
-  if (owed !== undefined) {
-    resumeOwedWork(transition, owed);
+  const { remainingWork } = state.run;
+  const transition = new Transition(state, remainingWork?.at ?? events[0]?.at ?? 0, limits);
+  if (remainingWork !== undefined) {
+    resumeRemainingWork(transition, remainingWork);
     runActivations(transition);
   }
   let consumed = 0;
   for (const event of events) {
-    if (state.run.owed !== undefined) break;
+    if (state.run.remainingWork !== undefined) break;
     consumed += 1;
     apply(transition, event);
   }
@@ -147,9 +147,9 @@ function rememberEvent(transition: Transition, { id }: Event): void {
   if (state.run.engineVersion !== ENGINE_VERSION) transition.changeRun().engineVersion = ENGINE_VERSION;
   if (id === undefined) return;
   const { eventIds } = state;
-  let place = 0;
-  for (const [, row] of eventIds.rows()) place = Math.max(place, row.place + 1);
-  eventIds.put(String(place % REMEMBERED_EVENTS), { id, place });
+  let index = 0;
+  for (const [, row] of eventIds.rows()) index = Math.max(index, row.index + 1);
+  eventIds.put(String(index % REMEMBERED_EVENTS), { id, index });
 }
 
 /** Applies an event. False if it changes nothing. */
@@ -304,7 +304,7 @@ function containerTimedOut(transition: Transition, node: NodeRecord): void {
   const container = transition.change(containerOf(node));
   container.failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
   // The timeout replaces an earlier failure of a part.
-  container.final = false;
+  container.isPermanent = false;
   container.failedPart = undefined;
   const stop = { how: 'abort', reason: 'upstream_failed', failure: failures.cancelledElsewhere() } as const;
   stopContainer(transition, node, container, stop);

@@ -78,7 +78,7 @@ describe('the id of an event', () => {
       ask('then', 'text', { after: ['sure'] }),
     ]);
     const run = new Run(two).send(answer(true, 'e1'));
-    expect(run.tables.eventIds).toEqual({ 0: { id: 'e1', place: 0 } });
+    expect(run.tables.eventIds).toEqual({ 0: { id: 'e1', index: 0 } });
     const before = rowsText(run.state);
     run.send({ kind: 'actionSubmitted', at: 1_000, command: 'then#1', id: 'e1', value: { input: 'x' } });
     expect([run.last.changes, run.commands, run.last.facts]).toEqual([[], [], []]);

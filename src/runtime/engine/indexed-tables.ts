@@ -174,9 +174,9 @@ function isBetter(one: Ranked, other: Ranked): boolean {
 }
 
 /** The group in which a record is searched; none for a record that is only found by its key. */
-function groupOf({ call, tool, input, own, late }: EffectRow): string | undefined {
-  if (own !== undefined) return undefined;
-  if (tool === undefined) return late ? undefined : uncompensatedGroup(call);
+function groupOf({ call, tool, input, compensateStep, isLate }: EffectRow): string | undefined {
+  if (compensateStep !== undefined) return undefined;
+  if (tool === undefined) return isLate ? undefined : uncompensatedGroup(call);
   return input === undefined ? undefined : compensationGroup(tool, input);
 }
 

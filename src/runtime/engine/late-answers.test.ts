@@ -35,7 +35,7 @@ describe('A9: a success that comes after its call was abandoned', () => {
       tool: 'undo-a',
       input: { id: 1 },
       status: 'active',
-      wanted: true,
+      needsUndo: true,
     });
     run.cancel(true).returns('a');
     expect([run.state.run.status, made(run)]).toEqual(['cancelled', [['undo-a', { id: 1 }]]]);
@@ -123,7 +123,7 @@ describe('A9: a success that comes after its call was abandoned', () => {
     const run = new Run(graph([booking('a', { retry: again(1) }), ask('sure')])).fires('a');
     late(run, 'a#1', { id: 1 }).returns('a', { id: 1 });
     expect(Object.values(run.tables.effects)).toHaveLength(1);
-    expect(run.tables.effects['a@1']).not.toHaveProperty('wanted');
+    expect(run.tables.effects['a@1']).not.toHaveProperty('needsUndo');
     expect(run.remains.notUndone).toEqual([]);
   });
 

@@ -97,7 +97,7 @@ describe('E14: the first branch that fails', () => {
     expect(touched).toEqual([
       ...['put run run-1', 'put effects r@1', 'delete abandoned r#1', 'delete unknown r@1'],
     ]);
-    expect(run.tables.effects['r@1']).toMatchObject({ call: 'r', status: 'active', wanted: true });
+    expect(run.tables.effects['r@1']).toMatchObject({ call: 'r', status: 'active', needsUndo: true });
     expect([run.commands, run.last.facts, run.status('r'), run.tables.outputs]).toEqual([
       [],
       [],
@@ -292,8 +292,8 @@ describe('E12: rollback', () => {
       'cancelled',
       {},
     ]);
-    expect(run.tables.effects['r[0]@1']).toMatchObject({ status: 'unknown', wanted: true });
-    expect(run.tables.effects['l1@1']).toMatchObject({ status: 'active', wanted: true });
+    expect(run.tables.effects['r[0]@1']).toMatchObject({ status: 'unknown', needsUndo: true });
+    expect(run.tables.effects['l1@1']).toMatchObject({ status: 'active', needsUndo: true });
   });
 
   test('A10: when the run is cancelled, the compensation in flight is waited for, and no further one is made', () => {

@@ -63,7 +63,7 @@ export function scopeOf(state: RunState, { container, part }: ScopeInstance): Sc
  * same ids and idempotency keys.
  */
 export function outstanding(state: RunState): Outstanding {
-  return { commands: commandsOf(state), more: state.run.owed !== undefined };
+  return { commands: commandsOf(state), more: state.run.remainingWork !== undefined };
 }
 
 /** A side effect that remains: it was to be undone and was not, or the outcome is unknown. */
@@ -79,9 +79,9 @@ export interface NotUndone {
   /** The outcome of the compensation is unknown: it may have been undone. */
   readonly outcomeUnknown?: true;
   /** The step of a `compensate` node that was to undo it. Missing for the compensation of the call itself. */
-  readonly by?: NonNullable<EffectRow['own']>;
+  readonly by?: NonNullable<EffectRow['compensateStep']>;
   /** The call was abandoned, and succeeded afterwards. */
-  readonly late?: true;
+  readonly isLate?: true;
   /** The same node has a later effect that is not to be undone. */
   readonly ranAgain?: true;
 }
@@ -133,9 +133,9 @@ export function undoneCallsOf(state: RunState): UndoneCall[] {
   return rowsOf(state.effects)
     .filter(({ status }) => status === 'undone')
     .sort((one, other) => other.order - one.order)
-    .flatMap(({ call, tool, input, own }) => {
+    .flatMap(({ call, tool, input, compensateStep }) => {
       if (tool === undefined || input === undefined) return [];
-      return [{ step: call, tool, input, ...(own === undefined ? {} : { by: own }) }];
+      return [{ step: call, tool, input, ...(compensateStep === undefined ? {} : { by: compensateStep }) }];
     });
 }
 
@@ -148,23 +148,24 @@ function notUndoneOf(effects: readonly EffectRow[]): NotUndone[] {
   const kept = new Map<string, number>();
   /** Order of the latest recorded step of a `compensate` node. */
   const noted = new Map<string, number>();
-  const groupOf = ({ own, generation }: EffectRow): string => `${own?.node}@${generation}`;
+  const groupOf = ({ compensateStep, generation }: EffectRow): string =>
+    `${compensateStep?.node}@${generation}`;
   const raise = (map: Map<string, number>, key: string, order: number) =>
     map.set(key, Math.max(map.get(key) ?? 0, order));
   for (const effect of effects) {
-    if (effect.own !== undefined) raise(noted, groupOf(effect), effect.order);
-    else if (effect.wanted !== true && effect.status !== 'undone') raise(kept, effect.call, effect.order);
+    if (effect.compensateStep !== undefined) raise(noted, groupOf(effect), effect.order);
+    else if (effect.needsUndo !== true && effect.status !== 'undone') raise(kept, effect.call, effect.order);
   }
   const timeOf = (effect: EffectRow): number =>
-    effect.own === undefined ? effect.order : (noted.get(groupOf(effect)) ?? effect.order);
+    effect.compensateStep === undefined ? effect.order : (noted.get(groupOf(effect)) ?? effect.order);
   return effects
-    .filter(({ wanted, status }) => wanted === true && status !== 'undone')
+    .filter(({ needsUndo, status }) => needsUndo === true && status !== 'undone')
     .sort((one, other) => timeOf(other) - timeOf(one) || one.order - other.order)
     .map((effect) => notUndone(effect, (kept.get(effect.call) ?? 0) > effect.order));
 }
 
 function notUndone(
-  { call, tool, input, status, failure, own, late }: EffectRow,
+  { call, tool, input, status, failure, compensateStep, isLate }: EffectRow,
   ranAgain: boolean,
 ): NotUndone {
   return {
@@ -173,8 +174,8 @@ function notUndone(
     ...(input === undefined ? {} : { input }),
     ...(failure === undefined ? {} : { failure }),
     ...(status === 'unknown' || status === 'undoing' ? { outcomeUnknown: true as const } : {}),
-    ...(own === undefined ? {} : { by: own }),
-    ...(late ? { late } : {}),
+    ...(compensateStep === undefined ? {} : { by: compensateStep }),
+    ...(isLate ? { isLate } : {}),
     ...(ranAgain ? { ranAgain: true as const } : {}),
   };
 }

@@ -16,10 +16,10 @@ class ScopeDetails {
   endedBy: string | undefined;
   value: Value;
   stopped = false;
-  cut = false;
+  interrupted = false;
   failure: Failure | undefined;
   failedNode: NodeRecord | undefined;
-  final = false;
+  isPermanent = false;
   failures = 0;
 }
 
@@ -146,8 +146,8 @@ class NodeDetails {
   jumps = 0;
   input: JsonObject | undefined;
   failure: Failure | undefined;
-  failedAs = 0;
-  final = false;
+  failureNumber = 0;
+  isPermanent = false;
   reached: number | undefined;
   /** Sequence number in the queue for slots; 0 if it is not in it. */
   queued = 0;
@@ -266,10 +266,10 @@ export class ContainerRecord implements Tracked<'containers'> {
   running = 0;
   stopped = false;
   aborted = false;
-  cut = false;
+  interrupted = false;
   failure: Failure | undefined;
   failedPart: number | undefined;
-  final = false;
+  isPermanent = false;
   undoing = false;
   /** False once it was deleted. */
   isOpen = true;
@@ -304,10 +304,10 @@ export class ContainerRecord implements Tracked<'containers'> {
     const row: Draft<ContainerRow> = { first, next, end, running };
     if (this.stopped) row.stopped = true;
     if (this.aborted) row.aborted = true;
-    if (this.cut) row.cut = true;
+    if (this.interrupted) row.interrupted = true;
     if (failure !== undefined) row.failure = failure;
     if (failedPart !== undefined) row.failedPart = failedPart;
-    if (this.final) row.final = true;
+    if (this.isPermanent) row.isPermanent = true;
     if (this.undoing) row.undoing = true;
     return row;
   }

@@ -219,7 +219,8 @@ export class Rehearsal implements NodeOverrides {
       case 'goto':
         // It does not jump again. Without a condition, it fails at its limit for any result of the calls.
         if (model.when !== undefined || model.onLimit === 'continue') succeed(transition, node, undefined);
-        else fail(transition, node, { failure: failures.loopLimit(model.max), reached: 0, final: true });
+        else
+          fail(transition, node, { failure: failures.loopLimit(model.max), reached: 0, isPermanent: true });
         return;
       case 'error':
       case 'return':
@@ -376,7 +377,7 @@ export class Rehearsal implements NodeOverrides {
     container.next = container.end;
     if (container.running > 0) return;
     this.#parts.delete(node.key);
-    closeContainer(transition, node, container.cut ? { status: 'cancelled' } : outcome(container));
+    closeContainer(transition, node, container.interrupted ? { status: 'cancelled' } : outcome(container));
   }
 
   /** Ends a part that the rehearsal has begun. */

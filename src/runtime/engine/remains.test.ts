@@ -297,14 +297,14 @@ describe('A14: what a run left', () => {
     run.returns('a', { id: 2 }).returns('bad');
     expect(run.state.run.status).toBe('succeeded');
     expect(run.remains.notUndone).toMatchObject([{ step: 'a', input: { id: 1 }, ranAgain: true }]);
-    expect(run.remains.notUndone[0]).not.toHaveProperty('late');
+    expect(run.remains.notUndone[0]).not.toHaveProperty('isLate');
   });
 
   test('marks a call that was abandoned before it succeeded', () => {
     const nodes = [call('a', {}, { onError: { value: lit('none') } }), ask('sure')];
     const run = new Run(graph(nodes)).fires('a');
     run.send({ kind: 'toolReturned', at: 2_000, command: 'a#1', value: 1 });
-    expect(run.remains).toMatchObject({ unknown: [], notUndone: [{ step: 'a', late: true }] });
+    expect(run.remains).toMatchObject({ unknown: [], notUndone: [{ step: 'a', isLate: true }] });
     expect(run.remains.notUndone[0]).not.toHaveProperty('ranAgain');
   });
 });

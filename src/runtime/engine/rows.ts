@@ -106,7 +106,7 @@ export interface RunRow {
   /** The latest sequence number of commands, undo records and queued nodes. */
   readonly seq: number;
   /** Work that the latest transition did not finish. */
-  readonly owed?: OwedWork;
+  readonly remainingWork?: RemainingWork;
   /** The run was cancelled and has not ended yet. */
   readonly cancelling?: { readonly reason: string; readonly compensate: boolean; readonly code?: string };
   /** Set at the end: the node that ended the scope at the top: a `return`, an `error`, or a failure that failed fast. */
@@ -137,13 +137,13 @@ export interface ScopeRow {
   /** It was stopped from outside: no further node starts. */
   readonly stopped?: true;
   /** A node was skipped or cancelled because the scope was stopped. */
-  readonly cut?: true;
+  readonly interrupted?: true;
   /** The failure of the scope, set before running nodes have settled. */
   readonly failure?: Failure;
   /** The node of this scope the failure comes from. */
   readonly failedNode?: string;
   /** No retry around it can change the failure. */
-  readonly final?: true;
+  readonly isPermanent?: true;
   /** How many nodes have failed here. */
   readonly failures?: number;
 }
@@ -163,13 +163,13 @@ export interface ContainerRow {
   /** It was aborted: it is not rolled back. */
   readonly aborted?: true;
   /** A part was cancelled. */
-  readonly cut?: true;
+  readonly interrupted?: true;
   /** The failure of the attempt, set before running parts have ended. No further part begins. */
   readonly failure?: Failure;
   /** Index of the part with that failure; missing for a timeout. */
   readonly failedPart?: number;
   /** No retry can change the failure. */
-  readonly final?: true;
+  readonly isPermanent?: true;
   /** All parts have ended, and a rollback runs. */
   readonly undoing?: true;
 }
@@ -194,9 +194,9 @@ export interface NodeRow {
   /** The failure of the node; before it settles, that of its previous attempt. */
   readonly failure?: Failure;
   /** Of a failed node: its position among the failures of its scope, from 1. */
-  readonly failedAs?: number;
+  readonly failureNumber?: number;
   /** Of a failed or handled node: no retry around it can change the failure. */
-  readonly final?: true;
+  readonly isPermanent?: true;
   /** Of a handled node: how many attempts reached its tool or resource. */
   readonly reached?: number;
   /** Sequence number in the queue for slots. */
@@ -229,13 +229,13 @@ export interface UndoRow {
   /** Index of the next step of a `compensate` node, or of the next record in `items`. */
   readonly next: number;
   /** Keys of records that were written or renewed after undoing began. They are undone first. */
-  readonly late?: readonly string[];
+  readonly added?: readonly string[];
   /** How many compensations were issued. Their ids contain this number. */
   readonly issued: number;
   /** The compensation that it waits for: its own, or one of another owner for the same record. */
   readonly current?: UndoTarget & { readonly command: string; readonly isIgnored?: true };
   /** How many compensations have ended or were impossible. Each has a row in `undone`. */
-  readonly ended: number;
+  readonly settled: number;
   /** A compensation failed, and the following ones are not run. */
   readonly halted?: true;
   /** Their tools, while the owner waits for compensations of other owners. */
@@ -270,15 +270,15 @@ export interface EffectRow {
   /** Sequence number: the order of completion. */
   readonly order: number;
   /** It was to be undone: it is reported if it is not. */
-  readonly wanted?: true;
+  readonly needsUndo?: true;
   /** It is that of an abandoned call. */
-  readonly late?: true;
+  readonly isLate?: true;
   /** The compensation in flight, without the fields that follow from this record. */
   readonly command?: Pick<OwedCall, 'id' | 'node' | 'seq' | 'dueAt' | 'undoes'>;
   /** Why it could not be undone. */
   readonly failure?: Failure;
   /** It is that of a `compensate` step without a recorded call: the node, and the index of the step. */
-  readonly own?: { readonly node: string; readonly step: number };
+  readonly compensateStep?: { readonly node: string; readonly step: number };
 }
 
 /** Counters that make up the generation of a node. */
@@ -307,7 +307,7 @@ export interface AbandonedRow {
   readonly node: string;
   readonly generation: number;
   /** The values that its compensation refers to, except its own output, by root and name. */
-  readonly known?: Readonly<Record<string, JsonObject>>;
+  readonly values?: Readonly<Record<string, JsonObject>>;
   /** Ids of the succeeded steps that its compensation refers to unconditionally. */
   readonly succeeded?: readonly string[];
 }
@@ -332,19 +332,19 @@ export interface SubmissionRow {
 interface EventIdRow {
   readonly id: string;
   /** Its index among the events that had an id. */
-  readonly place: number;
+  readonly index: number;
 }
 
 /** Work that a transition did not finish within its limit. */
-export interface OwedWork {
+export interface RemainingWork {
   /** The event's time. */
   readonly at: number;
   /** The rest of the event's expression budget. */
   readonly budget: number;
   /** Keys of the nodes in the ready queue. */
-  readonly due: readonly string[];
+  readonly ready: readonly string[];
   /** Completions that were not handled. */
-  readonly ended: readonly Completion[];
+  readonly completions: readonly Completion[];
 }
 
 /** A completion to handle. Nodes and scopes are keys in a row, and records in memory. */
@@ -365,10 +365,10 @@ export type Completion<Node = string, Scope = ScopeRef> =
 
 /** A node, or the run if undefined, continues to undo. */
 export interface ContinueUndo<Node = string> {
-  readonly kind: 'goOn';
+  readonly kind: 'continueUndo';
   readonly by?: Node | undefined;
   /** It is the first in the queue for slots, and one is free. */
-  readonly hasTurn?: true;
+  readonly hasSlot?: true;
 }
 
 /** A scope by its container and the part of it. Missing container: the root. */

@@ -6,14 +6,14 @@ import type { Graph } from '../../graph/model.js';
 import { unreachable } from '../../graph/unreachable.js';
 import type { PlanFault } from '../../plan/faults.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { failForGood } from './attempt.js';
+import { failWithoutFallback } from './attempt.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { completeItem } from './nodes/control-flow.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
-import type { Completion, OwedWork, ScopeRef } from './rows.js';
+import type { Completion, RemainingWork, ScopeRef } from './rows.js';
 import {
   closeContainer,
   closePart,
@@ -47,7 +47,7 @@ export function runActivations(transition: Transition): void {
     if (!completeNext(transition) && !startFromQueue(transition) && !activateNext(transition)) return;
     transition.activations -= 1;
   }
-  saveOwedWork(transition);
+  saveRemainingWork(transition);
 }
 
 /** Nodes that wait for a slot start before nodes that become ready now. */
@@ -95,7 +95,7 @@ function activate(transition: Transition, node: NodeRecord): void {
     const condition = readerOf(transition, node).condition(when);
     if (!condition.ok) {
       // A fallback replaces the work of a node, not its condition.
-      failForGood(transition, node, { failure: condition.failure, reached: 0, final: true });
+      failWithoutFallback(transition, node, { failure: condition.failure, reached: 0, isPermanent: true });
       return;
     }
     if (!condition.value) {
@@ -201,8 +201,8 @@ function clearAttempt(transition: Transition, node: NodeRecord): void {
 /** Reports the start of a node. Fails the node and returns false if the run has started too many. */
 function start(transition: Transition, node: NodeRecord): boolean {
   if (transition.state.run.started >= MAX_STARTED_NODES) {
-    failForGood(transition, node, {
-      ...{ failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, final: true },
+    failWithoutFallback(transition, node, {
+      ...{ failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, isPermanent: true },
     });
     return false;
   }
@@ -224,28 +224,28 @@ function guidanceOf(transition: Transition, node: NodeRecord, expr: Expr) {
 }
 
 /** Saves the rest of the work of an event when the transition is at its limit. */
-function saveOwedWork(transition: Transition): void {
+function saveRemainingWork(transition: Transition): void {
   const { state, at, budget, ready } = transition;
-  const ended = [...[...transition.continuations].reverse(), ...transition.completions].map((completion) =>
-    mapCompletion(completion, keyOf, scopeRefOf),
+  const completions = [...[...transition.continuations].reverse(), ...transition.completions].map(
+    (completion) => mapCompletion(completion, keyOf, scopeRefOf),
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
-  if (state.run.status === 'running' && (ready.size > 0 || ended.length > 0 || isReady)) {
-    transition.changeRun().owed = { at, budget: budget.left, due: ready.keys(), ended };
+  if (state.run.status === 'running' && (ready.size > 0 || completions.length > 0 || isReady)) {
+    transition.changeRun().remainingWork = { at, budget: budget.left, ready: ready.keys(), completions };
   }
 }
 
 /** Resumes the work that the previous transition saved. */
-export function resumeOwedWork(transition: Transition, owed: OwedWork): void {
+export function resumeRemainingWork(transition: Transition, work: RemainingWork): void {
   const { state, ready, completions } = transition;
-  transition.changeRun().owed = undefined;
-  transition.at = owed.at;
-  transition.budget = new Budget(owed.budget, ADVANCE_BUDGET);
-  for (const key of owed.due) ready.add(state.find(key));
+  transition.changeRun().remainingWork = undefined;
+  transition.at = work.at;
+  transition.budget = new Budget(work.budget, ADVANCE_BUDGET);
+  for (const key of work.ready) ready.add(state.find(key));
   const find = (key: string): NodeRecord => state.find(key);
   const scopeAt = ({ container, part }: ScopeRef): ScopeRecord =>
     container === undefined ? state.root : state.part(find(container), part);
-  for (const each of owed.ended) completions.push(mapCompletion(each, find, scopeAt));
+  for (const each of work.completions) completions.push(mapCompletion(each, find, scopeAt));
 }
 
 /** Converts a completion between keys, as in a row, and records, as in memory. */
@@ -259,7 +259,7 @@ function mapCompletion<N, S, M, R>(
       return { kind: 'scope', scope: scope(completion.scope) };
     case 'rollback':
       return { kind: 'rollback', of: node(completion.of) };
-    case 'goOn':
+    case 'continueUndo':
     case 'undone': {
       const { by, ...rest } = completion;
       return by === undefined ? rest : { ...rest, by: node(by) };
@@ -288,10 +288,10 @@ function completeNext(transition: Transition): boolean {
     case 'rollback':
       completeRollback(transition, next.of);
       return true;
-    case 'goOn': {
-      const { by, hasTurn } = next;
+    case 'continueUndo': {
+      const { by, hasSlot } = next;
       // An abort may have ended it meanwhile.
-      if (transition.state.undoing.get(by?.key ?? '') !== undefined) continueUndo(transition, by, hasTurn);
+      if (transition.state.undoing.get(by?.key ?? '') !== undefined) continueUndo(transition, by, hasSlot);
       return true;
     }
     case 'undone': {
@@ -329,8 +329,8 @@ function completeScope(transition: Transition, scope: ScopeRecord): void {
 /** A `branch` and a `workflow` node settle as their only part did, unless they timed out. */
 function completeOnlyPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
   const outcome = outcomeOf(transition, scope);
-  const { failure, final } = closePart(transition, node, scope, outcome);
-  closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, final));
+  const { failure, isPermanent } = closePart(transition, node, scope, outcome);
+  closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, isPermanent));
 }
 
 /** Fails a run whose graph cannot run, before any node starts. */

@@ -14,7 +14,7 @@ import { readerIn, type Transition } from './transition.js';
 /** How a scope ended. */
 export type Outcome =
   | { readonly status: 'succeeded'; readonly value: Value }
-  | { readonly status: 'failed'; readonly failure: Failure; readonly final: boolean }
+  | { readonly status: 'failed'; readonly failure: Failure; readonly isPermanent: boolean }
   | { readonly status: 'cancelled' };
 
 /** Begins a scope: its nodes are pending, and those without dependencies are ready. */
@@ -36,9 +36,9 @@ function openPart(transition: Transition, node: NodeRecord, container: Container
 /** The outcome of a scope whose nodes have all settled. A failure takes precedence over a cancelled node. */
 export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
   const { plan, workflow } = scope;
-  const { failure, final, cut, endedBy, value: returned } = scope.details;
-  if (failure !== undefined) return { status: 'failed', failure, final };
-  if (cut) return { status: 'cancelled' };
+  const { failure, isPermanent, interrupted, endedBy, value: returned } = scope.details;
+  if (failure !== undefined) return { status: 'failed', failure, isPermanent };
+  if (interrupted) return { status: 'cancelled' };
   // A `return` ended the workflow with its value.
   const isTop = plan.container === undefined;
   if (isTop && endedBy !== undefined) return { status: 'succeeded', value: returned };
@@ -47,8 +47,8 @@ export function outcomeOf(transition: Transition, scope: ScopeRecord): Outcome {
   const value = readerIn(transition, scope).value(expr);
   if (value.ok) return { status: 'succeeded', value: value.value };
   transition.change(scope).set('failure', value.failure);
-  scope.set('final', true);
-  return { status: 'failed', failure: value.failure, final: true };
+  scope.set('isPermanent', true);
+  return { status: 'failed', failure: value.failure, isPermanent: true };
 }
 
 /** Deletes a scope and everything inside it. Its value stays in the container. */
@@ -155,7 +155,7 @@ export function closePart(
 ): ContainerRecord {
   const container = transition.change(containerOf(node));
   container.running -= 1;
-  if (outcome.status === 'cancelled') container.cut = true;
+  if (outcome.status === 'cancelled') container.interrupted = true;
   reportEnded(transition, node, part, outcome);
   const { kind } = node.planned.node;
   if (kind === 'foreach' || kind === 'workflow') deletePart(transition, container, part);
@@ -179,7 +179,7 @@ export function completePart(
     container.values[part] = transition.change(new Entry('outputs', key, outcome.value));
   }
   if (outcome.status !== 'failed' || container.failure !== undefined) return;
-  const { failure, final } = outcome;
+  const { failure, isPermanent } = outcome;
   if (fatal === undefined) {
     // The value of a failed item is null. Its failure is kept until the loop starts over.
     const isItem = node.planned.node.kind === 'foreach';
@@ -188,7 +188,7 @@ export function completePart(
   }
   container.failure = failure;
   container.failedPart = part;
-  container.final = final;
+  container.isPermanent = isPermanent;
   stopParts(transition, container, {
     how: fatal,
     reason: 'upstream_failed',
@@ -258,8 +258,8 @@ function settleWith(transition: Transition, node: NodeRecord, outcome: Outcome):
   }
 }
 
-export function failedWith(failure: Failure, final = false): Outcome {
-  return { status: 'failed', failure, final };
+export function failedWith(failure: Failure, isPermanent = false): Outcome {
+  return { status: 'failed', failure, isPermanent };
 }
 
 export function succeededWith(value: Value): Outcome {

@@ -58,7 +58,7 @@ export function settle(transition: Transition, node: NodeRecord, status: EndStat
   node.status = status;
   node.set('input', undefined);
   scope.open -= 1;
-  if (scope.details.stopped && status === 'cancelled') transition.change(scope).set('cut', true);
+  if (scope.details.stopped && status === 'cancelled') transition.change(scope).set('interrupted', true);
   releaseSuccessors(transition, node);
   releaseRoutes(transition, node);
   if (planned.node.kind === 'compensate') notifyRollbacks(transition, node);
@@ -164,7 +164,7 @@ function skipOrCancel(transition: Transition, node: NodeRecord, stop: Stop): voi
     cancel(transition, node);
     return;
   }
-  transition.change(node.scope).set('cut', true);
+  transition.change(node.scope).set('interrupted', true);
   skip(transition, node, stop.reason);
 }
 

@@ -5,7 +5,7 @@ import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
-import type { OwedWork, RunRow, StartRow } from './rows.js';
+import type { RemainingWork, RunRow, StartRow } from './rows.js';
 import { SmallMap } from './small-map.js';
 import { ChangeList, type Draft, Entry, KeyIndex, type RowTable, RowTables, type Tracked } from './tables.js';
 
@@ -24,7 +24,7 @@ export class RunRecord implements Tracked<'run'> {
   status: RunStatus = 'running';
   started = 0;
   seq = 0;
-  owed: OwedWork | undefined;
+  remainingWork: RemainingWork | undefined;
   cancelling: RunRow['cancelling'];
   endedBy: string | undefined;
   result: Json | undefined;
@@ -55,9 +55,9 @@ export class RunRecord implements Tracked<'run'> {
 
   toRow(): RunRow {
     const { engineVersion, stateVersion, status, started, seq } = this;
-    const { owed, cancelling, endedBy, result, failure, failedNode, failures } = this;
+    const { remainingWork, cancelling, endedBy, result, failure, failedNode, failures } = this;
     const row: Draft<RunRow> = { engineVersion, stateVersion, status, started, seq };
-    if (owed !== undefined) row.owed = owed;
+    if (remainingWork !== undefined) row.remainingWork = remainingWork;
     if (cancelling !== undefined) row.cancelling = cancelling;
     if (endedBy !== undefined) row.endedBy = endedBy;
     if (result !== undefined) row.result = result;

@@ -196,8 +196,8 @@ export class RowTables {
   }
 
   of<T extends RowTableName>(name: T): RowTable<T> {
-    const known = this.known(name);
-    if (known !== undefined) return known;
+    const existing = this.known(name);
+    if (existing !== undefined) return existing;
     const made = new RowTable<T>(name, this.#changes);
     this.#tables ??= {};
     const tables: { [K in T]?: RowTable<K> } = this.#tables;

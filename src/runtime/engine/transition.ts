@@ -248,7 +248,7 @@ class Result implements Advance {
     this.state = state;
     this.commands = commands;
     this.facts = facts;
-    this.more = state.run.owed !== undefined;
+    this.more = state.run.remainingWork !== undefined;
     this.consumed = consumed;
     this.#changed = state.changes.take();
     this.#transition = state.changes.transitions;

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import {
   hasSomethingToUndo,
+  markForUndo,
   markNotUndoable,
   markNotUndone,
   markUndone,
-  markWanted,
   recordStepEffect,
   stepEffectKey,
   type ToolCall,
@@ -66,7 +66,7 @@ export function beginRollback(
   failure?: Failure,
 ): void {
   transition.spend(effects.length);
-  transition.state.items.put(keyOf(owner), markWanted(transition, effects));
+  transition.state.items.put(keyOf(owner), markForUndo(transition, effects));
   begin(transition, owner, failure);
 }
 
@@ -76,7 +76,7 @@ function begin(transition: Transition, owner: Owner, failure: Failure | undefine
     ...(owner === undefined ? {} : { node: owner.key }),
     ...(failure === undefined ? {} : { failure }),
   });
-  const row = { seq: transition.nextSeq(), next: 0, issued: 0, ended: 0 };
+  const row = { seq: transition.nextSeq(), next: 0, issued: 0, settled: 0 };
   transition.state.undoing.put(keyOf(owner), row);
   continueUndo(transition, owner);
 }
@@ -124,7 +124,7 @@ export function continueUndo(transition: Transition, owner: Owner, hasSlot?: tru
 }
 
 function continuationOf(by: Owner, hasSlot?: true): ContinueUndo<NodeRecord> {
-  return hasSlot === undefined ? { kind: 'goOn', by } : { kind: 'goOn', by, hasTurn: hasSlot };
+  return hasSlot === undefined ? { kind: 'continueUndo', by } : { kind: 'continueUndo', by, hasSlot };
 }
 
 const END: Next = { kind: 'end' };
@@ -134,10 +134,10 @@ function currentOf(target: UndoTarget, command: string, isIgnored: boolean): Non
 }
 
 /** The row after its current record or step. */
-function pastCurrent({ late, ...row }: UndoRow): UndoRow {
-  if (late === undefined) return { ...row, next: row.next + 1 };
-  const [, ...rest] = late;
-  return rest.length === 0 ? row : { ...row, late: rest };
+function pastCurrent({ added, ...row }: UndoRow): UndoRow {
+  if (added === undefined) return { ...row, next: row.next + 1 };
+  const [, ...rest] = added;
+  return rest.length === 0 ? row : { ...row, added: rest };
 }
 
 /** Writes the outcome of a compensation, and returns the row after it. */
@@ -147,10 +147,10 @@ function withOutcome(
   row: UndoRow,
   { tool, failure, isIgnored }: Ended,
 ): UndoRow {
-  const key = undoneKey(owner, row.ended);
+  const key = undoneKey(owner, row.settled);
   state.undone.put(key, failure === undefined ? { tool } : { tool, failure });
   const halts = failure !== undefined && !isIgnored;
-  return { ...row, ended: row.ended + 1, ...(halts ? { halted: true as const } : {}) };
+  return { ...row, settled: row.settled + 1, ...(halts ? { halted: true as const } : {}) };
 }
 
 function undoneKey(owner: Owner, place: number): string {
@@ -158,14 +158,14 @@ function undoneKey(owner: Owner, place: number): string {
 }
 
 /** Deletes the outcomes of an owner's compensations. */
-export function forgetUndone({ state }: Transition, owner: Owner, { ended }: UndoRow): void {
-  for (let place = 0; place < ended; place += 1) state.undone.delete(undoneKey(owner, place));
+export function forgetUndone({ state }: Transition, owner: Owner, { settled }: UndoRow): void {
+  for (let place = 0; place < settled; place += 1) state.undone.delete(undoneKey(owner, place));
 }
 
 /** Undefined if a slot is needed first. */
 function nextOf(transition: Transition, owner: Owner, row: UndoRow, needsSlot: boolean): Next | undefined {
   if (owner?.planned.node.kind === 'compensate') return nextStep(transition, owner, row, needsSlot);
-  const key = row.late?.[0] ?? transition.state.items.need(keyOf(owner))[row.next];
+  const key = row.added?.[0] ?? transition.state.items.need(keyOf(owner))[row.next];
   return typeof key === 'string' ? nextEffect(transition, key, needsSlot) : END;
 }
 
@@ -184,10 +184,13 @@ function nextEffect(transition: Transition, key: string, needsSlot: boolean): Ne
   return nextForEffect({ key, ...effect }, target, isIgnored, needsSlot);
 }
 
-function isErrorIgnored({ state }: Transition, { call, own }: Pick<Effect, 'call' | 'own'>): boolean {
-  if (own === undefined) return state.find(call).planned.node.compensate?.ignoreError === true;
-  const { node } = state.find(own.node).planned;
-  return node.kind === 'compensate' && node.steps[own.step]?.ignoreError === true;
+function isErrorIgnored(
+  { state }: Transition,
+  { call, compensateStep }: Pick<Effect, 'call' | 'compensateStep'>,
+): boolean {
+  if (compensateStep === undefined) return state.find(call).planned.node.compensate?.ignoreError === true;
+  const { node } = state.find(compensateStep.node).planned;
+  return node.kind === 'compensate' && node.steps[compensateStep.step]?.ignoreError === true;
 }
 
 /** Joins a compensation in flight, or issues one for a record that is active or unknown. */
@@ -233,7 +236,7 @@ function nextStep(
   }
   const target = { tool, effect: effect.key, undoes: effect.call };
   if (effect.status === 'undone') return { kind: 'pass', skipped: target };
-  markWanted(transition, [effect]);
+  markForUndo(transition, [effect]);
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored };
   return nextForEffect(effect, target, isIgnored, false);
 }
@@ -279,13 +282,13 @@ function issue(
 /** The call that undoes a record. `issued` is the part of it that the record keeps. */
 export function compensationCall(
   { run }: RunState,
-  { key: effect, call, generation, tool = '', input = {}, own }: Effect,
+  { key: effect, call, generation, tool = '', input = {}, compensateStep }: Effect,
   issued: NonNullable<EffectRow['command']>,
 ): Extract<OwedCommand, ToolCall> {
   const key =
-    own === undefined
+    compensateStep === undefined
       ? undoKeyText(callKeyText(run.id, call, generation), effectIndex(effect))
-      : callKeyText(run.id, own.node, generation, own.step);
+      : callKeyText(run.id, compensateStep.node, generation, compensateStep.step);
   const isCompensation = true;
   return { kind: 'callTool', tool, input, attempt: 1, generation, key, effect, isCompensation, ...issued };
 }
@@ -357,7 +360,7 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
     return;
   }
   if (owner?.planned.node.kind === 'compensate') recordRemainingSteps(transition, owner, row);
-  transition.spend(row.ended);
+  transition.spend(row.settled);
   const report = reportOf(transition, owner, row);
   forgetUndone(transition, owner, row);
   state.undoing.delete(keyOf(owner));
@@ -378,7 +381,7 @@ function recordRemainingSteps(transition: Transition, owner: NodeRecord, row: Un
     const place = { node: owner.key, step, generation: generationOf(transition.state, owner) };
     const input = reader.object(compensation.input, 'input');
     const effect = input.ok ? transition.state.effects.undoneBy(tool, input.value) : undefined;
-    if (effect !== undefined) markWanted(transition, [effect]);
+    if (effect !== undefined) markForUndo(transition, [effect]);
     else if (input.ok)
       recordStepEffect(transition, place, { call, tool, input: input.value, status: 'active' });
     else recordStepEffect(transition, place, { call, tool, status: 'failed', failure: input.failure });
@@ -388,7 +391,7 @@ function recordRemainingSteps(transition: Transition, owner: NodeRecord, row: Un
 function reportOf(transition: Transition, owner: Owner, row: UndoRow): CompensationReport {
   const done: string[] = [];
   const failed: { readonly tool: string; readonly failure: Failure }[] = [];
-  for (let place = 0; place < row.ended; place += 1) {
+  for (let place = 0; place < row.settled; place += 1) {
     const { tool, failure } = transition.state.undone.need(undoneKey(owner, place));
     if (failure === undefined) done.push(tool);
     else failed.push({ tool, failure });
@@ -400,7 +403,7 @@ function reportOf(transition: Transition, owner: Owner, row: UndoRow): Compensat
 function remainingTools(
   transition: Transition,
   owner: Owner,
-  { next, late = [] }: UndoRow,
+  { next, added = [] }: UndoRow,
 ): readonly string[] {
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
@@ -408,7 +411,7 @@ function remainingTools(
     return left.map(({ compensation }) => compensation.tool);
   }
   const { state } = transition;
-  const left = [...late, ...state.items.need(keyOf(owner)).slice(next)];
+  const left = [...added, ...state.items.need(keyOf(owner)).slice(next)];
   return left.flatMap((key) => {
     const { tool, status } = state.effects.get(String(key)) ?? {};
     return tool === undefined || (status !== 'active' && status !== 'unknown') ? [] : [tool];

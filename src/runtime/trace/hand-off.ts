@@ -344,7 +344,7 @@ function cleanUpText(calls: readonly HandOffCall[]): string {
 
 /** The call that undoes a side effect, where it is known. */
 function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOffCall | undefined {
-  const { step, tool, input: given, failure, outcomeUnknown, late, ranAgain } = each;
+  const { step, tool, input: given, failure, outcomeUnknown, isLate, ranAgain } = each;
   if (tool === undefined || given === undefined) return undefined;
   const { key, planned, scope } = ledger.instances.find(step);
   const { node } = planned;
@@ -352,7 +352,7 @@ function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOff
   const input = secrets.notUndone({ ...each, input: given }, texts.promptArgument);
   const tried = failure && { why: failure.message, outcomeUnknown: outcomeUnknown === true };
   const fillIn = jsonText(input).includes(texts.masked) ? handOffTexts.fillIn : '';
-  const notes = `${late ? handOffTexts.late : ''}${ranAgain ? handOffTexts.ranAgain : ''}${fillIn}`;
+  const notes = `${isLate ? handOffTexts.late : ''}${ranAgain ? handOffTexts.ranAgain : ''}${fillIn}`;
   return {
     ...{ step: key, undoes: true, tool, arguments: input },
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
@@ -361,6 +361,6 @@ function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOff
   };
 }
 
-function stuckText({ step, late, failure }: NotUndone, ledger: Ledger): string {
-  return handOffTexts.stuck(nameAndPlace(ledger.instances.find(step)), failure?.message, late === true);
+function stuckText({ step, isLate, failure }: NotUndone, ledger: Ledger): string {
+  return handOffTexts.stuck(nameAndPlace(ledger.instances.find(step)), failure?.message, isLate === true);
 }

@@ -178,7 +178,7 @@ export const undoCases: Readonly<Record<string, Scenario>> = {
     ]),
     tools: { ...tools, car: failing('no cars', { annotations: readOnly }), cancel_hotel: silent },
   },
-  'done-but-something-stands': {
+  'done-with-side-effects-that-remain': {
     graph: graph([
       branch('try', [
         [

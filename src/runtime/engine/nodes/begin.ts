@@ -15,7 +15,7 @@ import {
   endWithError,
   endWithReturn,
   fail,
-  failForGood,
+  failWithoutFallback,
   hasTime,
   issue,
   nextAttemptId,
@@ -62,7 +62,7 @@ function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode
   for (const { field, value } of updates) {
     const evaluated = reader.value(value);
     if (!evaluated.ok) {
-      fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+      fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
       return;
     }
     written.set(field, evaluated.value);
@@ -82,7 +82,7 @@ function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode
 function beginReturn(transition: Transition, node: NodeRecord, { value }: ReturnNode): void {
   const evaluated = readerOf(transition, node).value(value);
   if (evaluated.ok) endWithReturn(transition, node, evaluated.value);
-  else failForGood(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+  else failWithoutFallback(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
 }
 
 /** Fails the node's scope, even if the message cannot be evaluated. [E8] */
@@ -105,7 +105,7 @@ function beginCall(transition: Transition, node: NodeRecord, { tool, input }: Ca
       ? readerOf(transition, node).object(input, 'input')
       : { ok: true as const, value: sent };
   if (!evaluated.ok) {
-    fail(transition, node, { failure: evaluated.failure, reached, final: true });
+    fail(transition, node, { failure: evaluated.failure, reached, isPermanent: true });
     return;
   }
   const { value } = evaluated;
@@ -138,7 +138,7 @@ function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode
   const id = nextAttemptId(transition, node);
   const uri = readerOf(transition, node).text(model.uri, 'URI');
   if (!uri.ok) {
-    fail(transition, node, { failure: uri.failure, reached: node.attempt, final: true });
+    fail(transition, node, { failure: uri.failure, reached: node.attempt, isPermanent: true });
     return;
   }
   const read = { node: node.key, resource: model.resource, uri: uri.value };
@@ -151,13 +151,13 @@ function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNo
   if (model.function === undefined) {
     const evaluated = readerOf(transition, node).value(model.value);
     if (evaluated.ok) succeed(transition, node, evaluated.value);
-    else fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+    else fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
     return;
   }
   if (!hasTime(transition, node)) return;
   const args = readerOf(transition, node).list(model.value, 'arguments of the function');
   if (!args.ok) {
-    fail(transition, node, { failure: args.failure, reached: node.attempt, final: true });
+    fail(transition, node, { failure: args.failure, reached: node.attempt, isPermanent: true });
     return;
   }
   const { name, hash } = model.function;

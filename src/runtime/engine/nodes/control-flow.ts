@@ -30,7 +30,7 @@ export function beginBranch(transition: Transition, node: NodeRecord, model: Bra
   for (const each of model.cases) {
     const condition = readerOf(transition, node).condition(each.when);
     if (!condition.ok) {
-      fail(transition, node, { failure: condition.failure, reached, final: true });
+      fail(transition, node, { failure: condition.failure, reached, isPermanent: true });
       return;
     }
     if (condition.value) {
@@ -39,7 +39,7 @@ export function beginBranch(transition: Transition, node: NodeRecord, model: Bra
     }
   }
   if (arm === undefined) {
-    fail(transition, node, { failure: failures.noMatch(), reached, final: true });
+    fail(transition, node, { failure: failures.noMatch(), reached, isPermanent: true });
     return;
   }
   const taken = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
@@ -70,7 +70,7 @@ export function beginGoto(
   } else if (onLimit === 'continue') {
     succeed(transition, node, undefined);
   } else {
-    fail(transition, node, { failure: failures.loopLimit(max), reached: 0, final: true });
+    fail(transition, node, { failure: failures.loopLimit(max), reached: 0, isPermanent: true });
   }
 }
 
@@ -126,7 +126,7 @@ export function beginWorkflow(transition: Transition, node: NodeRecord, model: W
   const evaluated = readerOf(transition, node).object(model.input, 'input');
   const input = evaluated.ok ? inputFor(plan.graph, evaluated.value, depth) : evaluated;
   if (!input.ok) {
-    fail(transition, node, { failure: input.failure, reached: node.attempt, final: true });
+    fail(transition, node, { failure: input.failure, reached: node.attempt, isPermanent: true });
     return;
   }
   openContainer(transition, node, 0, 1).input = input.value;
@@ -162,7 +162,7 @@ function inputFor(
 export function beginForeach(transition: Transition, node: NodeRecord, model: ForeachNode): void {
   const items = itemsOf(transition, node, model);
   if (!items.ok) {
-    fail(transition, node, { failure: items.failure, reached: node.attempt, final: true });
+    fail(transition, node, { failure: items.failure, reached: node.attempt, isPermanent: true });
     return;
   }
   openContainer(transition, node, 0, items.value.length).items = items.value;
@@ -202,12 +202,15 @@ function continueItems(transition: Transition, node: NodeRecord, { concurrency }
 }
 
 function outcomeOfLoop(container: ContainerRecord): Outcome {
-  const { end, next, cut, failure, failedPart, final, values } = container;
+  const { end, next, interrupted, failure, failedPart, isPermanent, values } = container;
   if (failure !== undefined) {
     const isItem = failedPart !== undefined;
-    return failedWith(isItem ? failures.item(failure, failedPart, valuesOf(container)) : failure, final);
+    return failedWith(
+      isItem ? failures.item(failure, failedPart, valuesOf(container)) : failure,
+      isPermanent,
+    );
   }
-  if (cut || next < end) return { status: 'cancelled' };
+  if (interrupted || next < end) return { status: 'cancelled' };
   const all: Json[] = [];
   for (let part = 0; part < end; part += 1) all.push(values[part]?.value ?? null);
   return succeededWith(all);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
-import { fail, failForGood } from '../attempt.js';
-import { closeRollback, markWanted } from '../effects.js';
+import { fail, failWithoutFallback } from '../attempt.js';
+import { closeRollback, markForUndo } from '../effects.js';
 import type { CompensationReport, Failure } from '../events.js';
 import { failures, reportAsJson } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
@@ -45,11 +45,11 @@ function continueBranches(transition: Transition, node: NodeRecord, model: Paral
   const isPartial = model.onPartialFailure === 'rollback' && failedBranches(node).length > 0;
   const isCut = model.onPartialFailure === 'rollback' && container.failure !== undefined;
   // After an abort or a timeout there is no rollback: report the effects that remain.
-  if ((isPartial && container.aborted) || isCut) markWanted(transition, effects.open(node));
+  if ((isPartial && container.aborted) || isCut) markForUndo(transition, effects.open(node));
   if (!isPartial || container.failure !== undefined) {
     closeContainer(transition, node, outcomeOfBranches(node, container, model));
   } else if (container.aborted) {
-    closeContainer(transition, node, failedWith(partialFailure(node), isFinal(node)));
+    closeContainer(transition, node, failedWith(partialFailure(node), hasPermanentFailure(node)));
   } else {
     transition.change(container).undoing = true;
     rollBack(transition, node, model);
@@ -57,15 +57,15 @@ function continueBranches(transition: Transition, node: NodeRecord, model: Paral
 }
 
 function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: ParallelNode): Outcome {
-  const { end, next, cut, failure, failedPart, final } = container;
+  const { end, next, interrupted, failure, failedPart, isPermanent } = container;
   const known = valuesOf(node, container);
   if (failure !== undefined) {
-    return failedWith(failedPart === undefined ? failure : failures.aborted(failure, known), final);
+    return failedWith(failedPart === undefined ? failure : failures.aborted(failure, known), isPermanent);
   }
-  if (cut || next < end) return { status: 'cancelled' };
+  if (interrupted || next < end) return { status: 'cancelled' };
   const failed = failedBranches(node);
   const [first] = failed;
-  if (first !== undefined && failed.length === end) return failedWith(first.failure, first.final);
+  if (first !== undefined && failed.length === end) return failedWith(first.failure, first.isPermanent);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { error: { code, message } }]);
   const values = { ...known, ...Object.fromEntries(faults) };
   // In declaration order, failed branches included.
@@ -76,14 +76,14 @@ function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: 
 interface FailedBranch {
   readonly arm: string;
   readonly failure: Failure;
-  readonly final: boolean;
+  readonly isPermanent: boolean;
 }
 
 /** In declaration order. */
 function failedBranches({ planned, container }: NodeRecord): FailedBranch[] {
   return planned.parts.flatMap(({ arm = '' }, part) => {
-    const { failure, final = false } = container?.parts[part]?.details ?? {};
-    return failure === undefined ? [] : [{ arm, failure, final }];
+    const { failure, isPermanent = false } = container?.parts[part]?.details ?? {};
+    return failure === undefined ? [] : [{ arm, failure, isPermanent }];
   });
 }
 
@@ -104,7 +104,7 @@ function rollBack(transition: Transition, node: NodeRecord, model: ParallelNode)
     beginRollback(transition, node, effects, partialFailure(node));
     return;
   }
-  markWanted(transition, effects);
+  markForUndo(transition, effects);
   select(transition, node, model.compensateNode, 'rollback');
   // A compensate node that has settled already, for another node, does not run again.
   if (sibling(node, model.compensateNode).isSettled) completeRollback(transition, node);
@@ -118,8 +118,8 @@ function partialFailure(node: NodeRecord, report?: CompensationReport): Failure 
 }
 
 /** Whether a retry of a container around the `parallel` would fail in the same way. */
-function isFinal(node: NodeRecord): boolean {
-  return failedBranches(node)[0]?.final ?? false;
+function hasPermanentFailure(node: NodeRecord): boolean {
+  return failedBranches(node)[0]?.isPermanent ?? false;
 }
 
 /** Fails a `parallel` after its rollback, by itself or by its compensate node. */
@@ -139,7 +139,7 @@ export function completeRollback(
   const isSame = selections?.[0]?.by === node && passedOn?.code === 'E_PARTIAL_FAILURE';
   const failure = isSame ? passedOn : partialFailure(node, report);
   const isUnsafe = closeRollback(transition, node);
-  closeContainer(transition, node, failedWith(failure, isUnsafe || isFinal(node)));
+  closeContainer(transition, node, failedWith(failure, isUnsafe || hasPermanentFailure(node)));
 }
 
 /** Runs the compensations of a `compensate` node in declaration order. [E9] */
@@ -161,9 +161,9 @@ export function completeCompensate(
 ): void {
   const { attempt: reached } = node;
   const cause = causeOf(transition, node, report);
-  if (cause !== undefined) failForGood(transition, node, { ...cause, reached });
+  if (cause !== undefined) failWithoutFallback(transition, node, { ...cause, reached });
   else if (hasHalted)
-    fail(transition, node, { failure: failures.compensation(report), reached, final: true });
+    fail(transition, node, { failure: failures.compensation(report), reached, isPermanent: true });
   else succeed(transition, node, reportAsJson(report));
 }
 
@@ -174,8 +174,8 @@ function causeOf(transition: Transition, { details }: NodeRecord, report?: Compe
   const { by, why } = selection;
   if (why === 'rollback') {
     const isUnsafe = report !== undefined && closeRollback(transition, by);
-    return { failure: partialFailure(by, report), final: isUnsafe || isFinal(by) };
+    return { failure: partialFailure(by, report), isPermanent: isUnsafe || hasPermanentFailure(by) };
   }
-  const { failure, final } = by.details;
-  return why === 'fallback' && failure !== undefined ? { failure, final } : undefined;
+  const { failure, isPermanent } = by.details;
+  return why === 'fallback' && failure !== undefined ? { failure, isPermanent } : undefined;
 }

@@ -18,7 +18,7 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
   const id = nextAttemptId(transition, node);
   const action = actionOf(transition, node, model);
   if (!action.ok) {
-    fail(transition, node, { failure: action.failure, reached: node.attempt, final: true });
+    fail(transition, node, { failure: action.failure, reached: node.attempt, isPermanent: true });
     return;
   }
   const dueAt = waitDueAt(transition, node);
@@ -130,7 +130,7 @@ export function beginWait(transition: Transition, node: NodeRecord, model: WaitN
   const id = nextAttemptId(transition, node);
   const until = waitEnd(transition.at, readerOf(transition, node), model);
   if (typeof until !== 'number') {
-    fail(transition, node, { failure: until, reached: node.attempt, final: true });
+    fail(transition, node, { failure: until, reached: node.attempt, isPermanent: true });
     return;
   }
   if (until <= transition.at) {
@@ -159,7 +159,7 @@ function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode
       `${JSON.stringify(value ?? null)} is not a ${isDuration ? 'number of milliseconds' : 'time'}`,
     );
   }
-  if (isDuration && time < 0) return failures.wait(`${time} ms is less than nothing`);
+  if (isDuration && time < 0) return failures.wait(`${time} ms is negative`);
   const end = Math.ceil(isDuration ? at + time : time);
   return end - at > MAX_WAIT_MS ? failures.wait('that is more than 366 days') : end;
 }

@@ -23,8 +23,8 @@ export class Turns {
   }
 
   /** Calls back in a later turn. As many as there is time for come in one turn, and at least one. */
-  wait(goOn: () => void): void {
-    this.#waiting.push(goOn);
+  wait(resume: () => void): void {
+    this.#waiting.push(resume);
   }
 
   #begin(): number {

@@ -255,7 +255,7 @@ function standingText(calls: readonly NotUndone[], omitted: number): string {
   const named = (isUnsure: boolean): string[] =>
     shown
       .filter(({ outcome_unknown = false }) => outcome_unknown === isUnsure)
-      .map(({ step, tool, input }) => workflowToolTexts.standingCall(step, tool, input));
+      .map(({ step, tool, input }) => workflowToolTexts.remainingCall(step, tool, input));
   return workflowToolTexts.notUndone(named(false), named(true), more);
 }
 

@@ -160,7 +160,7 @@ export const workflowToolTexts = {
   finishedSteps: (steps: readonly string[]) => `Finished before that: ${steps.map(clip).join(', ')}.`,
   undoneSteps: (steps: readonly string[]) =>
     `Finished before that and undone, all or a part of it: ${steps.map(clip).join(', ')}.`,
-  standingCall: (step: string, tool: string | undefined, input: unknown) =>
+  remainingCall: (step: string, tool: string | undefined, input: unknown) =>
     tool === undefined
       ? `step '${clip(step)}' (no tool is known to undo it)`
       : `step '${clip(step)}' (to undo it: ${tool}${input === undefined ? '' : ` ${clip(json(input))}`})`,
