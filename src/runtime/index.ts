@@ -25,13 +25,23 @@ export {
   connect,
   type ServerTransport,
 } from './protocol/sdk1/connect.js';
+export type { HttpHandler, RequestSource } from './protocol/sdk1/http.js';
 export { type RunningServer, serve } from './protocol/sdk1/serve.js';
+export {
+  fetchHandler,
+  type ListenSettings,
+  nodeHandler,
+  type RunningHttpServer,
+  serveHttp,
+} from './protocol/sdk1/serve-http.js';
+export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
 export {
   type HostValidationOptions,
   type HttpHeaders,
   type HttpRefusal,
   hostValidation,
-} from './server/host-validation.js';
+} from './server/http/host-validation.js';
+export type { HttpLimits, HttpSettings } from './server/http/http-options.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export {
   type DrainOnSignalsOptions,

@@ -205,8 +205,8 @@ function counted(count: number, what: string): string {
 export const adapterTexts = {
   messageTooLong: (limit: number) =>
     `Invalid Request: a message must not exceed ${limit} bytes; send large content in several calls, or a reference to it`,
-  notJson: () => 'Parse error: the line is not JSON',
-  batch: () => 'Invalid Request: batches are not supported, send one message per line',
+  notJson: () => 'Parse error: the message is not JSON',
+  batch: () => 'Invalid Request: batches are not supported, send one message at a time',
   notObject: () => 'Invalid Request: a message is a JSON object',
   badVersion: () => 'Invalid Request: `jsonrpc` must be "2.0"',
   badParams: () => 'Invalid Request: `params` must be an object',

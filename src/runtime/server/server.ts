@@ -1,3 +1,4 @@
+import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
@@ -45,7 +46,7 @@ import {
   RequestGate,
 } from './request.js';
 import { MemoryRunStore } from './runs/memory-store.js';
-import { ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
+import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerOf, StepwrightServer } from './stepwright-server.js';
@@ -289,6 +290,10 @@ class RegistryServer implements StepwrightServer {
     return completeVariable(template, asked, request, toolTimeoutMs);
   }
 
+  ownerOf(caller: Caller): Owner {
+    return ownerOf(caller, this.settings.ownerRule);
+  }
+
   get isDraining(): boolean {
     return this.#gate.isDraining;
   }
@@ -312,7 +317,7 @@ class RegistryServer implements StepwrightServer {
   /** A request with its caller. One whose caller cannot be told from others is refused before anything is done. */
   #identified(request: RequestContext): IdentifiedRequest {
     try {
-      const principal = ownerOf(request, this.settings.ownerRule);
+      const principal = this.ownerOf(request);
       const { auth } = request;
       if (auth === undefined || principal.kind !== 'principal' || principal.subject === undefined)
         return { ...request, principal };

@@ -1,4 +1,5 @@
 import type { ArgsOf } from '../../decorators/arg.js';
+import type { Owner } from '../../decorators/context.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry } from '../tools/registry.js';
@@ -7,6 +8,7 @@ import type { RUN_TOOLS } from './composite/served-workflows.js';
 import type { CompletionRequest } from './prompt-arguments.js';
 import type { RequestContext } from './request.js';
 import type { Envelope } from './runs/envelope.js';
+import type { Caller } from './runs/run-owner.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -68,6 +70,12 @@ export interface StepwrightServer {
     asked: CompletionRequest,
     request: RequestContext,
   ): Promise<CompletionResult>;
+  /**
+   * Says whose a request is, by the rule of this server; see `ownerOf`.
+   *
+   * @throws UnidentifiedCallerError for a caller that cannot be told from others.
+   */
+  ownerOf(caller: Caller): Owner;
   /** False until {@link drain} is called. */
   readonly isDraining: boolean;
   /**

@@ -93,16 +93,26 @@ describe('whose a run is', () => {
   ])('a subject that is %j is refused', async (sub, what) => {
     const { server, desk: tools } = desk();
     const url = await listening(server);
-    const { client } = await sessionOf(url, { token: tokenOf('desktop', { sub }) });
-    for (const call of [
-      callOf(client, 'w_book', { city: 'Rome' }),
-      callOf(client, 'create-booking', { city: 'Rome', seats: 1 }),
-      callOf(client, 'list_workflows'),
-      client.getPrompt({ name: 'careful', arguments: { city: 'Rome' } }),
+    const token = tokenOf('desktop', { sub });
+    await expect(sessionOf(url, { token })).rejects.toThrow(`\`sub\` is ${what}`);
+    for (const [method, name] of [
+      ['tools/call', 'w_book'],
+      ['tools/call', 'create-booking'],
+      ['prompts/get', 'careful'],
     ]) {
-      await expect(call).rejects.toMatchObject({
-        code: -32003,
-        message: expect.stringContaining(`\`sub\` is ${what}`),
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method,
+          params: { name, arguments: { city: 'Rome' } },
+        }),
+      });
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({
+        error: { code: -32003, message: expect.stringContaining(`\`sub\` is ${what}`) },
       });
     }
     expect(tools.booked).toEqual([]);

@@ -1,11 +1,16 @@
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { AuthInfo } from '@modelcontextprotocol/sdk/server/auth/types.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { connect, type StepwrightServer } from 'stepwright/runtime';
+import {
+  fetchHandler,
+  type HttpSettings,
+  nodeHandler,
+  type RequestSource,
+  type StepwrightServer,
+  type VerifiedToken,
+} from 'stepwright/runtime';
 import { onTestFinished } from 'vitest';
 import { type Answer, callOf, clientWith, type User } from './client.js';
 
@@ -14,32 +19,29 @@ export function tokenOf(clientId: string, extra?: Record<string, unknown>): stri
   return Buffer.from(JSON.stringify({ clientId, extra })).toString('base64url');
 }
 
-function authOf(token: string): AuthInfo {
-  return { token, scopes: [], ...JSON.parse(Buffer.from(token, 'base64url').toString()) };
+function verify(token: string): VerifiedToken {
+  return { scopes: [], ...JSON.parse(Buffer.from(token, 'base64url').toString()) };
 }
 
-/**
- * Serves over HTTP, one transport per session. Without a token callers are anonymous. `x-address` replaces the
- * remote address.
- */
-export async function listening(server: StepwrightServer): Promise<URL> {
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
-  const http: Server = createHttpServer(async (request: IncomingMessage & { auth?: AuthInfo }, response) => {
-    const [, token] = request.headers.authorization?.split(' ') ?? [];
-    if (token !== undefined) request.auth = authOf(token);
-    const session = sessions.get(String(request.headers['mcp-session-id'] ?? ''));
-    if (session !== undefined) return session.handleRequest(request, response);
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => void sessions.set(id, transport),
-      onsessionclosed: (id) => void sessions.delete(id),
-    });
-    const remoteAddress = String(request.headers['x-address'] ?? '192.0.2.1');
-    await connect(server, transport as Transport, { log: () => {}, remoteAddress });
-    return transport.handleRequest(request, response);
+/** Serves over HTTP. Without a token callers are anonymous. `x-address` replaces the remote address. */
+export async function listening(server: StepwrightServer, settings: HttpSettings = {}): Promise<URL> {
+  const handler = fetchHandler(server, {
+    auth: { verify, allowAnonymous: true },
+    sessions: 'always',
+    log: () => {},
+    ...settings,
   });
+  const listener = nodeHandler(
+    Object.assign(
+      (request: Request, source: RequestSource = {}) =>
+        handler(request, { ...source, remoteAddress: request.headers.get('x-address') ?? '192.0.2.1' }),
+      handler,
+    ),
+  );
+  const http = createHttpServer(listener);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  onTestFinished(async () => {
+    await handler.close();
     http.closeAllConnections();
     http.close();
   });

@@ -187,7 +187,7 @@ describe('a server process over HTTP', { timeout: 120_000 }, () => {
   test('ends with exit code 1 and a reason when it cannot listen', async () => {
     const { port } = await startHttp(programs, LONG_MS);
     await expect(startHttp(programs, LONG_MS, port)).rejects.toThrow(
-      /The server cannot go on and ends with exit code 1: Error: listen EADDRINUSE/,
+      `port ${port} of 127.0.0.1 is in use: stop the other program, or choose another port`,
     );
   });
 });

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,8 +8,6 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
-import { fencesOf, page } from '../../docs/fences.js';
-import { tempProject } from '../../docs/temp-project.js';
 import { clientWith, type User } from '../composite/client.js';
 
 export const TRANSPORTS = ['stdio', 'http'] as const;
@@ -31,27 +28,18 @@ export interface HttpProcess extends ServerProcess {
   readonly port: number;
 }
 
-/** Compiles the fixture together with the HTTP recipe of the documentation. The caller removes the result. */
-export async function compileServer(): Promise<CompiledPrograms> {
-  const project = await tempProject();
-  try {
-    for (const { file, body } of fencesOf(page('docs/recipes.md'))) {
-      if (file === 'src/http.ts') await project.write(file, body);
-    }
-    const program = fileURLToPath(new URL('fixture/program.ts', import.meta.url));
-    return await compilePrograms({ program, recipe: join(project.root, 'src/http.ts') });
-  } finally {
-    await project.remove();
-  }
+/** Compiles the fixture. The caller removes the result. */
+export function compileServer(): Promise<CompiledPrograms> {
+  return compilePrograms({ program: fileURLToPath(new URL('fixture/program.ts', import.meta.url)) });
 }
 
 export async function startHttp(programs: CompiledPrograms, drainMs: number, port = 0): Promise<HttpProcess> {
-  const args = [programs.file('program'), 'http', String(drainMs), programs.file('recipe'), String(port)];
+  const args = [programs.file('program'), 'http', String(drainMs), String(port)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = watch(child.stderr);
-  await output.says('listens ');
-  const found = Number(/listens (\d+)/.exec(output.stderr())?.[1]);
+  await output.says('serving MCP at ');
+  const found = Number(/serving MCP at http:\/\/127\.0\.0\.1:(\d+)\/mcp/.exec(output.stderr())?.[1]);
   return {
     ...output,
     ...processOf(child),

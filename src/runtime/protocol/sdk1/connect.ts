@@ -3,6 +3,7 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
+import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
   ConnectionClosed,
   faultCodes,
@@ -54,14 +55,29 @@ export interface Connection {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
+/** What an adapter decides about the requests of its connections. */
+interface ConnectionSettings extends ConnectOptions {
+  /** Resolves when a request may be worked on, with what ends its turn; see `FairTurns`. Default: at once. */
+  readonly turn?: (method: string, signal: Cancellation) => Promise<(() => void) | undefined>;
+}
+
 /**
  * Answers one client over a transport until either side closes it. Several clients need one transport each and may
  * share one server.
  */
-export async function connect(
+export function connect(
   server: StepwrightServer,
   transport: ServerTransport,
   options: ConnectOptions = {},
+): Promise<Connection> {
+  return openConnection(server, transport, options);
+}
+
+/** As {@link connect}, for the adapters of this folder. */
+export async function openConnection(
+  server: StepwrightServer,
+  transport: ServerTransport,
+  options: ConnectionSettings,
 ): Promise<Connection> {
   const log = encodedLog(options.log);
   const { local, remoteAddress } = options;
@@ -80,6 +96,7 @@ export async function connect(
     inFlight.begin();
     const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
     const { context, abort, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
+    const endTurn = await options.turn?.(method, context.signal);
     try {
       const work = (admitted: RequestContext) => answer(server, method, params, admitted);
       return (await server.admit(context, work, abort)) as Result;
@@ -89,6 +106,7 @@ export async function connect(
       log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
       throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
     } finally {
+      endTurn?.();
       const sent = end();
       if (sent !== undefined) await sent;
       inFlight.end();

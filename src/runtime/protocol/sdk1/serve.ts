@@ -37,9 +37,9 @@ const HANG_UP_GRACE_MS = 1_000;
  */
 export async function serve<R extends Registry>(
   registry: R,
-  ...options: ServerOptions<R>
+  ...[options]: ServerOptions<R>
 ): Promise<RunningServer> {
-  const server = await createOrExit(registry, options);
+  const server = await serverOrExit(registry, options);
   const stdio = claimStdio();
   const connection = await connect(server, stdio.transport, { local: true });
   const removeGuard = guardProcess();
@@ -72,16 +72,15 @@ export async function serve<R extends Registry>(
   };
 }
 
-async function createOrExit<R extends Registry>(
-  registry: R,
-  options: ServerOptions<R>,
-): Promise<StepwrightServer> {
+/** `createServer`, for options that were checked where the registry's type is known. */
+export function untypedServer(registry: Registry, options: unknown): StepwrightServer {
+  return createServer<Registry>(registry, options as ServerOptions<Registry, readonly [], readonly []>[0]);
+}
+
+/** As {@link untypedServer}; a fault of the program is written to stderr, and ends the process. */
+export async function serverOrExit(registry: Registry, options: unknown): Promise<StepwrightServer> {
   try {
-    // What the options are was checked where the registry's type is known.
-    return createServer<Registry>(
-      registry,
-      ...(options as unknown as ServerOptions<Registry, readonly [], readonly []>),
-    );
+    return untypedServer(registry, options);
   } catch (error) {
     const isTheProgrammers =
       error instanceof StaleRegistryError ||

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MessageLines, type Refusal } from './stdio.js';
+import type { Refusal } from './messages.js';
+import { MessageLines } from './stdio.js';
 
 const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 const LIMIT = 200;

@@ -1,11 +1,8 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  InitializeRequestParamsSchema,
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { adapterTexts } from '../../server/server-texts.js';
 import type { ServerTransport } from './connect.js';
+import { type Refusal, readMessage, refusal, refusalCodes } from './messages.js';
 
 /** The process's stdin and stdout, taken over for the protocol. */
 export interface Stdio {
@@ -182,7 +179,7 @@ export class MessageLines {
     if (isOverlong) return;
     const text = Buffer.concat(pieces).toString('utf8');
     if (text.trim() === '') return;
-    const line = readLine(text);
+    const line = readMessage(text);
     if (line.ok) this.take(line.message);
     else this.refuse(line.refusal);
   }
@@ -303,66 +300,4 @@ class RequestIdReader {
 function placeOf(byte: number, bytes: Buffer, from: number): number {
   const place = bytes.indexOf(byte, from);
   return place === -1 ? bytes.length : place;
-}
-
-/** An error response to a message that goes no further. */
-export interface Refusal {
-  readonly jsonrpc: '2.0';
-  /** Of the message it answers; null where that has none. */
-  readonly id: string | number | null;
-  readonly error: { readonly code: number; readonly message: string };
-}
-
-const refusalCodes = { notJson: -32700, invalidRequest: -32600, invalidParams: -32602 } as const;
-
-function refusal(code: number, message: string, id: Refusal['id'] = null): Refusal {
-  return { jsonrpc: '2.0', id, error: { code, message } };
-}
-
-/** What a line holds. */
-type Line =
-  | { readonly ok: true; readonly message: JSONRPCMessage }
-  | { readonly ok: false; readonly refusal: Refusal };
-
-/**
- * Reads the message of a line, or says why it is none that may go on to the SDK, which drops what it does not know
- * without an answer. `initialize` has its params checked here because the SDK would answer with its raw list of issues.
- */
-function readLine(line: string): Line {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return refused(refusal(refusalCodes.notJson, adapterTexts.notJson()));
-  }
-  if (Array.isArray(value)) return refused(refusal(refusalCodes.invalidRequest, adapterTexts.batch()));
-  if (!isObject(value)) return refused(refusal(refusalCodes.invalidRequest, adapterTexts.notObject()));
-  const parsed = JSONRPCMessageSchema.safeParse(value);
-  if (!parsed.success) return refused(refusal(refusalCodes.invalidRequest, fault(value), idOf(value)));
-  const message = parsed.data;
-  if (value.method !== 'initialize' || !('id' in value)) return { ok: true, message };
-  const params = InitializeRequestParamsSchema.safeParse(value.params ?? {});
-  if (params.success) return { ok: true, message };
-  const problems = params.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  return refused(
-    refusal(refusalCodes.invalidParams, adapterTexts.badInitialize(problems.join('; ')), idOf(value)),
-  );
-}
-
-function refused(refusal: Refusal): Line {
-  return { ok: false, refusal };
-}
-
-function fault(message: Readonly<Record<string, unknown>>): string {
-  if (message.jsonrpc !== '2.0') return adapterTexts.badVersion();
-  if (message.params !== undefined && !isObject(message.params)) return adapterTexts.badParams();
-  return adapterTexts.badMessage();
-}
-
-function idOf({ id }: Readonly<Record<string, unknown>>): Refusal['id'] {
-  return typeof id === 'string' || typeof id === 'number' ? id : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { serverTexts } from './server-texts.js';
+import { serverTexts } from '../server-texts.js';
 
 /** Under which names a server is reached over HTTP, and from which web pages. */
 export interface HostValidationOptions {

@@ -1,0 +1,78 @@
+import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { HttpLimits } from '../../server/http/http-options.js';
+import type { Connection } from './connect.js';
+import { SessionEvents } from './event-store.js';
+
+/** The conversation with one client, over many requests. */
+export interface Session {
+  readonly id: string;
+  readonly transport: HttpTransport;
+  /** The caller who began it; it does not exist for others. */
+  readonly holder: string;
+  readonly connection: Connection;
+  /** Responses that are still open. */
+  openResponses: number;
+  readonly idle: NodeJS.Timeout;
+}
+
+/** The sessions of an HTTP server. One without requests ends after a while. */
+export class Sessions {
+  /** The one that was used last is the last one. */
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(readonly limits: Pick<HttpLimits, 'sessions' | 'sessionsPerOwner' | 'sessionIdleMs'>) {}
+
+  /** The session of a caller. Nothing for one that has ended, or that is another caller's. */
+  find(id: string, holder: string): Session | undefined {
+    const session = this.#sessions.get(id);
+    if (session?.holder !== holder) return undefined;
+    session.idle.refresh();
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  /**
+   * Begins a session. A caller that has as many as it may loses the one it has not used for the longest time.
+   *
+   * @returns nothing where there is no room.
+   */
+  async open(
+    holder: string,
+    connect: (transport: HttpTransport) => Promise<Connection>,
+  ): Promise<Session | undefined> {
+    const own = [...this.#sessions.values()].filter((session) => session.holder === holder);
+    if (own.length >= this.limits.sessionsPerOwner) {
+      const unused = own.find(({ openResponses }) => openResponses === 0);
+      if (unused === undefined) return undefined;
+      await unused.connection.close();
+    }
+    if (this.#sessions.size >= this.limits.sessions) return undefined;
+    const id = crypto.randomUUID();
+    const transport = new HttpTransport({ sessionIdGenerator: () => id, eventStore: new SessionEvents() });
+    const connection = await connect(transport);
+    const session: Session = {
+      id,
+      transport,
+      holder,
+      connection,
+      openResponses: 0,
+      idle: setTimeout(() => this.#endIdle(session), this.limits.sessionIdleMs).unref(),
+    };
+    this.#sessions.set(id, session);
+    void connection.closed.then(() => {
+      clearTimeout(session.idle);
+      this.#sessions.delete(id);
+    });
+    return session;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(({ connection }) => connection.close({ graceMs })));
+  }
+
+  #endIdle(session: Session): void {
+    if (session.openResponses === 0) void session.connection.close();
+    else session.idle.refresh();
+  }
+}
