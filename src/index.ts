@@ -18,7 +18,7 @@ export type {
   ToolContext,
 } from './decorators/context.js';
 export * from './decorators/control-flow.js';
-export { WorkflowNotRunnableError } from './decorators/errors.js';
+export { WorkflowNotRunnableError } from './decorators/decorate.js';
 export {
   type AudioContent,
   assistant,

@@ -4,12 +4,12 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { compensationsOf } from '../graph/nodes.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { nearestName } from '../graph/suggest.js';
 import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
-import { locationOfExpr, locationOfNode } from './locations.js';
 import { requiredKeys, type SchemaView, stepInto, viewOf } from './schema-view.js';
 import { typeMismatch } from './type-compatibility.js';
 import { type Names, typeOf } from './type-of.js';
@@ -144,8 +144,8 @@ export function checkResources({ graph, nodes }: WorkflowPlan, environment: Chec
   const check = (
     resource: string,
     uri: unknown,
-    location: Place | undefined,
-    uriLocation: Place | undefined,
+    location: SourceLocation | undefined,
+    uriLocation: SourceLocation | undefined,
   ): void => {
     const registered = environment.resources.get(resource);
     if (registered === undefined) {

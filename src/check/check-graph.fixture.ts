@@ -12,13 +12,13 @@ import type {
   ResourceNode,
   ReturnNode,
 } from '../graph/model.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
 import { type CheckEnvironment, checkGraph } from './check-graph.js';
 
 const FILE = 'add-task.workflow.ts';
 
 /** A place in the workflow's file, one column wide. */
-export function place(line: number, column = 1): Place {
+export function place(line: number, column = 1): SourceLocation {
   return { file: FILE, span: [line, column, line, column + 1] };
 }
 

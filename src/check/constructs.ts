@@ -2,18 +2,17 @@ import { canonicalExpr, canonicalJson } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { childrenOf, textsOf } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Json } from '../graph/json.js';
+import { type Json, unreachable } from '../graph/json.js';
 import { between, type Range, wholeNumber } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
 import type { Retry } from '../graph/kinds/node.js';
 import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
 import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { expressionsOf } from '../graph/nodes.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { nearestName } from '../graph/suggest.js';
-import { unreachable } from '../graph/unreachable.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { locationOfExpr, locationOfNode } from './locations.js';
 import { viewOf } from './schema-view.js';
 import { describeTypes, schemaMismatch, typeMismatch } from './type-compatibility.js';
 import { type Names, typeOf } from './type-of.js';
@@ -86,7 +85,7 @@ export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
 function checkRetry(
   { extra, delayMs, capMs, jitter }: Retry,
   what: string,
-  location: Place | undefined,
+  location: SourceLocation | undefined,
 ): Diagnostic[] {
   const check = (option: string, value: number, { text, holds }: Range): Diagnostic[] =>
     holds(value) ? [] : [diagnostic('SW4015', location, { what, option, range: text, value })];

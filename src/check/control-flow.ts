@@ -3,6 +3,7 @@ import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { workflowsIn } from '../graph/nodes.js';
+import { locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { didYouMean, nearestName } from '../graph/suggest.js';
 import { planOf } from '../plan/compile.js';
 import { cyclesIn } from '../plan/edges.js';
@@ -11,7 +12,6 @@ import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
 import { type Route, routesOf } from '../plan/routes.js';
 import { visibilityOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
-import { describeScope, locationOfNode, relatedLocation } from './locations.js';
 
 /**
  * SW4017 targets of `after` and of routes outside the node's scope, SW3005 unknown steps in `after`, SW4019 waiting for a
@@ -248,4 +248,11 @@ function certainRuns(plan: WorkflowPlan): string[] {
 /** Whether a node may be skipped because of a dependency. */
 function mayBeSkipped({ join, after }: Node): boolean {
   return join !== 'none_failed' && join !== 'all_done' && after.length > 0;
+}
+
+/** The name of a scope in messages: `the workflow`, ``arm `a` of step `x` ``. */
+function describeScope({ container, arm }: ScopePlan): string {
+  if (container === undefined) return 'the workflow';
+  const { id } = container.node;
+  return arm === undefined ? `loop \`${id}\`` : `arm \`${arm}\` of step \`${id}\``;
 }

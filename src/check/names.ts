@@ -5,14 +5,14 @@ import type { Node } from '../graph/kinds/node.js';
 import type { ForeachNode } from '../graph/model.js';
 import { ERROR_FIELDS, isValidName, NAME_RULES, type NamedKind } from '../graph/names.js';
 import { expressionsOf, fallbackValue } from '../graph/nodes.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { nearestName } from '../graph/suggest.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { armIdsOf } from '../plan/faults.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
-import { locationOfExpr, locationOfNode, relatedLocation } from './locations.js';
 
 /**
  * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 arms of the same name,
@@ -30,7 +30,7 @@ export function checkNames(plan: WorkflowPlan): Diagnostic[] {
 
 function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
   const found: Diagnostic[] = [];
-  const seen = new Map<string, Place | undefined>();
+  const seen = new Map<string, SourceLocation | undefined>();
   for (const { name, description, source } of graph.inputs) {
     const location = source ?? graph.source;
     if (seen.has(name)) {
@@ -47,7 +47,7 @@ function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
 }
 
 function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
-  const seen = new Map<string, Place | undefined>();
+  const seen = new Map<string, SourceLocation | undefined>();
   return (graph.state ?? []).flatMap(({ name, source }) => {
     const location = source ?? graph.source;
     if (seen.has(name)) {
@@ -108,7 +108,7 @@ function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function empty(what: string, location: Place | undefined): Diagnostic {
+function empty(what: string, location: SourceLocation | undefined): Diagnostic {
   return diagnostic('SW4008', location, { what });
 }
 
@@ -116,7 +116,7 @@ function empty(what: string, location: Place | undefined): Diagnostic {
 function nameFault(
   kind: NamedKind,
   name: string,
-  location: Place | undefined,
+  location: SourceLocation | undefined,
   called: string = kind,
 ): Diagnostic[] {
   if (isValidName(kind, name)) return [];
@@ -155,7 +155,7 @@ function checkExpression(
   plan: WorkflowPlan,
   expr: Expr,
   reader: Reader,
-  source: Place | undefined,
+  source: SourceLocation | undefined,
   knowsError: boolean,
 ): Diagnostic[] {
   const refs = references(expr).map(({ ref }) => ref);
@@ -172,7 +172,7 @@ function checkReference(
   plan: WorkflowPlan,
   { root, path }: RefExpr,
   reader: Reader,
-  location: Place | undefined,
+  location: SourceLocation | undefined,
   knowsError: boolean,
 ): Diagnostic[] {
   const name = String(path[0]);
@@ -214,7 +214,7 @@ function checkStepReference(
   plan: WorkflowPlan,
   name: string,
   reader: Reader,
-  location: Place | undefined,
+  location: SourceLocation | undefined,
 ): Diagnostic[] {
   const target = plan.byId.get(name);
   if (target === undefined) {
@@ -249,7 +249,7 @@ function checkFieldReference(
   { graph }: WorkflowPlan,
   field: string,
   reader: Reader,
-  location: Place | undefined,
+  location: SourceLocation | undefined,
 ): Diagnostic[] {
   const known = (graph.state ?? []).map(({ name }) => name);
   if (!known.includes(field)) {

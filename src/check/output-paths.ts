@@ -10,10 +10,10 @@ import {
 import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import { expressionsOf } from '../graph/nodes.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { nearestName } from '../graph/suggest.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { locationOfExpr, locationOfNode } from './locations.js';
 import { besidePath, isOptionalChain } from './narrowing.js';
 import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
 import { itemOf, read, type ValueType } from './value-type.js';
@@ -47,7 +47,7 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
   return [...ofNodes, ...ofScopes];
 }
 
-function checkPaths(expr: Expr, source: Place | undefined, names: Names): Diagnostic[] {
+function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names): Diagnostic[] {
   return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
     if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
     const step = String(start[0]);
@@ -94,7 +94,7 @@ function isCase(node: Node, expr: Expr): boolean {
 }
 
 interface Reading {
-  readonly source: Place | undefined;
+  readonly source: SourceLocation | undefined;
   readonly names: Names;
   readonly locals?: Locals;
   /** Whether the expression only tests for a value. */

@@ -2,11 +2,11 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/nodes.js';
+import { locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { type PlannedNode, rollsBack, type WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { reachableFrom } from './environment.js';
-import { locationOfNode, relatedLocation } from './locations.js';
 
 /** SW4028 rollbacks with nothing to undo, SW4037 calls that a rollback does not undo. */
 export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {

@@ -6,13 +6,13 @@ import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import { fallbackValue, valueExpressions } from '../graph/nodes.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
 import { type Reader, visibilityOf } from '../plan/visibility.js';
 import { argumentsSchema } from './calls.js';
 import type { CheckEnvironment } from './environment.js';
-import { locationOfExpr, locationOfNode } from './locations.js';
 import { requiredKeys, viewOf } from './schema-view.js';
 
 /**
@@ -28,7 +28,7 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
   const check = (
     needs: readonly RequiredReference[],
     reader: Reader,
-    source: Place | undefined,
+    source: SourceLocation | undefined,
   ): Diagnostic[] => {
     const found = new Map<string, Diagnostic>();
     for (const { ref, given } of needs) {

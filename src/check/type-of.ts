@@ -1,7 +1,7 @@
 import { expressionFunctions, type ResultKind } from '../graph/expression/functions.js';
 import { type DataPath, dataPath, references } from '../graph/expression/traversal.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
-import { unreachable } from '../graph/unreachable.js';
+import { unreachable } from '../graph/json.js';
 import { type Fact, followPath, formsMatching, narrowingOf } from './narrowing.js';
 import {
   ABSENT,

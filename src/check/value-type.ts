@@ -1,5 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema } from '../graph/json.js';
-import { unreachable } from '../graph/unreachable.js';
+import { isJsonObject, type Json, type JsonSchema, unreachable } from '../graph/json.js';
 import {
   formsIn,
   itemsIn,

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { fingerprint } from '../decorators/fingerprint.js';
+import { fingerprint } from '../decorators/metadata.js';
 import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';

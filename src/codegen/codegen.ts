@@ -9,7 +9,7 @@ import {
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';
-import { formatPlace } from '../graph/span.js';
+import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
@@ -98,7 +98,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     }
     diagnostics.push(...compiled.diagnostics);
     // One file may be a source of several registries.
-    for (const each of compiled.ignores) ignores.set(formatPlace(each.place), each);
+    for (const each of compiled.ignores) ignores.set(formatLocation(each.place), each);
     if (compiled.text !== undefined) outputs.push({ file: registry.out, text: compiled.text });
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;

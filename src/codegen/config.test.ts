@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { formatPlace } from '../graph/span.js';
+import { formatLocation } from '../graph/source-location.js';
 import { planCodegen } from './config.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 
@@ -30,7 +30,8 @@ async function faults(): Promise<readonly string[]> {
   const { value, diagnostics } = await planCodegen({ root });
   expect(value).toBeUndefined();
   return diagnostics.map(
-    ({ code, message, place }) => `${place === undefined ? '' : `${formatPlace(place)} `}${code} ${message}`,
+    ({ code, message, place }) =>
+      `${place === undefined ? '' : `${formatLocation(place)} `}${code} ${message}`,
   );
 }
 

@@ -8,7 +8,7 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
 import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
 import { compareText } from './emit/literal.js';
@@ -32,7 +32,7 @@ export interface RegistryPlan {
   /** Relative to the root, with `/`, sorted. */
   readonly files: readonly string[];
   /** Where the configuration names the sources; missing without one. */
-  readonly includePlace?: Place;
+  readonly includePlace?: SourceLocation;
 }
 
 /** What a run of codegen is to do. */

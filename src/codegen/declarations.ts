@@ -2,7 +2,7 @@ import type { Icon, ToolAnnotations } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ExpressionSyntax, HandleSyntax, TypeSyntax } from './syntax.js';
 
@@ -14,13 +14,13 @@ export interface ClassHandle {
   /** The name it is exported by; missing when it is not exported. */
   readonly exportName?: string;
   /** The location of the class's name. */
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface ToolDeclaration extends ClassHandle {
   readonly name: string;
   /** Where the name is written in the decorator. */
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   readonly title?: string;
   readonly description: string;
   readonly annotations?: ToolAnnotations;
@@ -30,19 +30,19 @@ export interface ToolDeclaration extends ClassHandle {
   /** Properties of the input that are masked. */
   readonly secret?: readonly string[];
   /** Where each of them is written. */
-  readonly secretPlaces?: readonly Place[];
+  readonly secretPlaces?: readonly SourceLocation[];
   /** The classes of the option `needsState`, as written. */
   readonly needsState?: readonly ExpressionSyntax[];
   readonly hasInputSchema: boolean;
   /** Type of `execute`'s first parameter, when it has one. */
   readonly inputType?: TypeSyntax;
   /** The location of that parameter. */
-  readonly inputPlace?: Place;
+  readonly inputPlace?: SourceLocation;
   /** The location of each signature of an overloaded `execute`; absent if it is not overloaded. */
-  readonly overloads?: readonly Place[];
+  readonly overloads?: readonly SourceLocation[];
   /** What `execute` returns, without promises. */
   readonly outputType?: TypeSyntax;
-  readonly outputPlace?: Place;
+  readonly outputPlace?: SourceLocation;
 }
 
 /** The `hints` of a tool. Classes are kept as written; `link` resolves them to tools. */
@@ -55,10 +55,10 @@ export interface HintsDeclaration {
 
 export interface ResourceDeclaration extends ClassHandle {
   readonly name: string;
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   /** The class's `uri` or `uriTemplate`. */
   readonly uri: string;
-  readonly uriPlace: Place;
+  readonly uriPlace: SourceLocation;
   /** The variables of a template, in its order; missing for a resource with an address of its own. */
   readonly variables?: readonly string[];
   /** The variables whose values may contain `..`. */
@@ -68,12 +68,12 @@ export interface ResourceDeclaration extends ClassHandle {
   readonly mimeType?: string;
   /** As written, relative to the file of the class. */
   readonly contentFile?: string;
-  readonly contentFilePlace?: Place;
+  readonly contentFilePlace?: SourceLocation;
 }
 
 export interface WorkflowDeclaration extends ClassHandle {
   readonly name: string;
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   /** Decorator options as literals, for the fingerprint. Handles are `{ $class: className }`. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly instructions: readonly ExpressionSyntax[];
@@ -87,19 +87,19 @@ export interface WorkflowDeclaration extends ClassHandle {
 /** A field of state: a class whose `value` says what is kept. */
 export interface StateDeclaration extends ClassHandle {
   readonly name: string;
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   readonly initial?: Json;
-  readonly initialPlace?: Place;
+  readonly initialPlace?: SourceLocation;
   /** The type of its `value`. */
   readonly type: TypeSyntax;
   /** The location of that field. */
-  readonly typePlace: Place;
+  readonly typePlace: SourceLocation;
 }
 
 /** A plain prompt: a class that renders its messages. */
 export interface PromptDeclaration extends ClassHandle {
   readonly name: string;
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   readonly title?: string;
   readonly description: string;
   /** Decorator options as literals. */
@@ -112,7 +112,7 @@ export interface ArgDeclaration {
   readonly name: string;
   /** The name for callers: that of the option `name`, else the field's. */
   readonly argument: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly optional: boolean;
   /** Options as literals; `complete`, which is code, is `{ $function: true }`. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -124,7 +124,7 @@ export interface ArgDeclaration {
 export interface StepDeclaration {
   /** The field's name, which is its binding and, without an `id` option, its node's id. */
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly options: Readonly<Record<string, unknown>>;
   /** Each option as written, for diagnostics at a guidance placeholder or at a name in `after`. */
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
@@ -160,7 +160,7 @@ export interface Declarations {
 /** A decorated class that could not be read, identified by the location of its name. */
 export interface FaultyClass {
   readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** A workflow after `link`: its graph, with every reference resolved. */
@@ -188,7 +188,7 @@ export interface FunctionHandle {
   /** The name it is exported by, `default` included. */
   readonly exportName: string;
   /** The location of its name. */
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** A prompt after `link`. */

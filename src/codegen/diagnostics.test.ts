@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
 import { applyIgnores, InternalError, workingOn } from './diagnostics.js';
 import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 
-const at = (line: number, file = 'a.ts'): Place => ({ file, span: [line, 5, line, 9] });
+const at = (line: number, file = 'a.ts'): SourceLocation => ({ file, span: [line, 5, line, 9] });
 const unused = (line: number, file?: string): Diagnostic =>
   diagnostic('SW3011', at(line, file), { name: 'x', workflow: 'w' });
 const ignore = (text: string, first: number, last = first): IgnoreSyntax => ({

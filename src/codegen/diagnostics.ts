@@ -1,5 +1,4 @@
-import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
-import { diagnosticTable } from '../graph/diagnostics/table.js';
+import { type Diagnostic, diagnostic, diagnosticTable, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../graph/suggest.js';
 import type { IgnoreSyntax } from './syntax.js';
 

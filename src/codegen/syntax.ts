@@ -1,5 +1,5 @@
 import type { Json } from '../graph/json.js';
-import type { Place } from '../graph/span.js';
+import type { SourceLocation } from '../graph/source-location.js';
 
 /**
  * Source code as codegen sees it: plain data, free of any compiler's types. `source` makes it, `extract` reads it.
@@ -18,7 +18,7 @@ export interface SourceFileSyntax {
 /** What keeps a file from being read. */
 interface SyntaxFault {
   readonly message: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Set where it is nested too deeply: the limit. */
   readonly maxDepth?: number;
 }
@@ -35,12 +35,12 @@ export interface ImportCycle {
   /** The module, relative to the project root. */
   readonly file: string;
   /** The shortest path back: the importing modules, and the locations of their imports. */
-  readonly back: readonly { readonly file: string; readonly place: Place }[];
+  readonly back: readonly { readonly file: string; readonly place: SourceLocation }[];
 }
 
 /** A comment `// stepwright-ignore …`. */
 export interface IgnoreSyntax {
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** What follows the name of the comment, without white space around it. */
   readonly text: string;
   /** The first and the last line it applies to: its own, or those of the code below it. */
@@ -51,16 +51,16 @@ export interface ClassSyntax {
   /** Empty for an anonymous class. */
   readonly name: string;
   /** The location of the name, or of the `class` keyword. */
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly exported: boolean;
   /** The name it is exported by, `default` included. */
   readonly exportName?: string;
   /** The class it extends. */
   readonly base?: BaseSyntax;
   /** The location of `abstract`. */
-  readonly abstract?: Place;
+  readonly abstract?: SourceLocation;
   /** Where its type parameters are declared, from the first to the last. */
-  readonly typeParameters?: Place;
+  readonly typeParameters?: SourceLocation;
   readonly decorators: readonly DecoratorSyntax[];
   /** In written order. Like `methods` empty for a class without any decorator: nothing reads those. */
   readonly fields: readonly FieldSyntax[];
@@ -74,9 +74,9 @@ export interface BaseSyntax {
   /** As written. */
   readonly name: string;
   /** Where it is named. */
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** The fields under @Arg or @Step that it declares or inherits itself. */
-  readonly fields: readonly { readonly name: string; readonly place: Place }[];
+  readonly fields: readonly { readonly name: string; readonly place: SourceLocation }[];
 }
 
 /** A member of a class that is not a field, or a parameter of a member. */
@@ -91,13 +91,13 @@ export interface MemberSyntax {
     | 'an index signature'
     | 'a parameter';
   /** The location of its name, or of its first token. */
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly decorators: readonly DecoratorSyntax[];
 }
 
 export interface DecoratorSyntax {
   readonly callee: SymbolSyntax;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** False for a bare `@Step`, without parentheses. */
   readonly called: boolean;
   readonly args: readonly ExpressionSyntax[];
@@ -105,7 +105,7 @@ export interface DecoratorSyntax {
 
 export interface FieldSyntax {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly isStatic: boolean;
   readonly optional: boolean;
   readonly decorators: readonly DecoratorSyntax[];
@@ -123,18 +123,18 @@ export type MethodFault = 'static' | 'private' | 'protected' | 'abstract' | 'a f
 export interface MethodSyntax {
   readonly name: string;
   /** The location of its name; for an inherited method, of the base class's name. */
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly isInherited?: true;
   readonly fault?: MethodFault;
   readonly parameters: readonly ParameterSyntax[];
   readonly returns: TypeSyntax;
   /** Where the type of the result is written, or the name of the method. */
-  readonly returnsPlace: Place;
+  readonly returnsPlace: SourceLocation;
 }
 
 export interface ParameterSyntax {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Of the first parameter only: the second is the context of the server. */
   readonly type?: TypeSyntax;
 }
@@ -151,7 +151,7 @@ export interface TypeNotes {
 export interface TypeTag {
   readonly name: string;
   readonly text: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 export interface PropertySyntax {
@@ -161,13 +161,13 @@ export interface PropertySyntax {
   readonly hasDefault?: true;
   readonly type: TypeSyntax;
   /** The location of its name; absent outside the project. */
-  readonly place?: Place;
+  readonly place?: SourceLocation;
 }
 
 /** A type name that does not resolve, so that the type is `any`. */
 export interface UnresolvedType {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** The module it is imported from, as written; missing for a name that is not declared. */
   readonly specifier?: string;
   /** Whether there is such a module, with declarations. */
@@ -218,7 +218,7 @@ export type SymbolSyntax =
       readonly kind: 'class';
       readonly file: string;
       readonly name: string;
-      readonly place: Place;
+      readonly place: SourceLocation;
       /** Set where it is imported as a type, so that there is no class at run time. */
       readonly typeOnly?: true;
     }
@@ -251,7 +251,7 @@ export interface FunctionSymbol {
   /** The name it is declared by; empty for an anonymous one. */
   readonly name: string;
   readonly file: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** The name its module exports it by, `default` included. */
   readonly exportName?: string;
   /** Its text, with line feeds: a declaration as a whole, of a constant the function alone. */
@@ -266,7 +266,7 @@ export interface FunctionSymbol {
 export interface VerbCall {
   readonly name: string;
   /** Where the verb is named. */
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** Syntax without a neutral form. */
@@ -283,13 +283,13 @@ export const PATTERN = '(item)';
 /** A name that a pattern binds: of `({ id: key = 'none' })` it is `key`. */
 export interface PatternName {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Its value, read from {@link PATTERN}. */
   readonly value: ExpressionSyntax;
 }
 
 interface ExpressionBase {
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Set for a condition whose value is a list or an object wherever it is there: it counts as true then. */
   readonly truth?: 'list' | 'object';
 }
@@ -317,7 +317,7 @@ export type ExpressionSyntax = ExpressionBase &
         readonly kind: 'property';
         readonly object: ExpressionSyntax;
         readonly name: string;
-        readonly namePlace: Place;
+        readonly namePlace: SourceLocation;
         readonly optional: boolean;
         /** Set for a member of a stepwright namespace import (`sw.call`) or of a class behind a namespace. */
         readonly symbol?: SymbolSyntax;
@@ -337,10 +337,10 @@ export type ExpressionSyntax = ExpressionBase &
     | {
         readonly kind: 'object';
         readonly entries: readonly (
-          | { readonly key: string; readonly keyPlace: Place; readonly value: ExpressionSyntax }
+          | { readonly key: string; readonly keyPlace: SourceLocation; readonly value: ExpressionSyntax }
           | { readonly spread: ExpressionSyntax }
           /** `key` names a method. */
-          | ({ readonly place: Place; readonly key?: string } & Unsupported)
+          | ({ readonly place: SourceLocation; readonly key?: string } & Unsupported)
         )[];
       }
     | {
@@ -375,7 +375,7 @@ export type ExpressionSyntax = ExpressionBase &
         readonly parameters: readonly ({
           /** {@link PATTERN} for one that is taken apart. */
           readonly name: string;
-          readonly place: Place;
+          readonly place: SourceLocation;
           readonly pattern?: readonly PatternName[];
         } & Partial<Unsupported>)[];
         /** Missing for a body of statements. */
@@ -385,7 +385,11 @@ export type ExpressionSyntax = ExpressionBase &
       }
     /** `text` is its source, where that is short and on one line. */
     /** `tooDeep` marks where the whole expression becomes too deep; then this part of it was left out. */
-    | ({ readonly kind: 'unsupported'; readonly text?: string; readonly tooDeep?: Place } & Unsupported)
+    | ({
+        readonly kind: 'unsupported';
+        readonly text?: string;
+        readonly tooDeep?: SourceLocation;
+      } & Unsupported)
   );
 
 /** A type without its `undefined` members. */

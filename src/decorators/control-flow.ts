@@ -1,5 +1,5 @@
 import type { Unmark } from './arg.js';
-import { WorkflowNotRunnableError } from './errors.js';
+import { WorkflowNotRunnableError } from './decorate.js';
 
 /**
  * Runs the arm for a value that is one of a few texts or numbers. There is exactly one arm for each possible value;

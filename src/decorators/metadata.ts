@@ -1,3 +1,5 @@
+import { canonicalJson, sha256Hex } from '../graph/canonical.js';
+import type { Value } from '../graph/json.js';
 import type { ArgOptions } from './arg.js';
 import { type FieldMetadata, recordOf } from './decorate.js';
 import type { PromptOptions } from './prompt.js';
@@ -58,4 +60,193 @@ export function readMetadata(cls: abstract new (...deps: never[]) => object): Cl
   return (record?.kind === 'resource' ? { ...record, ...addressOf(cls) } : record) as
     | ClassMetadata
     | undefined;
+}
+
+/**
+ * Decorator options as plain data, in a form that both codegen, from the source, and the runtime, from the metadata,
+ * can make. Keys with `undefined` count as absent. A class is `{ $class: 'Name' }`, and so is a function among the
+ * hints of a tool that returns a class; any other function is `{ $function: true }`.
+ */
+type PlainOptions = Readonly<Record<string, unknown>>;
+
+/** The input of a fingerprint. Other properties are ignored, so that codegen can pass its declarations unchanged. */
+export type FingerprintInput =
+  /** The options `input` and `output` are ignored: schemas have no plain form. */
+  | { readonly kind: 'tool'; readonly options: PlainOptions }
+  | ({ readonly kind: 'resource'; readonly options: PlainOptions } & ResourceAddress)
+  | { readonly kind: 'state'; readonly options: PlainOptions }
+  | {
+      readonly kind: 'prompt';
+      readonly options: PlainOptions;
+      /** In declaration order. */
+      readonly args: readonly PlainField[];
+    }
+  | {
+      readonly kind: 'workflow';
+      readonly options: PlainOptions;
+      /** In declaration order. */
+      readonly args: readonly PlainField[];
+      /** Fields with `@Step`, in declaration order. */
+      readonly steps: readonly PlainField[];
+    };
+
+/** A decorated field as plain data. */
+interface PlainField {
+  readonly name: string;
+  readonly options: PlainOptions;
+}
+
+/**
+ * Returns the SHA-256, as 64 hexadecimal digits, of the options of a class's decorators. A registry stores it, and a
+ * server compares it with that of the loaded class.
+ *
+ * @throws TypeError for options that are not plain data.
+ */
+export function fingerprint(input: FingerprintInput): string {
+  return sha256Hex(canonicalJson(covered(input) as Value));
+}
+
+/** Makes the input of a fingerprint from the metadata of a class. */
+export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
+  switch (metadata.kind) {
+    case 'tool':
+      return { kind: 'tool', options: plainObject(withHandles(withoutSchemas(metadata.options))) };
+    case 'resource':
+      return { kind: 'resource', options: plainObject(metadata.options), ...addressIn(metadata) };
+    case 'state':
+      return { kind: 'state', options: plainObject(metadata.options) };
+    case 'prompt':
+      return { kind: 'prompt', options: plainObject(metadata.options), args: plainArgs(metadata.args) };
+    case 'workflow':
+      return {
+        kind: 'workflow',
+        options: plainObject(metadata.options),
+        args: plainArgs(metadata.args),
+        steps: metadata.steps.map(({ name, options }) => ({ name, options: plainObject(options) })),
+      };
+    default:
+      return metadata satisfies never;
+  }
+}
+
+function covered(input: FingerprintInput): FingerprintInput {
+  switch (input.kind) {
+    case 'tool':
+      return { kind: input.kind, options: withoutSchemas(input.options) };
+    case 'resource':
+      return { kind: input.kind, options: input.options, ...addressIn(input) };
+    case 'state':
+      return { kind: input.kind, options: input.options };
+    case 'prompt':
+      return { kind: input.kind, options: input.options, args: input.args.map(coveredField) };
+    case 'workflow':
+      return {
+        kind: input.kind,
+        options: input.options,
+        args: input.args.map(coveredField),
+        steps: input.steps.map(coveredField),
+      };
+    default:
+      return input satisfies never;
+  }
+}
+
+function withoutSchemas<Options extends object>(options: Options): Omit<Options, 'input' | 'output'> {
+  const { input: _input, output: _output, ...rest } = options as Options & PlainOptions;
+  return rest;
+}
+
+/** A field without the further properties that codegen's declarations have. */
+function coveredField({ name, options }: PlainField): PlainField {
+  return { name, options };
+}
+
+function addressIn(resource: ResourceAddress): ResourceAddress {
+  return resource.uri === undefined ? { uriTemplate: resource.uriTemplate } : { uri: resource.uri };
+}
+
+/** The options with the tool classes of `hints` in place of the functions that return them. */
+function withHandles(options: ToolOptions): object {
+  const { hints, ...rest } = options;
+  if (hints === undefined) return rest;
+  const { next, requires, ...others } = hints;
+  const handles = { next: next?.map((tool) => tool()), requires: requires?.map((tool) => tool()) };
+  return { ...rest, hints: { ...others, ...handles } };
+}
+
+/** `complete` is code: only its presence counts, as `{ $function: true }`. */
+function plainArgs(args: readonly FieldMetadata<ArgOptions>[]): readonly PlainField[] {
+  return args.map(({ name, options: { complete, ...rest } }) => ({
+    name,
+    options: { ...plainObject(rest), ...(complete === undefined ? {} : { complete: { $function: true } }) },
+  }));
+}
+
+/**
+ * Replaces classes by `{ $class: name }`, and values that no JSON literal has by `{ $other: type }`. Codegen refuses
+ * the latter, so options with them match no registry.
+ */
+function plain(value: unknown): unknown {
+  switch (typeof value) {
+    case 'function':
+      return { $class: value.name };
+    case 'bigint':
+    case 'symbol':
+      return { $other: typeof value };
+    case 'number':
+      return Number.isFinite(value) ? value : { $other: String(value) };
+    case 'object':
+      if (value === null) return null;
+      if (Array.isArray(value)) return value.map(plain);
+      return isPlain(value) ? plainObject(value) : { $other: 'object' };
+    default:
+      return value;
+  }
+}
+
+function plainObject(object: object): PlainOptions {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, plain(value)]));
+}
+
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** The version of the format of `generated/registry.ts`. The runtime refuses registries of other versions. */
+export const REGISTRY_VERSION = 1;
+
+/** The tables of a registry: entries by name. Those of codegen have no classes and no functions yet. */
+export interface RegistryTables {
+  readonly tools: Readonly<Record<string, object>>;
+  readonly resources: Readonly<Record<string, object>>;
+  readonly workflows: Readonly<Record<string, object>>;
+  readonly prompts?: Readonly<Record<string, object>>;
+  readonly functions?: Readonly<Record<string, object>>;
+}
+
+/**
+ * Returns the SHA-256, as 64 hexadecimal digits, of the canonical JSON of the tables without `class` and `function` of
+ * their entries. An absent table equals an empty one.
+ */
+export function registryChecksum(tables: RegistryTables): string {
+  const { tools, resources, workflows, prompts = {}, functions = {} } = tables;
+  const parts = {
+    tools: withoutCode(tools),
+    resources: withoutCode(resources),
+    workflows: withoutCode(workflows),
+    // Empty tables are left out: registries from before these tables existed keep their checksums.
+    ...(Object.keys(prompts).length === 0 ? {} : { prompts: withoutCode(prompts) }),
+    ...(Object.keys(functions).length === 0 ? {} : { functions: withoutCode(functions) }),
+  };
+  return sha256Hex(canonicalJson(parts as Value));
+}
+
+function withoutCode(table: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, entry]) => {
+      const { class: _class, function: _function, ...rest } = entry as Readonly<Record<string, unknown>>;
+      return [name, rest];
+    }),
+  );
 }

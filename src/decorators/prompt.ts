@@ -1,8 +1,7 @@
 import { isValidName, NAME_RULES } from '../graph/names.js';
 import type { ArgsOf } from './arg.js';
 import type { RequestContext } from './context.js';
-import { decorateClass, optionsOf, recordOf } from './decorate.js';
-import { decorationErrors } from './errors.js';
+import { decorateClass, decorationErrors, optionsOf, recordOf } from './decorate.js';
 import { addressOf, type ResourceClass } from './resource.js';
 import type { ToolClass } from './tool.js';
 import type { WorkflowClass } from './workflow.js';

@@ -1,6 +1,5 @@
 import type { CompletionContext, ResourceContext } from './context.js';
-import { decorateClass, optionsOf } from './decorate.js';
-import { decorationErrors } from './errors.js';
+import { decorateClass, decorationErrors, optionsOf } from './decorate.js';
 
 /** Options of {@link Resource}. */
 export interface ResourceOptions {

@@ -1,6 +1,12 @@
 import type { Json } from '../graph/json.js';
-import { type DecoratesClass, decorateClass, type Frozen, type Given, optionsOf } from './decorate.js';
-import { WorkflowNotRunnableError } from './errors.js';
+import {
+  type DecoratesClass,
+  decorateClass,
+  type Frozen,
+  type Given,
+  optionsOf,
+  WorkflowNotRunnableError,
+} from './decorate.js';
 
 /** Options of {@link State}. */
 export interface StateOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask, forEach, goto, match, parallel, wait } from './control-flow.js';
-import { WorkflowNotRunnableError } from './errors.js';
+import { WorkflowNotRunnableError } from './decorate.js';
 import { Resource } from './resource.js';
 import { get, State, set } from './state.js';
 import { Tool } from './tool.js';

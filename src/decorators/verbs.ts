@@ -1,6 +1,5 @@
 import type { ArgsOf, Unmark } from './arg.js';
-import type { Given } from './decorate.js';
-import { WorkflowNotRunnableError } from './errors.js';
+import { type Given, WorkflowNotRunnableError } from './decorate.js';
 import type { PromptText, ResourceLink } from './prompt.js';
 import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource.js';
 import type { NoInput, Supplied, ToolClass } from './tool.js';

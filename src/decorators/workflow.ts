@@ -9,8 +9,8 @@ import {
   type FieldTarget,
   type FieldType,
   optionsOf,
+  WorkflowNotRunnableError,
 } from './decorate.js';
-import { WorkflowNotRunnableError } from './errors.js';
 import type { ResourceClass } from './resource.js';
 import type { StateClass } from './state.js';
 

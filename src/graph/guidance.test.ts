@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Expr } from './expression/tree.js';
 import { guidanceText, type Placeholder, parsePath } from './guidance.js';
-import type { Span } from './span.js';
+import type { Span } from './source-location.js';
 
 const at: Span = [1, 1, 1, 2];
 const literal = (value: string): Expr => ({ kind: 'literal', value });

@@ -1,5 +1,5 @@
 import type { Expr, TextExpr } from './expression/tree.js';
-import type { Span } from './span.js';
+import type { Span } from './source-location.js';
 
 /** A placeholder of a text: `{page.lines.0}`. */
 export interface Placeholder {

@@ -24,3 +24,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function ownProperty<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
+
+/** Ends a `switch` over a union: reaching it is a fault of our own. */
+export function unreachable(value: never): never {
+  throw new TypeError(`unexpected ${String(value)}`);
+}

@@ -1,7 +1,7 @@
 import type { Expr } from './expression/tree.js';
 import type { Json, JsonSchema } from './json.js';
 import type { Node, Retry } from './kinds/node.js';
-import type { Place } from './span.js';
+import type { SourceLocation } from './source-location.js';
 
 export type * from './kinds/kinds.js';
 export type * from './kinds/node.js';
@@ -34,7 +34,7 @@ export interface Graph {
   /** How many nodes may run at once. Default 10. */
   readonly maxConcurrency?: number;
   readonly expose?: readonly Exposure[];
-  readonly source?: Place;
+  readonly source?: SourceLocation;
 }
 
 type Exposure = 'prompt' | 'tool' | 'resource';
@@ -56,7 +56,7 @@ export interface Input {
   readonly default?: Json;
   /** Masked in traces, logs and spans. */
   readonly secret?: boolean;
-  readonly source?: Place;
+  readonly source?: SourceLocation;
 }
 
 export interface StateField {
@@ -64,12 +64,12 @@ export interface StateField {
   readonly scope: 'run';
   readonly schema: JsonSchema;
   readonly initial?: Json;
-  readonly source?: Place;
+  readonly source?: SourceLocation;
 }
 
 /** A resource by its registered name, with the URI it is read from. */
 export interface ResourceRef {
   readonly resource: string;
   readonly uri: string;
-  readonly source?: Place;
+  readonly source?: SourceLocation;
 }

@@ -1,6 +1,6 @@
+import { unreachable } from '../graph/json.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
-import { unreachable } from '../graph/unreachable.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
 /** Which nodes of a workflow can run, as far as a static analysis shows. */

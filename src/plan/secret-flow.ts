@@ -1,9 +1,9 @@
 import { references } from '../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
+import { unreachable } from '../graph/json.js';
 import { hasDerivedValue } from '../graph/kinds/kinds.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Input } from '../graph/model.js';
-import { unreachable } from '../graph/unreachable.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { entryOf, loopNamed } from './secrets.js';
 

@@ -8,7 +8,7 @@ import type {
   RefExpr,
   TextExpr,
 } from '../graph/expression/tree.js';
-import { unreachable } from '../graph/unreachable.js';
+import { unreachable } from '../graph/json.js';
 
 /**
  * An expression in the notation of JavaScript: `pages[0].title`, `total > 0 && name != null`. For people: operators of

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
 import type { ReadSchemasOptions } from '../../src/codegen/schemas/read-schemas.js';
 import type { TypeSyntax } from '../../src/codegen/syntax.js';
-import { fingerprint } from '../../src/decorators/fingerprint.js';
-import type { Place } from '../../src/graph/span.js';
+import { fingerprint } from '../../src/decorators/metadata.js';
+import type { SourceLocation } from '../../src/graph/source-location.js';
 import { importBuilt } from '../built-package.js';
 import { createProject, type Project } from './project.fixture.js';
 
@@ -15,7 +15,7 @@ const { readSchemas } = await importBuilt<typeof import('../../src/codegen/schem
 let project: Project;
 afterEach(() => project.remove());
 
-const place = (file: string): Place => ({ file, span: [4, 14, 4, 20] });
+const place = (file: string): SourceLocation => ({ file, span: [4, 14, 4, 20] });
 
 function tool(file: string, exportName = 'T', more: Partial<ToolDeclaration> = {}): ToolDeclaration {
   return {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
-import { formatPlace, type Place, type Span } from '../../src/graph/span.js';
+import { formatLocation, type SourceLocation, type Span } from '../../src/graph/source-location.js';
 
 /** The folder of the fixtures: one folder per case, with `input/` and the expected output. */
 export const FIXTURES = path.join(path.dirname(fileURLToPath(import.meta.url)), 'fixtures');
@@ -14,7 +14,7 @@ export interface FixtureFile {
   readonly text: string;
   /** Read by codegen; files named `*.unread.ts` are only imported. */
   readonly isRead: boolean;
-  readonly marks: readonly Place[];
+  readonly marks: readonly SourceLocation[];
 }
 
 export interface Fixture {
@@ -63,8 +63,8 @@ function encode(text: string, { newline, bom }: Settings): string {
 export function readMarks(
   file: string,
   marked: string,
-): { readonly text: string; readonly marks: readonly Place[] } {
-  const marks: Place[] = [];
+): { readonly text: string; readonly marks: readonly SourceLocation[] } {
+  const marks: SourceLocation[] = [];
   const open: (readonly [line: number, column: number])[] = [];
   let text = '';
   let line = 1;
@@ -91,8 +91,10 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[]): string {
 }
 
 function formatDiagnostic({ code, severity, message, place, related, hint }: Diagnostic): string {
-  const lines = [`${place === undefined ? '' : `${formatPlace(place)} - `}${severity} ${code}: ${message}`];
-  for (const other of related) lines.push(`  = ${other.message}: ${formatPlace(other.place)}`);
+  const lines = [
+    `${place === undefined ? '' : `${formatLocation(place)} - `}${severity} ${code}: ${message}`,
+  ];
+  for (const other of related) lines.push(`  = ${other.message}: ${formatLocation(other.place)}`);
   if (hint !== undefined) lines.push(`  = hint: ${hint}`);
   return `${lines.join('\n')}\n`;
 }
@@ -101,7 +103,7 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   return comparePlaces(a.place, b.place) || (a.code < b.code ? -1 : 1);
 }
 
-function comparePlaces(a: Place | undefined, b: Place | undefined): number {
+function comparePlaces(a: SourceLocation | undefined, b: SourceLocation | undefined): number {
   if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined);
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return (
@@ -110,7 +112,7 @@ function comparePlaces(a: Place | undefined, b: Place | undefined): number {
 }
 
 /** The distinct locations as text, in order: the form in which marks and diagnostics are compared. */
-export function formatSpans(places: readonly Place[]): readonly string[] {
+export function formatSpans(places: readonly SourceLocation[]): readonly string[] {
   const distinct = new Map(places.map((place) => [formatSpan(place.file, place.span), place]));
   return [...distinct].sort(([, a], [, b]) => comparePlaces(a, b)).map(([text]) => text);
 }

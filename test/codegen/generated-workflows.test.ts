@@ -8,7 +8,7 @@ import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
-import { registryChecksum } from '../../src/decorators/fingerprint.js';
+import { registryChecksum } from '../../src/decorators/metadata.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { Json, JsonObject, JsonSchema } from '../../src/graph/json.js';

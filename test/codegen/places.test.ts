@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
-import type { Span } from '../../src/graph/span.js';
+import type { Span } from '../../src/graph/source-location.js';
 import { FIXTURES } from './fixture.js';
 
 const text = `import { Arg, call, done, fail, read, Resource, Step, Tool, Workflow } from 'stepwright';

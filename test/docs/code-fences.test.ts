@@ -4,7 +4,7 @@ import * as codegen from 'stepwright/codegen';
 import * as runtime from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.js';
-import { diagnosticTable } from '../../src/graph/diagnostics/table.js';
+import { diagnosticTable } from '../../src/graph/diagnostics/diagnostic.js';
 import { runCodegen } from '../built-package.js';
 import { sharedClasses } from './diagnostic-examples.js';
 import { fencesOf, page } from './fences.js';

@@ -1,6 +1,6 @@
 import { createServer, type Registry, type ServerSettings } from 'stepwright/runtime';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { formatGithub, formatJson } from '../../src/graph/diagnostics/format-machine.js';
+import { formatGithub, formatJson } from '../../src/graph/diagnostics/format.js';
 import { applyRepair, sharedClasses } from './diagnostic-examples.js';
 import { page } from './fences.js';
 import { examplesWith, fenceNamed, pageProject } from './pages.js';

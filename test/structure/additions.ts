@@ -25,7 +25,7 @@ export interface Addition {
 
 const KINDS = 'src/graph/kinds/kinds.ts';
 const VERBS = 'src/codegen/verbs.ts';
-const LINKS = 'src/codegen/link/verbs/verbs.ts';
+const LINKS = 'src/codegen/link/steps.ts';
 const BEGIN = 'src/runtime/engine/nodes/begin.ts';
 const REHEARSAL = 'src/runtime/engine/rehearsal.ts';
 const TRACE = 'src/runtime/trace/kinds.ts';
@@ -125,8 +125,8 @@ export function note(_message: string): undefined {
   },`,
         },
         {
-          before: "import type { StepOutcome } from '../nodes.js';",
-          text: "import { boundToNothing } from '../nodes.js';",
+          before: '  guarded,',
+          text: '  boundToNothing,',
         },
       ],
       missing: { file: LINKS, message: /'note' is missing/ },
@@ -145,7 +145,7 @@ export function note(_message: string): undefined {
 function beginNote(transition: Transition, node: NodeRecord, { message }: NoteNode): void {
   const evaluated = readerOf(transition, node).value(message);
   if (evaluated.ok) succeed(transition, node, undefined);
-  else fail(transition, node, { failure: evaluated.failure, reached: 0, final: true });
+  else fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
 }
 `,
         },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { diagnosticTable, RETIRED_CODES } from '../../src/graph/diagnostics/table.js';
+import { diagnosticTable, RETIRED_CODES } from '../../src/graph/diagnostics/diagnostic.js';
 import { ROOT } from './source-files.js';
 
 const FOLDER = `${ROOT}docs/diagnostics/`;

@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { WorkflowNotRunnableError } from 'stepwright';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, fromMetadata } from '../../src/decorators/fingerprint.js';
-import { type ClassMetadata, readMetadata } from '../../src/decorators/metadata.js';
+import {
+  type ClassMetadata,
+  fingerprint,
+  fromMetadata,
+  readMetadata,
+} from '../../src/decorators/metadata.js';
 import { type Decorators, load, loadFile } from './load.js';
 
 type AnyClass = new (...deps: never[]) => object;

@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { CodegenResult } from '../../codegen/codegen.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { formatDiagnostics } from '../../graph/diagnostics/format.js';
-import { formatGithub, formatJson } from '../../graph/diagnostics/format-machine.js';
+import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { diagnosticTable } from '../../graph/diagnostics/table.js';
+import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
 import { nearestName } from '../../graph/suggest.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';

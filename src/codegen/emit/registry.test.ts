@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { registryChecksum } from '../../decorators/fingerprint.js';
+import { registryChecksum } from '../../decorators/metadata.js';
 import type { Graph } from '../../graph/model.js';
 import type { ClassHandle } from '../declarations.js';
 import { emitRegistry, importExports, REGISTRY_HEADER, type RegistryContent } from './registry.js';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { REGISTRY_VERSION, registryChecksum } from '../../decorators/fingerprint.js';
+import { REGISTRY_VERSION, registryChecksum } from '../../decorators/metadata.js';
 import { canonicalGraph } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';

@@ -1,7 +1,7 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
 import { parseUriTemplate, uriFault, variableNames } from '../../graph/uri.js';
@@ -250,7 +250,11 @@ function readText(
   return undefined;
 }
 
-function checkUri(uri: string, uriPlace: Place, report: DecoratedClass['report']): Address | undefined {
+function checkUri(
+  uri: string,
+  uriPlace: SourceLocation,
+  report: DecoratedClass['report'],
+): Address | undefined {
   const why = uriFault(uri);
   if (why === undefined) return { uri, uriPlace };
   const isTemplate = !('why' in parseUriTemplate(uri));
@@ -261,7 +265,7 @@ function checkUri(uri: string, uriPlace: Place, report: DecoratedClass['report']
 
 function checkTemplate(
   template: string,
-  uriPlace: Place,
+  uriPlace: SourceLocation,
   report: DecoratedClass['report'],
 ): Address | undefined {
   const parsed = parseUriTemplate(template);

@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import {
   type BaseSyntax,
@@ -35,7 +35,7 @@ export function readFields(
   const faultyFields = decorated.map(({ name }) => name);
   const plainMembers = others.filter((member) => !decorated.includes(member));
   const plainFields: FieldSyntax[] = [];
-  const places = new Map<string, Place>();
+  const places = new Map<string, SourceLocation>();
   for (const field of fields) {
     const role = roleOf(field, report);
     if (role.kind === 'none') {

@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isPortableName, isValidName, NAME_RULES } from '../../graph/names.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { Declarations, FaultyClass } from '../declarations.js';
 
 /** The name of a class that has none, or none that may be used; every such class gets a replacement. */
@@ -23,7 +23,7 @@ type Report = (diagnostic: Diagnostic) => void;
 export function checkName(
   kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state' | 'argument',
   name: string,
-  place: Place,
+  place: SourceLocation,
   report: Report,
 ): boolean {
   if (!isValidName(kind, name)) {
@@ -36,7 +36,12 @@ export function checkName(
 }
 
 /** Whether a field may be an argument or a step, which are reached as `this.name`; reports it if not. */
-export function checkField(kind: 'argument' | 'step', name: string, place: Place, report: Report): boolean {
+export function checkField(
+  kind: 'argument' | 'step',
+  name: string,
+  place: SourceLocation,
+  report: Report,
+): boolean {
   if (isValidName('binding', name)) return true;
   const isComputed = /^[[#'"]/.test(name);
   const rule = isComputed ? 'an identifier that is written out' : 'an identifier other than `__proto__`';
@@ -46,7 +51,7 @@ export function checkField(kind: 'argument' | 'step', name: string, place: Place
 }
 
 /** Whether a node may have this id; reports it if not. */
-export function checkId(id: string, place: Place, report: Report): boolean {
+export function checkId(id: string, place: SourceLocation, report: Report): boolean {
   if (isValidName('step', id)) return true;
   report(
     diagnostic('SW1002', place, { kind: 'step', name: id, rule: 'an identifier, with `.` and `-` inside' }),
@@ -77,9 +82,9 @@ export function refuseDuplicates(declarations: MutableDeclarations, report: Repo
 
 interface Named {
   readonly name: string;
-  readonly namePlace: Place;
+  readonly namePlace: SourceLocation;
   readonly className: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 interface Pair<T> {
@@ -137,6 +142,6 @@ function namedIn(all: readonly Named[], { place }: Named): string | undefined {
   return all.find((each) => each.place === place)?.name;
 }
 
-function other(place: Place) {
+function other(place: SourceLocation) {
   return { related: [{ message: 'the other one is here', place }] };
 }

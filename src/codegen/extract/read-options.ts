@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { type Json, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
 import {
@@ -162,7 +162,7 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
   return { values: Object.fromEntries(values), syntax: Object.fromEntries(syntax), faulty };
 }
 
-function placeOfEntry(entry: ObjectSyntax['entries'][number]): Place {
+function placeOfEntry(entry: ObjectSyntax['entries'][number]): SourceLocation {
   if ('spread' in entry) return entry.spread.place;
   return 'unsupported' in entry ? entry.place : entry.keyPlace;
 }
@@ -232,14 +232,14 @@ function joinPath(option: string, path: readonly (string | number)[]): string {
   );
 }
 
-function placeOfLiteral(value: ExpressionSyntax): Place {
+function placeOfLiteral(value: ExpressionSyntax): SourceLocation {
   return value.kind === 'parenthesized' ? placeOfLiteral(value.inner) : value.place;
 }
 
 export type StaticRead =
   | { readonly ok: true; readonly value: Json | undefined }
   /** The location of the first part that is not a literal, and the path to it. */
-  | { readonly ok: false; readonly place: Place; readonly path: readonly (string | number)[] };
+  | { readonly ok: false; readonly place: SourceLocation; readonly path: readonly (string | number)[] };
 
 /** The value of an expression that consists of literals only. Absent keys are dropped, absent items become null. */
 export function readStatic(syntax: ExpressionSyntax): StaticRead {
@@ -299,7 +299,7 @@ export function textOptions<K extends string>(
 }
 
 /** The location of an option's value, or else of the decorator. */
-export function placeOfOption(options: ReadOptions, name: string, fallback: Place): Place {
+export function placeOfOption(options: ReadOptions, name: string, fallback: SourceLocation): SourceLocation {
   return ownProperty(options.syntax, name)?.place ?? fallback;
 }
 

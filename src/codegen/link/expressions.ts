@@ -3,7 +3,7 @@ import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import { ERROR_FIELDS } from '../../graph/names.js';
-import type { Place, Span } from '../../graph/span.js';
+import type { SourceLocation, Span } from '../../graph/source-location.js';
 import { didYouMean, nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
@@ -209,11 +209,11 @@ class Lowering {
     return isEnded ? { kind: 'call', at: object.place.span, fn: 'coalesce', args: [of] } : of;
   }
 
-  #field(name: string, namePlace: Place, at: Span): Expr | undefined {
+  #field(name: string, namePlace: SourceLocation, at: Span): Expr | undefined {
     return this.#bound(this.#scope.bindings.resolve(name, namePlace), name, namePlace, at);
   }
 
-  #bound(binding: Binding | undefined, name: string, place: Place, at: Span): Expr | undefined {
+  #bound(binding: Binding | undefined, name: string, place: SourceLocation, at: Span): Expr | undefined {
     switch (binding?.kind) {
       case undefined:
       case 'faulty':
@@ -436,7 +436,7 @@ function linkOf({ place, optional }: SyntaxOf<'property' | 'element'>): Pick<Get
 /** `error.code`: what the fallback of `attempt` is given. */
 function lowerErrorField(
   name: string,
-  place: Place,
+  place: SourceLocation,
   at: Span,
   report: (diagnostic: Diagnostic) => void,
 ): Expr | undefined {

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { FunctionRef } from '../../graph/model.js';
-import { formatPlace, type Place } from '../../graph/span.js';
+import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ClassHandle,
@@ -22,10 +22,18 @@ import { print } from './describe.js';
 /** Resolves the classes that verbs, texts and options name. */
 export interface Handles {
   /** Nothing if the class is not a tool, which has been reported. */
-  tool(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ToolDeclaration | undefined;
-  resource(syntax: ExpressionSyntax | undefined, verb: string, at: Place): ResourceDeclaration | undefined;
-  workflow(syntax: ExpressionSyntax | undefined, verb: string, at: Place): WorkflowDeclaration | undefined;
-  state(syntax: ExpressionSyntax | undefined, verb: string, at: Place): StateDeclaration | undefined;
+  tool(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): ToolDeclaration | undefined;
+  resource(
+    syntax: ExpressionSyntax | undefined,
+    verb: string,
+    at: SourceLocation,
+  ): ResourceDeclaration | undefined;
+  workflow(
+    syntax: ExpressionSyntax | undefined,
+    verb: string,
+    at: SourceLocation,
+  ): WorkflowDeclaration | undefined;
+  state(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): StateDeclaration | undefined;
   /** The text for a class: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax, verb?: string): string | undefined;
   /** True for a name whose module has syntax errors: what it means is not known, and it is not reported. */
@@ -57,7 +65,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
     // In an option a class is named without a verb.
     const isInStep = VERBS.some((each) => each === verb);
-    const instead = isInStep ? verbFor(formatPlace(symbol.place)) : undefined;
+    const instead = isInStep ? verbFor(formatLocation(symbol.place)) : undefined;
     const hint = files.has(symbol.file)
       ? instead && `it is a ${instead.what ?? instead.kind}: write \`${instead.write(symbol.name)}\``
       : `codegen does not read \`${symbol.file}\`: add it to the configured sources`;
@@ -72,7 +80,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     expected: 'tool' | 'resource' | 'workflow' | 'state',
     syntax: ExpressionSyntax | undefined,
     verb: string,
-    at: Place,
+    at: SourceLocation,
   ): T | undefined => {
     if (syntax === undefined) {
       const hint = `give \`${verb}\` the class of a ${expected === 'state' ? 'field of state' : expected}`;
@@ -81,7 +89,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     }
     const symbol = classOf(syntax, [...index.values()]);
     if (symbol === undefined) return undefined;
-    const found = index.get(formatPlace(symbol.place));
+    const found = index.get(formatLocation(symbol.place));
     if (found === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
     return found;
   };
@@ -95,7 +103,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
       const known = [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, known);
       if (symbol === undefined) return undefined;
-      const key = formatPlace(symbol.place);
+      const key = formatLocation(symbol.place);
       const found = tools.get(key)?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
       const isKnown = (['tool', 'workflow', 'resource'] as const).some((kind) => isFaulty(kind, symbol));
       if (found === undefined && !isKnown) refuse(syntax, symbol, 'handle', verb);
@@ -162,7 +170,7 @@ function notImported(syntax: ExpressionSyntax, className: string, known: readonl
 
 /** A name that its module does not export. */
 function notExported(
-  place: Place,
+  place: SourceLocation,
   { specifier, name, exports }: ImportedModule,
   known: readonly Known[],
 ): Diagnostic {
@@ -179,14 +187,14 @@ function notExported(
   return diagnostic('SW3007', place, { className: name, module, suggestion }, { hint });
 }
 
-function indexByPlace<T extends { readonly place: Place }>(
+function indexByPlace<T extends { readonly place: SourceLocation }>(
   declarations: readonly T[],
 ): ReadonlyMap<string, T> {
-  return new Map(declarations.map((declaration) => [formatPlace(declaration.place), declaration]));
+  return new Map(declarations.map((declaration) => [formatLocation(declaration.place), declaration]));
 }
 
 function faultyKey({ kind, place }: FaultyClass): string {
-  return `${kind} ${formatPlace(place)}`;
+  return `${kind} ${formatLocation(place)}`;
 }
 
 /** Finds the tools that the hints of tools name. Tools without hints are missing. */
@@ -228,7 +236,7 @@ export class Functions {
   }
 
   /** The function as a graph names it; nothing where a registry cannot import it, which is reported. */
-  refer(symbol: FunctionSymbol, at: Place): FunctionRef | undefined {
+  refer(symbol: FunctionSymbol, at: SourceLocation): FunctionRef | undefined {
     const { exportName, why, file, place } = symbol;
     if (callsVerb(symbol, at, this.#report)) return undefined;
     if (why !== undefined || exportName === undefined) {
@@ -258,7 +266,7 @@ export class Functions {
 /** Reports a function that calls a verb: verbs throw everywhere but in a workflow class, where codegen reads them. */
 export function callsVerb(
   { name, verb }: FunctionSymbol,
-  at: Place,
+  at: SourceLocation,
   report: (diagnostic: Diagnostic) => void,
 ): boolean {
   if (verb === undefined) return false;

@@ -4,7 +4,7 @@ import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Input, StateField } from '../../graph/model.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
 import { schemaOfType } from '../schemas/type-schema.js';
 import {
@@ -86,7 +86,7 @@ function ruleDiagnostic({ name, optionSyntax, place }: ArgDeclaration, { path, w
 function placeOfRule(
   options: Readonly<Record<string, ExpressionSyntax>>,
   [first = '', ...rest]: readonly string[],
-): Place | undefined {
+): SourceLocation | undefined {
   let syntax = options[first];
   for (const key of rest) {
     const object = syntax && unwrap(syntax);

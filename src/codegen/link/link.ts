@@ -4,7 +4,7 @@ import type { Node } from '../../graph/kinds/node.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
 import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
-import { formatPlace } from '../../graph/span.js';
+import { formatLocation } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import type {
   ArgDeclaration,
@@ -77,7 +77,7 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
 }
 
 function isSameFault(left: Diagnostic, right: Diagnostic): boolean {
-  const [at, other] = [left, right].map(({ place }) => place && formatPlace(place));
+  const [at, other] = [left, right].map(({ place }) => place && formatLocation(place));
   return left.code === right.code && at === other;
 }
 

@@ -5,7 +5,7 @@ import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../
 import { retryOfWritten } from '../../graph/limits.js';
 import type { ErrorStrategy } from '../../graph/model.js';
 import { bodiesOf, expressionsOf, withBodies } from '../../graph/nodes.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,
@@ -61,7 +61,7 @@ export interface StepNode extends Attempts {
   readonly onError?: OnError;
   readonly compensate?: Compensation;
   /** Where it is written; the step's own node points at the field. */
-  readonly source: Place;
+  readonly source: SourceLocation;
   /** Set for a read that was moved out of an expression: it waits for what its step waits for. */
   readonly hoisted?: true;
   /** Set for the value of a name that was moved to a node; see `settle`. */
@@ -181,7 +181,7 @@ const MAX_PARTS = 32;
  *
  * @param nextId gives the id of that node.
  */
-export function settle(outcome: StepOutcome, nextId: () => string, source: Place): StepOutcome {
+export function settle(outcome: StepOutcome, nextId: () => string, source: SourceLocation): StepOutcome {
   const bound = outcome.bind([]);
   if (bound.kind !== 'value' || (isSmall(bound.expr) && !readsState(bound.expr))) return outcome;
   const id = nextId();

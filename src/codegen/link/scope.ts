@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
@@ -42,7 +42,7 @@ export interface StepScope {
   readonly ownId: string;
   readonly ids: NodeIds;
   /** The location of the node: the step's field, or an expression in its initializer. */
-  readonly source: Place;
+  readonly source: SourceLocation;
   readonly bindings: Bindings;
   readonly handles: Handles;
   readonly functions: Functions;
@@ -62,7 +62,7 @@ export interface StepScope {
 /** The names a step may use: arguments and steps written before it. */
 export interface Bindings {
   /** The meaning of a name; nothing where it cannot be used, which has been reported. */
-  resolve(name: string, at: Place): Binding | undefined;
+  resolve(name: string, at: SourceLocation): Binding | undefined;
   /** The same without a report. */
   find(name: string): Binding | undefined;
   /** What to write instead of a name that `find` does not know, where that is known. */
@@ -72,7 +72,7 @@ export interface Bindings {
 /** Bindings while a workflow is linked, field by field. */
 export class WorkflowBindings implements Bindings {
   readonly #bound = new Map<string, Binding>();
-  readonly #places: ReadonlyMap<string, Place>;
+  readonly #places: ReadonlyMap<string, SourceLocation>;
   /** Fields of arguments by the names that callers know them by, which guidance may use. */
   readonly #fieldsByArgument: ReadonlyMap<string, string>;
   readonly #report: (diagnostic: Diagnostic) => void;
@@ -106,7 +106,7 @@ export class WorkflowBindings implements Bindings {
     return { hint: `\`${name}\` is bound below: move it above \`${this.#current}\`` };
   }
 
-  resolve(name: string, at: Place): Binding | undefined {
+  resolve(name: string, at: SourceLocation): Binding | undefined {
     const bound = this.#bound.get(name);
     if (bound !== undefined) return bound;
     const later = this.#places.get(name);

@@ -1,7 +1,7 @@
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Scope } from '../../graph/kinds/node.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,
@@ -18,6 +18,7 @@ import {
   makesSteps,
   onlySide,
   outcomeCalls,
+  type StepVerb,
   stepReadFrom,
   stepVerbOf,
   unwrap,
@@ -47,10 +48,21 @@ import {
   type StepScope,
   type SyntaxOf,
 } from './scope.js';
-import { linkFunction, readCore } from './verbs/calls.js';
-import { ALWAYS, linkBranch } from './verbs/control-flow.js';
+import { linkAttempt } from './verbs/attempt.js';
+import { linkCall, linkFunction, linkRead, linkRun, linkSet, readCore } from './verbs/calls.js';
+import {
+  ALWAYS,
+  linkBranch,
+  linkChain,
+  linkDone,
+  linkFail,
+  linkForEach,
+  linkGoto,
+  linkMatch,
+  linkParallel,
+} from './verbs/control-flow.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';
-import { linkVerb } from './verbs/verbs.js';
+import { linkAsk, linkWait } from './verbs/waiting.js';
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */
 export function linkInitializer(scope: StepScope, isWrapped: boolean): StepOutcome | undefined {
@@ -234,7 +246,7 @@ class StepLinker implements Linker {
     return limit;
   }
 
-  argument(syntax: ExpressionSyntax | undefined, at: Place): Expr | undefined {
+  argument(syntax: ExpressionSyntax | undefined, at: SourceLocation): Expr | undefined {
     if (syntax === undefined) return { kind: 'literal', at: at.span };
     return lowerExpression(syntax, this.arguments);
   }
@@ -303,4 +315,32 @@ class StepLinker implements Linker {
       bound.kind === 'end' || (bound.expr.kind === 'literal' && bound.expr.value === undefined);
     return isAbsent ? { nodes } : { nodes, value: bound.expr };
   }
+}
+
+type LinkVerb = (linker: Linker, call: CallSyntax) => StepOutcome | undefined;
+
+const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
+  call: linkCall,
+  read: linkRead,
+  run: linkRun,
+  fail: linkFail,
+  done: linkDone,
+  chain: linkChain,
+  attempt: linkAttempt,
+  match: linkMatch,
+  parallel: linkParallel,
+  forEach: linkForEach,
+  set: linkSet,
+  goto: linkGoto,
+  wait: linkWait,
+  'ask.info': (linker, call) => linkAsk(linker, 'info', call),
+  'ask.confirm': (linker, call) => linkAsk(linker, 'confirm', call),
+  'ask.text': (linker, call) => linkAsk(linker, 'text', call),
+  'ask.choice': (linker, call) => linkAsk(linker, 'choice', call),
+  'ask.pick': (linker, call) => linkAsk(linker, 'pick', call),
+};
+
+/** The outcome of a verb's call; nothing if a part of it was reported. */
+function linkVerb(linker: Linker, verb: StepVerb, call: CallSyntax): StepOutcome | undefined {
+  return VERBS[verb](linker, call);
 }

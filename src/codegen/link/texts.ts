@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
-import type { Place, Span } from '../../graph/span.js';
+import type { SourceLocation, Span } from '../../graph/source-location.js';
 import { nearestName } from '../../graph/suggest.js';
 import { parseUriTemplate } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
@@ -127,7 +127,7 @@ export function lowerAddress(
 
 interface Variable {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Missing where a fault in it was reported. */
   readonly value: Expr | undefined;
 }
@@ -139,7 +139,7 @@ function readVariables(
 ): readonly Variable[] | undefined {
   const syntax = given && unwrap(given);
   if (syntax === undefined || syntax.kind === 'undefined') return [];
-  const refuse = (place: Place, what: string): undefined => {
+  const refuse = (place: SourceLocation, what: string): undefined => {
     const hint = 'write the variables one by one: `{ name: this.name }`';
     scope.report(diagnostic('SW2001', place, { what }, { hint }));
     return undefined;

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
-import { readMetadata } from '../../decorators/metadata.js';
+import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
 import { observeReads, type Reads } from './cache/dependencies.js';
 import type {
   ChildMessage,

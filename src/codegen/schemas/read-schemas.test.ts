@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
@@ -74,7 +74,7 @@ test('packageRootOf finds the nearest package above the registry', async () => {
   expect(packageRootOf(root, 'generated/registry.ts')).toBe(root);
 });
 
-const at = (line: number): Place => ({ file: 'a.ts', span: [line, 1, line, 2] });
+const at = (line: number): SourceLocation => ({ file: 'a.ts', span: [line, 1, line, 2] });
 const said = (faults: readonly Diagnostic[]) =>
   faults.map(({ code, message, place }) => `${place?.span[0]}: ${code} ${message}`);
 

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
-import { readPattern } from '../../formats/json-schema/pattern.js';
+import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type {
   ArgDeclaration,
   ClassHandle,
@@ -134,7 +134,7 @@ export async function readSchemas(
 
 function stoppedDiagnostic(
   file: string,
-  place: Place | undefined,
+  place: SourceLocation | undefined,
   why: StopReason,
   limits: ModuleLimits,
 ): Diagnostic {
@@ -144,7 +144,7 @@ function stoppedDiagnostic(
 
 interface UnreadModule {
   readonly file: string;
-  readonly place: Place | undefined;
+  readonly place: SourceLocation | undefined;
   readonly why: UnreadReason;
 }
 
@@ -342,7 +342,7 @@ function visitRules(
   rules: ValueRules,
   syntax: OptionSyntax,
   path: string,
-  see: (path: string, pattern: string, place: Place | undefined) => void,
+  see: (path: string, pattern: string, place: SourceLocation | undefined) => void,
 ): void {
   if (typeof rules.pattern === 'string') see(path, rules.pattern, syntax.pattern?.place);
   const written = entriesOf(syntax.properties);

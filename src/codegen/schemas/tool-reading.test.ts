@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../graph/json.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
 import { schemaPatternDiagnostics, toolReading } from './tool-reading.js';
 
-const place: Place = { file: 'a.ts', span: [4, 1, 4, 2] };
-const named: Place = { file: 'a.ts', span: [9, 1, 9, 6] };
+const place: SourceLocation = { file: 'a.ts', span: [4, 1, 4, 2] };
+const named: SourceLocation = { file: 'a.ts', span: [9, 1, 9, 6] };
 
 const unresolved: TypeSyntax = {
   kind: 'unknown',

@@ -1,7 +1,7 @@
-import { patternFaults } from '../../formats/json-schema/pattern.js';
+import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';
@@ -160,7 +160,7 @@ function reportUnresolved(
 function reportFaults(
   tool: ToolDeclaration,
   faults: readonly TypeFault[],
-  place: Place,
+  place: SourceLocation,
   report: Report,
 ): void {
   for (const fault of faults) {
@@ -233,7 +233,7 @@ function defaultOf(schema: JsonSchema | undefined, name: string): unknown {
 export interface PatternOwner {
   /** As the end of a sentence: "the input schema of tool `t`". */
   readonly owner: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /**

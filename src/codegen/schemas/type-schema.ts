@@ -1,6 +1,6 @@
-import { readPattern } from '../../formats/json-schema/pattern.js';
+import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import {
   type PropertySyntax,
   printType,
@@ -27,7 +27,7 @@ export type TypeFault =
       /** As an author would write it. */
       readonly type: string;
       /** The declaration of the field that has the type; missing outside the project. */
-      readonly place?: Place;
+      readonly place?: SourceLocation;
       /** What to write instead, where that is known. */
       readonly hint?: string;
     }
@@ -161,7 +161,7 @@ function objectSchema(building: Building, properties: readonly PropertySyntax[],
 }
 
 /** Sets the place of a field on the faults in it that have no place yet. */
-function locate(faults: TypeFault[], from: number, place: Place): void {
+function locate(faults: TypeFault[], from: number, place: SourceLocation): void {
   for (const [i, fault] of faults.entries()) {
     if (i >= from && fault.kind === 'noJsonForm') faults[i] = { place, ...fault };
   }
@@ -241,7 +241,7 @@ interface TagFault {
   readonly tag: string;
   /** What is wrong, after "`@minimum` of `input.a`". */
   readonly problem: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
   /** Set for a regular expression that is one, and cannot be matched at run time. */
   readonly pattern?: string;
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 
 /** What every reader of syntax needs: the checker, the program and the folder that places are relative to. */
 export interface HostContext {
@@ -25,13 +25,18 @@ export function isOfProject(context: HostContext, { fileName, isDeclarationFile 
 }
 
 /** The place of a node, without the comments before it. */
-export function placeOf(context: HostContext, node: ts.Node): Place {
+export function placeOf(context: HostContext, node: ts.Node): SourceLocation {
   const source = node.getSourceFile();
   return placeBetween(context, source, node.getStart(source), node.getEnd());
 }
 
 /** The place of an offset range; both in UTF-16 code units from the start of the file. */
-export function placeBetween(context: HostContext, source: ts.SourceFile, start: number, end: number): Place {
+export function placeBetween(
+  context: HostContext,
+  source: ts.SourceFile,
+  start: number,
+  end: number,
+): SourceLocation {
   const from = source.getLineAndCharacterOfPosition(start);
   const to = source.getLineAndCharacterOfPosition(end);
   return {

@@ -1,5 +1,5 @@
 import { ts } from 'ts-morph';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';
@@ -340,7 +340,7 @@ const parameterFaults = {
   },
 } as const satisfies Record<string, Unsupported>;
 
-function spreadArgument(place: Place): ExpressionSyntax {
+function spreadArgument(place: SourceLocation): ExpressionSyntax {
   return {
     kind: 'unsupported',
     place,

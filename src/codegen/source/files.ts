@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
-import type { Place, Span } from '../../graph/span.js';
+import type { SourceLocation, Span } from '../../graph/source-location.js';
 
 /** The text of a file, or why it cannot be read. */
 export type FileText =
@@ -55,13 +55,13 @@ function spanAfter(text: string): Span {
 export interface JsonDocument {
   /** Undefined for an empty document. */
   readonly value: Json | undefined;
-  readonly faults: readonly { readonly message: string; readonly place: Place }[];
+  readonly faults: readonly { readonly message: string; readonly place: SourceLocation }[];
   /** Whether there is a value at this JSON pointer. */
   has(pointer: string): boolean;
   /** The place of the value at a JSON pointer, or of the nearest value around it. */
-  placeOf(pointer: string): Place;
+  placeOf(pointer: string): SourceLocation;
   /** The place of the key in a JSON pointer's last segment, or else {@link placeOf}. */
-  keyPlaceOf(pointer: string): Place;
+  keyPlaceOf(pointer: string): SourceLocation;
 }
 
 /**
@@ -73,21 +73,21 @@ export function parseJsonDocument(file: string, text: string): JsonDocument {
   const source = ts.parseJsonText(file, text) as ts.JsonSourceFile & {
     readonly parseDiagnostics: readonly ts.DiagnosticWithLocation[];
   };
-  const values = new Map<string, Place>();
-  const keys = new Map<string, Place>();
-  const faults: { message: string; place: Place }[] = source.parseDiagnostics.map(
+  const values = new Map<string, SourceLocation>();
+  const keys = new Map<string, SourceLocation>();
+  const faults: { message: string; place: SourceLocation }[] = source.parseDiagnostics.map(
     ({ messageText, start, length }) => ({
       message: ts.flattenDiagnosticMessageText(messageText, ' '),
       place: between(start, start + length),
     }),
   );
 
-  function between(start: number, end: number): Place {
+  function between(start: number, end: number): SourceLocation {
     const from = source.getLineAndCharacterOfPosition(start);
     const to = source.getLineAndCharacterOfPosition(end);
     return { file, span: [from.line + 1, from.character + 1, to.line + 1, to.character + 1] };
   }
-  const placeOfNode = (node: ts.Node): Place => between(node.getStart(source), node.getEnd());
+  const placeOfNode = (node: ts.Node): SourceLocation => between(node.getStart(source), node.getEnd());
 
   function read(node: ts.Expression, pointer: string): Json {
     values.set(pointer, placeOfNode(node));
@@ -122,7 +122,7 @@ export function parseJsonDocument(file: string, text: string): JsonDocument {
 
   const root = source.statements[0]?.expression;
   const value = root === undefined ? undefined : read(root, '');
-  const placeOf = (pointer: string): Place => {
+  const placeOf = (pointer: string): SourceLocation => {
     for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
       const place = values.get(at);
       if (place !== undefined) return withPointer(place, pointer);
@@ -150,7 +150,7 @@ function escapeSegment(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function withPointer(place: Place, pointer: string): Place {
+function withPointer(place: SourceLocation, pointer: string): SourceLocation {
   return { ...place, pointer };
 }
 
@@ -161,7 +161,7 @@ export interface Tsconfig {
   /** Legacy decorators where true, TC39 ones otherwise. */
   readonly experimentalDecorators: boolean;
   /** Faults of the configuration, one sentence each, with their places. */
-  readonly faults: readonly { readonly message: string; readonly place?: Place }[];
+  readonly faults: readonly { readonly message: string; readonly place?: SourceLocation }[];
 }
 
 /**

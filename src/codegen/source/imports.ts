@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportedModule, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 
@@ -217,7 +217,7 @@ function unresolvedName(context: HostContext, name: ts.Identifier): UnresolvedTy
 /** A module that an import or a re-export loads, and the place of its specifier. */
 interface Import {
   readonly target: string;
-  readonly place: Place;
+  readonly place: SourceLocation;
 }
 
 /** The import cycles of each module. Modules without a cycle are missing. */
@@ -227,7 +227,7 @@ export function importCycles(context: HostContext): ReadonlyMap<string, readonly
     if (isOfProject(context, source))
       modules.set(relativeFile(context, source.fileName), importsOf(context, source));
   }
-  const importers = new Map<string, { readonly file: string; readonly place: Place }[]>();
+  const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
     for (const { target, place } of imports) {
       importers.set(target, [...(importers.get(target) ?? []), { file, place }]);
@@ -244,7 +244,7 @@ export function importCycles(context: HostContext): ReadonlyMap<string, readonly
 function cyclesOf(
   file: string,
   modules: ReadonlyMap<string, readonly Import[]>,
-  importers: ReadonlyMap<string, readonly { readonly file: string; readonly place: Place }[]>,
+  importers: ReadonlyMap<string, readonly { readonly file: string; readonly place: SourceLocation }[]>,
 ): readonly ImportCycle[] {
   // Most modules have no importer in the project, or no import: they are in no cycle.
   if ((importers.get(file) ?? []).length === 0 || (modules.get(file) ?? []).length === 0) return [];

@@ -11,9 +11,8 @@ import {
   relativeFile,
   type TextRange,
 } from './ast.js';
-import { readClasses } from './classes.js';
+import { readClasses, readNamedHandles } from './classes.js';
 import { type FileText, readFileText } from './files.js';
-import { readNamedHandles } from './handles.js';
 import { importCycles } from './imports.js';
 
 export interface SourceHostOptions {

@@ -1,7 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JoinRule, Node } from '../../graph/kinds/node.js';
 import { isValidName } from '../../graph/names.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { StepDefinition } from './definition.js';
 import type { Registered } from './environment.js';
 import type { WorkflowError } from './errors.js';
@@ -13,7 +13,7 @@ export interface LoweringContext {
   readonly workflow: string;
   readonly registered: Registered | undefined;
   readonly origins: Origins;
-  readonly report: (place: Place, error: WorkflowError) => void;
+  readonly report: (place: SourceLocation, error: WorkflowError) => void;
   readonly scope: Scope;
   readonly nodes: NodeList;
 }
@@ -132,19 +132,19 @@ export class Origins {
   readonly #origins: Origin[] = [];
 
   /** Adds a part, and returns its place. */
-  place(origin: Origin): Place {
+  place(origin: Origin): SourceLocation {
     this.#origins.push(origin);
     const line = this.#origins.length;
     return { file: FILE, span: [line, 1, line, 2] };
   }
 
   /** Returns the origin of a place of this graph; the workflow for any other place. */
-  at(place: Place | undefined): Origin {
+  at(place: SourceLocation | undefined): Origin {
     return this.#origins[lineOf(place) - 1] ?? { kind: 'workflow' };
   }
 }
 
 /** Returns the number of the part at a place, counted from 1; 0 for a place that is not of a built graph. */
-export function lineOf(place: Place | undefined): number {
+export function lineOf(place: SourceLocation | undefined): number {
   return place?.file === FILE ? place.span[0] : 0;
 }

@@ -1,6 +1,5 @@
 import type { CheckEnvironment } from '../../check/check-graph.js';
-import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { DiagnosticCode, DiagnosticParams } from '../../graph/diagnostics/table.js';
+import type { Diagnostic, DiagnosticCode, DiagnosticParams } from '../../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../../graph/model.js';
 import { lineOf, type Origin } from './context.js';
 import {

@@ -1,4 +1,4 @@
-import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
+import type { DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
 import { didYouMeanSentence, nearestName } from '../../graph/suggest.js';
 
 /** An error or a warning of a built workflow. There is one class for each cause. */

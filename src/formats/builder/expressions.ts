@@ -2,7 +2,7 @@ import { readKey, references, unboundLocals } from '../../graph/expression/trave
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { exprSchema } from '../../graph/schema/parts.js';
-import type { Span } from '../../graph/span.js';
+import type { Span } from '../../graph/source-location.js';
 import { reasons } from './errors.js';
 import { checkedKeys, fieldKeys, type Path, shownPath } from './names.js';
 

@@ -2,7 +2,7 @@ import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { NAME_RULES } from '../../graph/names.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { variableNames } from '../../graph/uri.js';
 import type { LoweringContext, StepOrigin } from './context.js';
 import type { Functions } from './environment.js';
@@ -94,7 +94,7 @@ export class ValueLowering {
   }
 
   /** @param name the argument that the value is for; ids of nodes for it contain this name. */
-  #lower(source: DataSource, name: string, origin: StepOrigin, place: Place): Expr {
+  #lower(source: DataSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const at = place.span;
     switch (source.kind) {
       case 'argument':
@@ -122,7 +122,7 @@ export class ValueLowering {
   #fromStep(
     { binding, path = undefined }: Extract<DataSource, { kind: 'step' }>,
     origin: StepOrigin,
-    place: Place,
+    place: SourceLocation,
   ): Expr {
     const { report, scope } = this.#context;
     const keys = path === undefined ? [] : fieldKeys(path);
@@ -143,7 +143,7 @@ export class ValueLowering {
   }
 
   /** Makes a node that reads a resource, and the expression of its text. */
-  #read(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
+  #read(source: AddressedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const { nodes } = this.#context;
     const addressed = this.#address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
@@ -154,7 +154,7 @@ export class ValueLowering {
   }
 
   /** Makes the expression of a resource link, as MCP defines it. */
-  #link(source: AddressedSource, name: string, origin: StepOrigin, place: Place): Expr {
+  #link(source: AddressedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const addressed = this.#address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
     const at = place.span;
@@ -176,7 +176,12 @@ export class ValueLowering {
   }
 
   /** Resolves a resource, and makes the expression of its address; `undefined` if an error has been reported. */
-  #address({ resource, variables = {} }: AddressedSource, name: string, origin: StepOrigin, place: Place) {
+  #address(
+    { resource, variables = {} }: AddressedSource,
+    name: string,
+    origin: StepOrigin,
+    place: SourceLocation,
+  ) {
     const { registered, report, workflow } = this.#context;
     const resolved = resolveAddress(resource, workflow, registered);
     if (!resolved.ok) {
@@ -209,7 +214,7 @@ export class ValueLowering {
   }
 
   /** Makes a node that calls a function, and the expression of its result. */
-  #compute(source: ComputedSource, name: string, origin: StepOrigin, place: Place): Expr {
+  #compute(source: ComputedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const { nodes, origins, report } = this.#context;
     const items = source.sources.map((each, index) => {
       const inner = origins.place({ kind: 'input', source: each, ...origin });

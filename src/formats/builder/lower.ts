@@ -8,7 +8,7 @@ import {
   type Input,
   type ResourceRef,
 } from '../../graph/model.js';
-import type { Place } from '../../graph/span.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { SchemaCompiler } from '../json-schema/schema-compiler.js';
 import { type LoweringContext, lineOf, NodeList, Origins, Scope, type StepOrigin } from './context.js';
 import {
@@ -60,7 +60,7 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
   const { name, description, details, steps, strategy, result } = definition;
   const origins = new Origins();
   const errors: LocatedError[] = [];
-  const report = (place: Place, error: WorkflowError): void =>
+  const report = (place: SourceLocation, error: WorkflowError): void =>
     void errors.push({ line: lineOf(place), error });
 
   const source = origins.place({ kind: 'workflow' });
@@ -111,7 +111,7 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
 
 function inputOf(
   definition: ArgumentDefinition,
-  source: Place,
+  source: SourceLocation,
   report: (error: WorkflowError) => void,
 ): Input {
   const { name, description, required, title, secret, default: fallback } = definition;
@@ -250,7 +250,7 @@ class StepLowering {
     nodes.add({ kind: 'return', id, value: result, source });
   }
 
-  #checkBinding(binding: string | undefined, source: Place): void {
+  #checkBinding(binding: string | undefined, source: SourceLocation): void {
     if (binding === undefined) return;
     const { report, scope, workflow } = this.#context;
     const error = bindingError(binding);
@@ -265,7 +265,7 @@ class StepLowering {
   #attempts(
     { timeoutMs, retry }: StepDefinition,
     { step }: StepOrigin,
-    source: Place,
+    source: SourceLocation,
   ): Pick<Node, 'timeoutMs' | 'retry'> {
     const refuse = (reason: string): void =>
       this.#context.report(source, new InvalidOptionError({ owner: `step '${step}'`, reason }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Place } from '../span.js';
+import type { SourceLocation } from '../source-location.js';
 import {
   applySeverity,
   type Diagnostic,
@@ -8,7 +8,7 @@ import {
   type SeverityOverride,
 } from './diagnostic.js';
 
-const place: Place = { file: 'a.ts', span: [3, 5, 3, 9] };
+const place: SourceLocation = { file: 'a.ts', span: [3, 5, 3, 9] };
 const unused = diagnostic('SW3011', place, { name: 'x', workflow: 'w' });
 const unreached = diagnostic('SW4013', place, { step: 'a', end: 'output' });
 const unknown = diagnostic('SW3001', place, { name: 'x' });

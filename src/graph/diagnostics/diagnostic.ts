@@ -1,6 +1,32 @@
-import type { Place } from '../span.js';
+import type { SourceLocation } from '../source-location.js';
 import { nearestName } from '../suggest.js';
-import { type DiagnosticCode, type DiagnosticParams, diagnosticTable } from './table.js';
+import { expressionFaults, referenceFaults } from './table/expressions.js';
+import { graphFaults } from './table/graph.js';
+import { moduleFaults } from './table/modules.js';
+import { outputFaults } from './table/output.js';
+import { structureFaults } from './table/structure.js';
+
+/**
+ * Every fault the product reports to an author, in one place. A code is never reused.
+ * SW1xxx structure, SW2xxx expressions, SW3xxx references and order, SW4xxx graph, SW5xxx spec files,
+ * SW6xxx schemas and modules, SW9xxx output and configuration. Each has a page in docs/diagnostics.
+ */
+export const diagnosticTable = {
+  ...structureFaults,
+  ...expressionFaults,
+  ...referenceFaults,
+  ...graphFaults,
+  ...moduleFaults,
+  ...outputFaults,
+} as const;
+
+/** Codes that were reported once. None of them is given to another fault. */
+export const RETIRED_CODES = ['SW1026'] as const;
+
+export type DiagnosticCode = keyof typeof diagnosticTable;
+export type DiagnosticParams<C extends DiagnosticCode> = Parameters<
+  (typeof diagnosticTable)[C]['message']
+>[0];
 
 export type Severity = 'error' | 'warning';
 
@@ -11,15 +37,15 @@ export interface Diagnostic {
   /** One sentence. */
   readonly message: string;
   /** Missing only for faults of a whole run, such as an unreadable configuration. */
-  readonly place?: Place;
-  readonly related: readonly { readonly message: string; readonly place: Place }[];
+  readonly place?: SourceLocation;
+  readonly related: readonly { readonly message: string; readonly place: SourceLocation }[];
   readonly hint?: string;
   /** What the message was made from; see `diagnosticTable`. For programs, which do not read sentences. */
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
 export interface DiagnosticDetails {
-  readonly related?: readonly { readonly message: string; readonly place: Place }[];
+  readonly related?: readonly { readonly message: string; readonly place: SourceLocation }[];
   /** Replaces the table's own hint. */
   readonly hint?: string | undefined;
 }
@@ -27,7 +53,7 @@ export interface DiagnosticDetails {
 /** Builds a diagnostic from the table; a missing or misspelt parameter is a type error. */
 export function diagnostic<C extends DiagnosticCode>(
   code: C,
-  place: Place | undefined,
+  place: SourceLocation | undefined,
   params: DiagnosticParams<C>,
   details: DiagnosticDetails = {},
 ): Diagnostic {

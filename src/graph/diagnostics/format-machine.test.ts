@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { forbiddenIn, hostileText } from '../printable-text.fixture.js';
-import type { Place } from '../span.js';
+import type { SourceLocation } from '../source-location.js';
 import { type Diagnostic, diagnostic } from './diagnostic.js';
-import { formatDiagnostics } from './format.js';
-import { formatGithub, formatJson } from './format-machine.js';
+import { formatDiagnostics, formatGithub, formatJson } from './format.js';
 
-const bound: Place = { file: 'src/add-todo.workflow.ts', span: [14, 11, 14, 16] };
+const bound: SourceLocation = { file: 'src/add-todo.workflow.ts', span: [14, 11, 14, 16] };
 const found: readonly Diagnostic[] = [
   diagnostic(
     'SW3011',
@@ -71,7 +70,7 @@ describe('formatGithub', () => {
 test('nothing in a diagnostic hides, reorders or erases what is printed, in any format', () => {
   fc.assert(
     fc.property(hostileText, hostileText, (name, source) => {
-      const place: Place = { file: `${name}.ts`, span: [1, 2, 1, 4] };
+      const place: SourceLocation = { file: `${name}.ts`, span: [1, 2, 1, 4] };
       const related = [{ message: name, place }];
       const found = [diagnostic('SW1001', place, { message: name }, { related, hint: name })];
       const pretty = formatDiagnostics(found, () => source);

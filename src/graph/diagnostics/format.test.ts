@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Place, Span } from '../span.js';
+import type { SourceLocation, Span } from '../source-location.js';
 import { type Diagnostic, diagnostic, sortDiagnostics } from './diagnostic.js';
 import { formatDiagnostics } from './format.js';
 
-function at(file: string, ...span: Span): Place {
+function at(file: string, ...span: Span): SourceLocation {
   return { file, span };
 }
 

@@ -1,5 +1,5 @@
 import type { Json, Value } from '../json.js';
-import type { Span } from '../span.js';
+import type { Span } from '../source-location.js';
 import type { Budget } from './error.js';
 import { chargeWhole, isComposite } from './value.js';
 

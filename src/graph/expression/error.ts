@@ -1,5 +1,5 @@
 import type { RunTimeCode } from '../run-time-codes.js';
-import type { Span } from '../span.js';
+import type { Span } from '../source-location.js';
 
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {

@@ -1,7 +1,6 @@
-import type { Json, Value } from '../json.js';
+import { type Json, unreachable, type Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
-import type { Span } from '../span.js';
-import { unreachable } from '../unreachable.js';
+import type { Span } from '../source-location.js';
 import { Allocations } from './allocations.js';
 import { type Budget, expressionError } from './error.js';
 import {

@@ -1,6 +1,5 @@
-import type { Value } from '../json.js';
-import type { Span } from '../span.js';
-import { unreachable } from '../unreachable.js';
+import { unreachable, type Value } from '../json.js';
+import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
 import type { ArithmeticOp, CompareOp } from './tree.js';
 import { describeKind, isComposite } from './value.js';

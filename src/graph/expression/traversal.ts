@@ -1,5 +1,5 @@
-import type { Span } from '../span.js';
-import { unreachable } from '../unreachable.js';
+import { unreachable } from '../json.js';
+import type { Span } from '../source-location.js';
 import type { EachExpr, Expr, GetExpr, RefExpr } from './tree.js';
 
 /** A part of a tree, and whether its position provides for the absence of what it names. */

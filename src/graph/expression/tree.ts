@@ -1,5 +1,5 @@
 import type { Json } from '../json.js';
-import type { Span } from '../span.js';
+import type { Span } from '../source-location.js';
 
 /**
  * The one expression language: a typed tree, shared by every front end. No text is parsed at run time.

@@ -1,6 +1,5 @@
-import type { Json, JsonObject, Value } from '../json.js';
-import type { Span } from '../span.js';
-import { unreachable } from '../unreachable.js';
+import { type Json, type JsonObject, unreachable, type Value } from '../json.js';
+import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
 import type { TextExpr, Truth } from './tree.js';
 

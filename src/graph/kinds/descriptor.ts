@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DiagnosticCode, DiagnosticParams } from '../diagnostics/table.js';
+import type { DiagnosticCode, DiagnosticParams } from '../diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import type { Compensation, Node, NodeBase, NodeKind, NodesByKind, OnError, Scope } from './node.js';

@@ -1,5 +1,5 @@
 import type { DictExpr, Expr } from '../expression/tree.js';
-import type { Place } from '../span.js';
+import type { SourceLocation } from '../source-location.js';
 
 export type JoinRule =
   | 'all_success'
@@ -64,7 +64,7 @@ export interface NodeBase {
   readonly compensate?: Compensation;
   /** Who executes it: the server that runs the graph, or the client that called it. */
   readonly executor: 'server' | 'client';
-  readonly source?: Place;
+  readonly source?: SourceLocation;
 }
 
 /** A nested list of nodes with ids of its own, and the value it hands out. */

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
-import type { DiagnosticParams } from '../diagnostics/table.js';
+import { type Diagnostic, type DiagnosticParams, diagnostic } from '../diagnostics/diagnostic.js';
 import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
 import type { Node, Scope } from '../kinds/node.js';
 import { GRAPH_VERSION, type Graph } from '../model.js';
-import type { Place } from '../span.js';
+import type { SourceLocation } from '../source-location.js';
 import {
   baseShape,
   compensationSchema,
@@ -166,7 +165,7 @@ function laterPart(node: unknown, option: PropertyKey | undefined): LaterPart | 
 type LaterPart = DiagnosticParams<'SW4010'>;
 
 /** The place of the innermost part on the way to the fault that has one. */
-function placeOf(path: readonly PropertyKey[], data: unknown): Place | undefined {
+function placeOf(path: readonly PropertyKey[], data: unknown): SourceLocation | undefined {
   for (let length = path.length; length >= 0; length--) {
     const place = placeSchema.safeParse(at(at(data, path.slice(0, length)), ['source']));
     if (place.success) return place.data;

@@ -1,6 +1,5 @@
-import type { JsonObject, Value } from '../../graph/json.js';
+import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
-import { unreachable } from '../../graph/unreachable.js';
 import type { Plan } from '../../plan/plan.js';
 import { attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';

@@ -6,9 +6,15 @@ import {
 } from '../../graph/expression/evaluate.js';
 import type { Expr, RefRoot } from '../../graph/expression/tree.js';
 import { describeKind, isNullish, isTrue } from '../../graph/expression/value.js';
-import { isJsonObject, type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  ownProperty,
+  unreachable,
+  type Value,
+} from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
-import { unreachable } from '../../graph/unreachable.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';

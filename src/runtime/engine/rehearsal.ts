@@ -1,6 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import { isUnknown, Unknown, unknownIn, unknownOf } from '../../graph/expression/value.js';
-import type { Json, JsonObject, Value } from '../../graph/json.js';
+import { type Json, type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import type {
   Arm,
   AskNode,
@@ -10,7 +10,6 @@ import type {
   ForeachNode,
   ResourceNode,
 } from '../../graph/model.js';
-import { unreachable } from '../../graph/unreachable.js';
 import { ANY_ITEM } from '../../plan/instances.js';
 import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
 import type { Failure } from './events.js';

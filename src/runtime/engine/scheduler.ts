@@ -1,9 +1,9 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
+import { unreachable } from '../../graph/json.js';
 import type { JoinRule } from '../../graph/kinds/node.js';
 import { MAX_STARTED_NODES } from '../../graph/limits.js';
 import type { Graph } from '../../graph/model.js';
-import { unreachable } from '../../graph/unreachable.js';
 import type { PlanFault } from '../../plan/faults.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { failWithoutFallback } from './attempt.js';

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { planOf } from '../../plan/compile.js';
 import { advance, start } from './engine.js';
-import { call, graph, Run } from './graph.fixture.js';
-import { foldRows, restore } from './snapshot.js';
+import { call, chain, done, graph, Run, step } from './graph.fixture.js';
+import { outstanding } from './read.js';
+import { foldRows, restore, snapshot } from './snapshot.js';
+import { GraphMismatchError, StateVersionError } from './state.js';
 import { rowsText, textOf } from './tables.fixture.js';
 
 const line = graph([call('a'), call('b')]);
+const returning = graph(chain(call('a'), done('out', step('a'))));
 
 test('puts rows, replaces and deletes them', () => {
   const { changes, state } = new Run(line).last;
@@ -37,4 +40,20 @@ test('refuses to read changes too late', () => {
   const begun = start(plan, {}, { runId: 'r', at: 1 });
   advance(plan, begun.state, []);
   expect(() => begun.changes).toThrow('before the state is advanced again');
+});
+
+test('restores a state of its own rows, with the same outstanding commands', () => {
+  const run = new Run(returning);
+  const copy = restore(planOf(returning), JSON.parse(JSON.stringify(snapshot(run.state))));
+  expect(rowsText(copy)).toBe(rowsText(run.state));
+  expect(outstanding(copy)).toEqual(outstanding(run.state));
+});
+
+test('refuses rows of another graph, and of a later version', () => {
+  const rows = snapshot(new Run(returning).state);
+  expect(() => restore(planOf(graph([call('b')])), rows)).toThrow(GraphMismatchError);
+  const later = rows.map((row) =>
+    row.table === 'run' ? { ...row, row: { ...row.row, stateVersion: 99 } } : row,
+  );
+  expect(() => restore(planOf(returning), later)).toThrow(StateVersionError);
 });

@@ -6,8 +6,16 @@ import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { RemainingWork, RunRow, StartRow } from './rows.js';
-import { SmallMap } from './small-map.js';
-import { ChangeList, type Draft, Entry, KeyIndex, type RowTable, RowTables, type Tracked } from './tables.js';
+import {
+  ChangeList,
+  type Draft,
+  Entry,
+  KeyIndex,
+  type RowTable,
+  RowTables,
+  SmallMap,
+  type Tracked,
+} from './tables.js';
 
 /** The run as a whole. */
 export class RunRecord implements Tracked<'run'> {

@@ -2,11 +2,13 @@ import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { graphErrors } from '../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
-import type { SchemaFault } from '../../formats/json-schema/pattern.js';
-import { type Patterns, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import {
+  type Patterns,
+  SchemaCompiler,
+  type SchemaFault,
+} from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
-import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { DiagnosticCode } from '../../graph/diagnostics/table.js';
+import type { Diagnostic, DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprint, fromMetadata } from '../../decorators/fingerprint.js';
-import { readMetadata } from '../../decorators/metadata.js';
+import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
 import { Prompt } from '../../decorators/prompt.js';
 import { Resource } from '../../decorators/resource.js';
 import { Tool } from '../../decorators/tool.js';

@@ -2,9 +2,9 @@ import {
   fingerprint,
   fromMetadata,
   REGISTRY_VERSION,
+  readMetadata,
   registryChecksum,
-} from '../../decorators/fingerprint.js';
-import { readMetadata } from '../../decorators/metadata.js';
+} from '../../decorators/metadata.js';
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';

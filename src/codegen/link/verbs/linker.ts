@@ -1,7 +1,7 @@
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Scope } from '../../../graph/kinds/node.js';
-import type { Place } from '../../../graph/span.js';
+import type { SourceLocation } from '../../../graph/source-location.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { unwrap } from '../../verbs.js';
 import { describeGiven } from '../describe.js';
@@ -44,7 +44,7 @@ export interface Linker {
   /** The same for nodes that are not retried. */
   limit(): Attempts;
   /** An argument of a verb; an absent value if it is omitted. */
-  argument(syntax: ExpressionSyntax | undefined, at: Place): Expr | undefined;
+  argument(syntax: ExpressionSyntax | undefined, at: SourceLocation): Expr | undefined;
   /** The body of an arrow as a value, its parameters bound. */
   inside(arrow: Arrow, ...parameters: readonly Local[]): Expr | undefined;
   /** The names known here, and those of an arrow. */
@@ -58,7 +58,12 @@ export interface Linker {
 }
 
 /** Reports an argument of a verb that is missing or has an unsupported form. */
-export function refuse({ scope }: Pick<Linker, 'scope'>, at: Place, what: string, hint: string): undefined {
+export function refuse(
+  { scope }: Pick<Linker, 'scope'>,
+  at: SourceLocation,
+  what: string,
+  hint: string,
+): undefined {
   scope.report(diagnostic('SW2001', at, { what }, { hint }));
   return undefined;
 }
@@ -66,7 +71,7 @@ export function refuse({ scope }: Pick<Linker, 'scope'>, at: Place, what: string
 /** A key of an object literal, and its value. */
 export interface Entry {
   readonly key: string;
-  readonly keyPlace: Place;
+  readonly keyPlace: SourceLocation;
   readonly value: ExpressionSyntax;
 }
 
@@ -80,7 +85,7 @@ export interface Entry {
 export function readEntries(
   linker: Linker,
   syntax: ExpressionSyntax | undefined,
-  at: Place,
+  at: SourceLocation,
   role: string,
   example: string,
 ): { readonly entries: readonly Entry[]; readonly isWhole: boolean } | undefined {

@@ -1,9 +1,8 @@
 import { describeKind } from '../../../graph/expression/value.js';
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../../graph/json.js';
+import { parseTime } from '../../../graph/kinds/wait.js';
 import { MAX_WAIT_MS } from '../../../graph/limits.js';
 import type { AskNode, WaitNode } from '../../../graph/model.js';
-import { parseTime } from '../../../graph/rfc3339.js';
-import { unreachable } from '../../../graph/unreachable.js';
 import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';
 import type { Evaluated, Evaluation } from '../evaluation.js';
 import type { Action, Failure } from '../events.js';

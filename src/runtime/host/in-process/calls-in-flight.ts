@@ -1,10 +1,9 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import { sha256Hex } from '../../../graph/canonical.js';
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import { unreachable } from '../../../graph/unreachable.js';
+import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { SmallMap } from '../../engine/small-map.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { CallMask } from '../../tools/call-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type {

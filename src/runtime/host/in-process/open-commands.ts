@@ -1,7 +1,7 @@
-import { unreachable } from '../../../graph/unreachable.js';
+import { unreachable } from '../../../graph/json.js';
 import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { SmallMap } from '../../engine/small-map.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { Call } from './calls-in-flight.js';
 import { type Clock, callAt } from './clock.js';
 import { Queue } from './inbox.js';

@@ -1,11 +1,19 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type ElicitRequestFormParams,
+  ElicitResultSchema,
+  type Result,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import type { AuthInfo } from '../../../decorators/context.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
   ConnectionClosed,
+  type Elicit,
   faultCodes,
   InFlight,
   ProtocolFault,
@@ -18,7 +26,80 @@ import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog } from '../../tools/port.js';
 import { noProgress } from '../../trace/progress.js';
-import { elicitWith, isMethod, parseParams } from './requests.js';
+
+// Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
+// and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
+
+const page = z.looseObject({ cursor: z.string().optional() });
+/** Passed on unchanged: the server checks the content. */
+const dictionary = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
+
+const completion = z.looseObject({
+  ref: z.union(
+    [
+      z.looseObject({ type: z.literal('ref/prompt'), name: z.string() }),
+      z.looseObject({ type: z.literal('ref/resource'), uri: z.string() }),
+    ],
+    'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
+  ),
+  argument: z.looseObject({ name: z.string(), value: z.string() }),
+  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+});
+
+const paramsOf = {
+  'tools/list': page,
+  'prompts/list': page,
+  'resources/list': page,
+  'resources/templates/list': page,
+  'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'resources/read': z.looseObject({ uri: z.string() }),
+  'completion/complete': completion,
+} as const;
+
+export type Method = keyof typeof paramsOf;
+
+/** True for a method this adapter answers; others are not found. */
+function isMethod(method: string): method is Method {
+  return Object.hasOwn(paramsOf, method);
+}
+
+/**
+ * Checks the params of a request.
+ *
+ * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
+ */
+function parseParams<M extends Method>(method: M, params: unknown): z.output<(typeof paramsOf)[M]> {
+  const parsed = paramsOf[method].safeParse(params ?? {});
+  if (!parsed.success) {
+    const problems = parsed.error.issues
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      .join('; ');
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badParams(method, problems));
+  }
+  return parsed.data as z.output<(typeof paramsOf)[M]>;
+}
+
+/** The SDK has its own timeout otherwise: how long a question is open is the server's decision. */
+const NO_LIMIT_MS = 0x7fffffff;
+
+/** Puts questions to the user of the client that sent a request, as a part of that request. */
+function elicitWith({
+  sendRequest,
+}: Pick<RequestHandlerExtra<ServerRequest, ServerNotification>, 'sendRequest'>): Elicit {
+  return async ({ message, schema }, signal) => {
+    const requestedSchema = schema as unknown as ElicitRequestFormParams['requestedSchema'];
+    const { action, content } = await sendRequest(
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+      ElicitResultSchema,
+      { signal, timeout: NO_LIMIT_MS },
+    );
+    return action === 'accept' ? { action, content: content ?? {} } : { action };
+  };
+}
 
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`

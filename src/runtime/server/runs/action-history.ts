@@ -3,7 +3,7 @@ import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
-import { SmallMap } from '../../engine/small-map.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { HostRow } from '../../host/journal.js';
 import type { PendingAction } from './elicitation.js';

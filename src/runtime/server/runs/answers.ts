@@ -1,8 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import { unreachable } from '../../../graph/unreachable.js';
+import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { Clock } from '../../host/in-process/clock.js';

@@ -1,5 +1,10 @@
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
-import { unreachable } from '../../../graph/unreachable.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  unreachable,
+} from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { bodyText, oneLine } from '../../tools/encode-text.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Owner } from '../../../decorators/context.js';
-import type { Json, JsonObject } from '../../../graph/json.js';
-import { unreachable } from '../../../graph/unreachable.js';
+import { type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { Delivery } from '../../host/in-process/inbox.js';

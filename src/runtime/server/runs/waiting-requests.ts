@@ -1,4 +1,4 @@
-import { unreachable } from '../../../graph/unreachable.js';
+import { unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SmallMap } from './small-map.js';
+import { SmallMap } from './tables.js';
 
 const key = fc.integer({ min: 0, max: 5 }).map((number) => `c${number}`);
 const operation = fc.oneof(fc.record({ set: key }), fc.record({ delete: key }), fc.constant({ clear: true }));

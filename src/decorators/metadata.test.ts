@@ -7,9 +7,9 @@ import {
   fingerprint,
   fromMetadata,
   type RegistryTables,
+  readMetadata,
   registryChecksum,
-} from './fingerprint.js';
-import { readMetadata } from './metadata.js';
+} from './metadata.js';
 import { Prompt } from './prompt.js';
 import { Resource } from './resource.js';
 import { State } from './state.js';
