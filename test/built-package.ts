@@ -17,6 +17,7 @@ import type { CodegenOptions, CodegenResult } from '../src/codegen/index.js';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PARENT = join(ROOT, 'test/.tmp');
 const PREFIX = 'package-';
+const INSTALLED = 'node_modules/stepwright';
 const HOUR_MS = 3_600_000;
 
 let folder: string | undefined;
@@ -25,6 +26,8 @@ let folder: string | undefined;
  * The absolute path of the package as it is published: `package.json` and `dist`. Programs start from it in a fraction
  * of the time that a TypeScript loader takes. It is built once for each state of the sources, by the first test that
  * needs it.
+ *
+ * Its folder is an installed one: codegen reads every file of a package that is linked from elsewhere, in each run.
  */
 export function builtPackage(): string {
   folder ??= findOrBuild();
@@ -57,7 +60,7 @@ const dataUrl = (program: string): string => `data:text/javascript,${encodeURICo
 function findOrBuild(): string {
   const target = join(PARENT, PREFIX + sourceHash());
   if (!existsSync(target)) build(target);
-  return target;
+  return join(target, INSTALLED);
 }
 
 function sourceHash(): string {
@@ -76,8 +79,16 @@ function build(target: string): void {
   mkdirSync(PARENT, { recursive: true });
   removeOld();
   const work = `${target}.${process.pid}`;
+  const installed = join(work, INSTALLED);
   const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
-  const options = ['-p', 'tsconfig.build.json', '--outDir', join(work, 'dist'), '--declarationMap', 'false'];
+  const options = [
+    '-p',
+    'tsconfig.build.json',
+    '--outDir',
+    join(installed, 'dist'),
+    '--declarationMap',
+    'false',
+  ];
   const built = spawnSync(process.execPath, [tsc, ...options], { cwd: ROOT, encoding: 'utf8' });
   if (built.status !== 0) throw new Error(`the package does not build:\n${built.stdout}${built.stderr}`);
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -86,7 +97,7 @@ function build(target: string): void {
   for (const entry of Object.values(manifest.exports)) {
     if (typeof entry === 'object') delete entry['@stepwright/source'];
   }
-  writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest));
   try {
     renameSync(work, target);
   } catch (error) {
