@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Project, ts } from 'ts-morph';
+import { ts } from 'ts-morph';
 import { workingOn } from '../diagnostics.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
 import {
@@ -14,6 +14,7 @@ import {
 import { readClasses, readNamedHandles } from './classes.js';
 import { type FileText, readFileText } from './files.js';
 import { importCycles } from './imports.js';
+import { compilerPath, createProgram, readCompilerOptions } from './program.js';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */
@@ -62,38 +63,25 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     return { kind: 'text', text: text.replace(/^\uFEFF/, '') };
   };
 
-  const project = new Project({
-    ...(options.tsconfig === undefined
-      ? { compilerOptions: DEFAULT_OPTIONS }
-      : { tsConfigFilePath: absolute(options.tsconfig) }),
-    skipAddingFilesFromTsConfig: true,
-    skipFileDependencyResolution: true,
-  });
+  const compilerOptions =
+    options.tsconfig === undefined ? DEFAULT_OPTIONS : readCompilerOptions(absolute(options.tsconfig));
+  const parse = (file: string, text: string): ts.SourceFile =>
+    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
   const wanted = new Set(options.files.map(absolute));
   const missing: SourceFileSyntax[] = [];
-  const sources: ts.SourceFile[] = [];
-  const files = project.getFileSystem();
-  const readImported = files.readFileSync.bind(files);
-  let isCreating = false;
-  files.readFileSync = (file, encoding) => {
-    // Before it takes a given text, the project parses what is on disk: that may be too deep, and is replaced at once.
-    if (isCreating) return '';
-    const text = readImported(file, encoding);
-    // Files that are imported only are parsed by the compiler, which knows no such limit.
-    if (!isOwnSource(root, file)) return text;
-    const deep = findDeepSyntax(text, () => ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
-    if (deep === undefined) return text;
+  const parsed = new Map<string, ts.SourceFile>();
+  /** Undefined for a file that is nested too deeply, which is reported. */
+  const parseOwn = (file: string, text: string): ts.SourceFile | undefined => {
+    let source: ts.SourceFile | undefined;
+    const deep = findDeepSyntax(text, () => {
+      source = parse(compilerPath(file), text);
+      return source;
+    });
+    if (deep === undefined) return source;
     missing.push(tooDeep(root, file, text, deep));
-    return '';
+    return undefined;
   };
-  const create = (file: string, text: string): ts.SourceFile => {
-    isCreating = true;
-    try {
-      return project.createSourceFile(file, text, { overwrite: true }).compilerNode;
-    } finally {
-      isCreating = false;
-    }
-  };
+  const sources: ts.SourceFile[] = [];
   // All of the overlay takes part in resolution, whether it is to be read or not.
   for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
     const read = readAny(file);
@@ -101,21 +89,21 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       missing.push(unreadable(root, file, read));
       continue;
     }
-    let source: ts.SourceFile | undefined;
-    const deep = findDeepSyntax(read.text, () => {
-      source = create(file, read.text);
-      return source;
-    });
-    if (deep !== undefined) {
-      create(file, '');
-      missing.push(tooDeep(root, file, read.text, deep));
-    } else if (source !== undefined && wanted.has(file)) sources.push(source);
+    const source = parseOwn(file, read.text);
+    if (source !== undefined && wanted.has(file)) sources.push(source);
+    parsed.set(compilerPath(file), source ?? parse(compilerPath(file), ''));
   }
   let read: readonly SourceFileSyntax[] | undefined;
   let opened: HostContext | undefined;
   const open = (): HostContext => {
     if (opened !== undefined) return opened;
-    const program = project.getProgram().compilerObject;
+    // Packages that are imported are parsed without a limit of depth.
+    const program = createProgram(
+      compilerOptions,
+      parsed,
+      (file) => isOwnSource(root, file),
+      (file, text) => parseOwn(file, text) ?? parse(file, ''),
+    );
     opened = { root, program, checker: program.getTypeChecker() };
     return opened;
   };

@@ -1,0 +1,100 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { Project, ts } from 'ts-morph';
+
+/** The path as the compiler writes it: with `/`. */
+export const compilerPath = (file: string): string => file.split(path.sep).join('/');
+
+/**
+ * Reads the compiler options of a tsconfig with all it extends.
+ *
+ * @param file - absolute path.
+ * @throws when the file cannot be read.
+ */
+export function readCompilerOptions(file: string): ts.CompilerOptions {
+  const { config, error } = ts.readConfigFile(file, ts.sys.readFile);
+  if (error !== undefined) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, ' '));
+  // The files that it names are not needed, and listing them may take long.
+  const host: ts.ParseConfigHost = { ...ts.sys, readDirectory: () => [] };
+  return ts.parseJsonConfigFileContent(config, host, path.dirname(file), undefined, file).options;
+}
+
+/** Where ts-morph keeps the declarations of the language. */
+const LIBRARIES = '/node_modules/typescript/lib';
+
+/**
+ * Creates a program of parsed files. Files that they import are read from disk.
+ *
+ * @param sources - the root files, by {@link compilerPath}.
+ * @param isOwn - whether an imported file is a source of the project. All others are shared with later programs of this
+ *   process: they are large, and seldom change.
+ * @param parse - parses a source of the project.
+ */
+export function createProgram(
+  options: ts.CompilerOptions,
+  sources: ReadonlyMap<string, ts.SourceFile>,
+  isOwn: (file: string) => boolean,
+  parse: (file: string, text: string) => ts.SourceFile,
+): ts.Program {
+  const shared = sharedFiles(options);
+  const folders = new Set([...sources.keys()].flatMap(foldersOf));
+  const read = (file: string): ts.SourceFile | undefined => {
+    if (!isOwn(file)) return shared.get(file);
+    const text = ts.sys.readFile(file);
+    return text === undefined ? undefined : parse(file, text);
+  };
+  return ts.createProgram([...sources.keys()], options, {
+    ...ts.sys,
+    getSourceFile: (file) => sources.get(file) ?? read(file),
+    fileExists: (file) => sources.has(file) || ts.sys.fileExists(file),
+    readFile: (file) => sources.get(file)?.text ?? ts.sys.readFile(file),
+    directoryExists: (folder) => folders.has(folder) || ts.sys.directoryExists(folder),
+    getDefaultLibFileName: (each) => `${LIBRARIES}/${ts.getDefaultLibFileName(each)}`,
+    getCanonicalFileName: (file) => file,
+    useCaseSensitiveFileNames: () => true,
+    getNewLine: () => '\n',
+    writeFile: () => {},
+  });
+}
+
+function foldersOf(file: string): string[] {
+  const folder = path.posix.dirname(file);
+  return folder === file ? [] : [folder, ...foldersOf(folder)];
+}
+
+/** Files that are parsed and bound once in this process, for programs of the same options. */
+interface SharedFiles {
+  /** Nothing for a file that cannot be read. */
+  get(file: string): ts.SourceFile | undefined;
+}
+
+const known = new Map<string, SharedFiles>();
+
+/** Flags and enumerations contain all options that decide how a file is parsed and bound. */
+function sharedFiles(options: ts.CompilerOptions): SharedFiles {
+  const flags = Object.entries(options).filter(([, value]) => /^(?:number|boolean)$/.test(typeof value));
+  const key = JSON.stringify(flags.sort());
+  const files = known.get(key) ?? openFiles(Object.fromEntries(flags));
+  known.set(key, files);
+  return files;
+}
+
+function openFiles(compilerOptions: ts.CompilerOptions): SharedFiles {
+  const project = new Project({ compilerOptions, skipFileDependencyResolution: true });
+  const states = new Map<string, string>();
+  return {
+    get(file) {
+      const state = stateOf(file);
+      const source = project.getSourceFile(file);
+      if (source !== undefined && states.get(file) === state) return source.compilerNode;
+      if (source !== undefined) project.removeSourceFile(source);
+      states.set(file, state);
+      return project.addSourceFileAtPathIfExists(file)?.compilerNode;
+    },
+  };
+}
+
+function stateOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? 'nothing' : `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`;
+}
