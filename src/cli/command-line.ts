@@ -183,7 +183,7 @@ Options:
     `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>
-    `stepwright: there is no code \`${code}\`${orKnown(suggestion)}`,
+    `stepwright: there is no code \`${code}\`${orKnown(suggestion)}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,

@@ -74,7 +74,10 @@ describe('stepwright', () => {
     [['explain'], '`stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`'],
     [['explain', 'SW301'], 'there is no code `SW301` (did you mean `SW3'],
     [['explain', 'E_TIMEUOT'], 'there is no code `E_TIMEUOT` (did you mean `E_TIMEOUT`?)'],
-    [['explain', '__proto__'], 'there is no code `__proto__`'],
+    [
+      ['explain', '__proto__'],
+      'there is no code `__proto__`; `docs/diagnostics/README.md` and `docs/run-time-codes.md` of the package list all',
+    ],
     [['explain', 'SW3001', 'SW3002'], '`stepwright explain` takes one argument, and was given `SW3002`'],
     [['codegen', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
   ])('answers %j with one line and exit code 2', async (args, text) => {
@@ -94,6 +97,13 @@ describe('stepwright', () => {
     expect((await run('check', '--help')).out).toContain('--format FORMAT');
     expect((await run('graph', '--help')).out).toContain('--registry FILE');
     expect((await run('explain', '--help')).out).toContain('stepwright explain CODE');
+  });
+
+  test.each(['codegen', 'check', 'graph', 'explain'])('%s -h prints its help', async (command) => {
+    const help = await run(command, '--help');
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(await run(command, '-h')).toEqual(help);
+    expect(await run('help', command)).toEqual(help);
   });
 
   test.each(['SW3001', 'sw3001', '3001'])('explain %s prints its page', async (code) => {

@@ -35,7 +35,9 @@ function missingCompilers(): readonly string[] {
  * @returns the exit code.
  */
 export async function dispatch(args: readonly string[], output: Output): Promise<number> {
-  const [first, ...rest] = args;
+  const [first, ...others] = args;
+  // No name and no value starts with `-`.
+  const rest = others.map((arg) => (arg === '-h' ? '--help' : arg));
   if (first === undefined) {
     output.err(texts.help);
     return 2;
