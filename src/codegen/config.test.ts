@@ -119,6 +119,7 @@ describe('planCodegen with a configuration', () => {
     ['{ "registries": [{ "include": ["a\\\\b.ts"], "out": "r.ts" }] }', '`/registries/0/include/0`'],
     ['{ "registries": [{ "include": ["a.ts"], "out": "r.js" }] }', 'must end in .ts'],
     ['{ "registries": [{ "include": ["a.ts"], "out": 1 }] }', '`/registries/0/out`'],
+    ['{ "registries": [{ "include": ["a.ts"] }] }', '`/registries/0/out` is missing'],
   ])('refuses %s', async (text, expected) => {
     await write({ 'stepwright.config.json': text });
     const found = await faults();

@@ -303,7 +303,14 @@ function issueFaults(
     });
   }
   const pointer = jsonPointer(issue.path);
-  return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, document.placeOf(pointer))];
+  const location = document.placeOf(pointer);
+  if (isMissing(document.value, issue.path)) return [fault(`\`${pointer}\` is missing`, location)];
+  return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, location)];
+}
+
+function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
+  return path.length > 0 && found === undefined;
 }
 
 /** The settings that are allowed at a path of the configuration. */
