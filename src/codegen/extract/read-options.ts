@@ -144,8 +144,10 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
     const option = `${prefix}${key}`;
     const rule = ownProperty(rules, key);
     if (rule === undefined) {
-      const suggestion = nearestName(key, Object.keys(rules));
-      report(diagnostic('SW1011', place, { decorator, option, suggestion }));
+      const names = Object.keys(rules);
+      const suggestion = nearestName(key, names);
+      const known = names.map((name) => `${prefix}${name}`);
+      report(diagnostic('SW1011', place, { decorator, option, suggestion, known }));
       faulty.add(key);
       continue;
     }

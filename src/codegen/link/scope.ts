@@ -65,6 +65,8 @@ export interface Bindings {
   resolve(name: string, at: SourceLocation): Binding | undefined;
   /** The same without a report. */
   find(name: string): Binding | undefined;
+  /** Whether a name is bound by a field after the current one. */
+  isDeclaredBelow(name: string): boolean;
   /** What to write instead of a name that `find` does not know, where that is known. */
   hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined };
 }
@@ -98,6 +100,10 @@ export class WorkflowBindings implements Bindings {
 
   find(name: string): Binding | undefined {
     return this.#bound.get(this.#fieldsByArgument.get(name) ?? name);
+  }
+
+  isDeclaredBelow(name: string): boolean {
+    return name !== this.#current && this.#places.has(name) && !this.#bound.has(name);
   }
 
   hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined } {

@@ -292,14 +292,21 @@ function besideNull(initializer: ExpressionSyntax): boolean {
   return [inner.then, inner.else].map(unwrap).some((side) => side.kind === 'literal' && side.value === null);
 }
 
+/** The repair of a `goto` to a later step. */
+const SKIP_HINT =
+  'name a step that is declared above; to skip steps, give each a condition: `condition ? step : undefined`';
+
 function targetOf({ scope }: Linker, syntax: ExpressionSyntax): string | undefined {
   const inner = unwrap(syntax);
   const name = stepNamed(inner);
-  const refuse = (why: string): undefined => {
-    scope.report(diagnostic('SW3014', inner.place, { target: print(inner), why }));
+  const refuse = (why: string, hint?: string): undefined => {
+    scope.report(diagnostic('SW3014', inner.place, { target: print(inner), why }, { hint }));
     return undefined;
   };
   if (name === undefined) return refuse('it is not a step, such as `this.step`');
+  if (scope.bindings.isDeclaredBelow(name.text)) {
+    return refuse('it is declared below', SKIP_HINT);
+  }
   const binding = scope.bindings.resolve(name.text, name.place);
   const first = scope.firstNodeOf(name.text);
   if (binding === undefined || binding.kind === 'faulty' || first !== undefined) return first;

@@ -115,8 +115,11 @@ export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutc
   const values = read.entries.map(({ key, keyPlace, value }) => {
     const lowered = lowerExpression(value, linker.arguments);
     if (key === 'until' || Object.hasOwn(UNITS, key)) return lowered && { key, value: lowered };
-    const suggestion = nearestName(key, [...Object.keys(UNITS), 'until']);
-    linker.scope.report(diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion }));
+    const known = [...Object.keys(UNITS), 'until'];
+    const suggestion = nearestName(key, known);
+    linker.scope.report(
+      diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion, known }),
+    );
     return undefined;
   });
   if (!read.isWhole || !values.every((each) => each !== undefined)) return undefined;

@@ -42,9 +42,9 @@ export const structureFaults = {
     () => 'write `export class`',
   ),
   SW1011: error(
-    (p: { decorator: string; option: string; suggestion?: string | undefined }) =>
+    (p: { decorator: string; option: string; suggestion?: string | undefined; known: readonly string[] }) =>
       `${owner(p.decorator)} has no option \`${p.option}\``,
-    nearest,
+    (p) => nearest(p) ?? `the options are ${p.known.map((name) => `\`${name}\``).join(', ')}`,
   ),
   SW1012: error(
     (p: { decorator: string; option: string; expected: string }) =>
