@@ -55,7 +55,6 @@ export {
   type ResourceTemplateClass,
   type VariablesOf,
 } from './decorators/resource.js';
-export { get, State, type StateClass, type StateOptions, set } from './decorators/state.js';
 export {
   type Icon,
   Tool,
@@ -83,9 +82,14 @@ export {
 } from './decorators/verbs.js';
 export {
   type ErrorStrategyOption,
+  get,
   type RetryOptions,
+  State,
+  type StateClass,
+  type StateOptions,
   Step,
   type StepOptions,
+  set,
   Workflow,
   type WorkflowClass,
   type WorkflowOptions,

@@ -2,14 +2,13 @@ import { type Diagnostic, type DiagnosticDetails, diagnostic } from '../graph/di
 import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
+import { didYouMean, nearestName } from '../graph/names.js';
 import { workflowsIn } from '../graph/nodes.js';
 import { locationOfNode, relatedLocation } from '../graph/source-location.js';
-import { didYouMean, nearestName } from '../graph/suggest.js';
 import { planOf } from '../plan/compile.js';
-import { cyclesIn } from '../plan/edges.js';
+import { cyclesIn, type Route, routesOf } from '../plan/edges.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
-import { type Route, routesOf } from '../plan/routes.js';
 import { visibilityOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
 

@@ -9,10 +9,10 @@ import {
 } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
+import { nearestName } from '../graph/names.js';
 import { expressionsOf } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
-import { nearestName } from '../graph/suggest.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { besidePath, isOptionalChain } from './narrowing.js';
 import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean, nearestName } from '../graph/suggest.js';
+import { didYouMean, nearestName } from '../graph/names.js';
 
 /** The output of a command: results go to `out`, reports about the input to `err`. */
 export interface Output {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
-import { nearestName } from '../graph/suggest.js';
+import { nearestName } from '../graph/names.js';
 import { type Command, type Output, texts } from './command-line.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */

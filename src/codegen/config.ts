@@ -8,10 +8,9 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
+import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
-import { nearestName } from '../graph/suggest.js';
 import type { Phase } from './declarations.js';
-import { compareText } from './emit/literal.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   type JsonDocument,

@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic, diagnosticTable, hasErrors } from '../graph/diagnostics/diagnostic.js';
-import { nearestName } from '../graph/suggest.js';
+import { nearestName } from '../graph/names.js';
 import type { IgnoreSyntax } from './syntax.js';
 
 /**

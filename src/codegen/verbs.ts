@@ -1,14 +1,14 @@
 import type * as controlFlow from '../decorators/control-flow.js';
 import type { Ask } from '../decorators/control-flow.js';
-import type * as states from '../decorators/state.js';
 import type * as verbs from '../decorators/verbs.js';
+import type * as workflows from '../decorators/workflow.js';
 import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js';
 
 /** The names of all verbs, by the modules that authors import them from. */
 type VerbName =
   | Exclude<keyof typeof controlFlow, 'ask'>
   | keyof typeof verbs
-  | Exclude<keyof typeof states, 'State'>
+  | Exclude<keyof typeof workflows, 'State' | 'Step' | 'Workflow'>
   | AskVerb;
 
 type AskVerb = `ask.${keyof Ask}`;

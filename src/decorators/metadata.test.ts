@@ -12,9 +12,8 @@ import {
 } from './metadata.js';
 import { Prompt } from './prompt.js';
 import { Resource } from './resource.js';
-import { State } from './state.js';
 import { Tool, type ToolOptions } from './tool.js';
-import { Step, Workflow } from './workflow.js';
+import { State, Step, Workflow } from './workflow.js';
 
 @Resource({ name: 'intro', file: './intro.md' })
 class Intro {

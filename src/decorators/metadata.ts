@@ -4,9 +4,8 @@ import type { ArgOptions } from './arg.js';
 import { type FieldMetadata, recordOf } from './decorate.js';
 import type { PromptOptions } from './prompt.js';
 import { addressOf, type ResourceAddress, type ResourceOptions } from './resource.js';
-import type { StateOptions } from './state.js';
 import type { ToolOptions } from './tool.js';
-import type { StepOptions, WorkflowOptions } from './workflow.js';
+import type { StateOptions, StepOptions, WorkflowOptions } from './workflow.js';
 
 /** The kind of a decorated class, the options of its decorator as written, and its decorated fields. */
 export type ClassMetadata =

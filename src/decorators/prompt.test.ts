@@ -14,9 +14,8 @@ import {
   user,
 } from './prompt.js';
 import { Resource } from './resource.js';
-import { State } from './state.js';
 import { Tool } from './tool.js';
-import { Workflow } from './workflow.js';
+import { State, Workflow } from './workflow.js';
 
 const handler: SimplePromptHandler = ({ code = '' }) => [user(`Please review this code:\n\n${code}`)];
 

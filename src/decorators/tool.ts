@@ -4,7 +4,7 @@ import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
 import { decorateClass, type Flat, optionsOf, type Received } from './decorate.js';
-import type { StateClass } from './state.js';
+import type { StateClass } from './workflow.js';
 
 /** The annotations of a tool, as MCP defines them: hints about its effects, without guarantees. */
 export interface ToolAnnotations {

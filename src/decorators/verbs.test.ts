@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { ask, forEach, goto, match, parallel, wait } from './control-flow.js';
 import { WorkflowNotRunnableError } from './decorate.js';
 import { Resource } from './resource.js';
-import { get, State, set } from './state.js';
 import { Tool } from './tool.js';
 import { attempt, call, chain, done, fail, link, read, run } from './verbs.js';
+import { get, State, set } from './workflow.js';
 
 @Tool({ name: 'ping', description: 'Answers' })
 class Ping {

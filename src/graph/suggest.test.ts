@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { editDistance, nearestName } from './suggest.js';
+import { editDistance, nearestName } from './names.js';
 
 describe('nearestName', () => {
   test.each([

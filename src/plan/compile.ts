@@ -3,11 +3,17 @@ import { references } from '../graph/expression/traversal.js';
 import { DEFAULT_MAX_CONCURRENCY } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf } from '../graph/nodes.js';
-import { addEdges, deadlockedNodes } from './edges.js';
+import {
+  addEdges,
+  addJumps,
+  addRoutes,
+  deadlockedNodes,
+  dropRollbackEdges,
+  markRepeatable,
+} from './edges.js';
 import { type PlanFault, planFailures } from './faults.js';
 import { type CompileContext, type MutableNode, type MutableWorkflow, NO_NODES, planNodes } from './nodes.js';
 import type { Plan, PlannedCompensation, WorkflowPlan } from './plan.js';
-import { addJumps, addRoutes, dropRollbackEdges, markRepeatable } from './routes.js';
 import { visibleIn } from './visibility.js';
 
 /** The largest number of plans that are shared by hash. */

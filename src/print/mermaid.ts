@@ -6,9 +6,9 @@ import type { Node } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
+import { routesOf } from '../plan/edges.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { endOf, runsAfterSkip } from '../plan/reachability.js';
-import { routesOf } from '../plan/routes.js';
 import { visibilityOf } from '../plan/visibility.js';
 import {
   describeAttempts,

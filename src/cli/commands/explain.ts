@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
+import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
-import { nearestName } from '../../graph/suggest.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */

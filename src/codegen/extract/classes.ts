@@ -1,8 +1,8 @@
 import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
+import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
 import { parseUriTemplate, uriFault, variableNames } from '../../graph/uri.js';
 import type {

@@ -2,10 +2,9 @@ import type { ArgOptions, ValueRules } from '../../decorators/arg.js';
 import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorators/control-flow.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
-import type { StateOptions } from '../../decorators/state.js';
 import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
-import type { StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
+import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 

@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { type Json, ownProperty } from '../../graph/json.js';
+import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
 import {
   DECORATOR_NAMES,

@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { didYouMean, nearestName } from '../../graph/suggest.js';
+import { didYouMean, nearestName } from '../../graph/names.js';
 import type { ExpressionSyntax, FunctionSymbol, ImportedModule } from '../syntax.js';
 import { stepVerbOf, symbolOf, unwrap, VERBS, type Verb } from '../verbs.js';
 

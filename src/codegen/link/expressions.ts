@@ -2,9 +2,8 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
-import { ERROR_FIELDS } from '../../graph/names.js';
+import { didYouMean, ERROR_FIELDS, nearestName } from '../../graph/names.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
-import { didYouMean, nearestName } from '../../graph/suggest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import {
   bodyOf,

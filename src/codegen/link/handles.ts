@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { FunctionRef } from '../../graph/model.js';
+import { nearestName } from '../../graph/names.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import type {
   ClassHandle,
   Declarations,

@@ -2,10 +2,9 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
-import { isValidName } from '../../graph/names.js';
+import { isValidName, nearestName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { formatLocation } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import type {
   ArgDeclaration,
   Declarations,

@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { expressionFunctions, expressionMethods, isMethodCall } from '../../graph/expression/functions.js';
 import type { ArithmeticOp, CompareOp, EachExpr, Expr, Truth } from '../../graph/expression/tree.js';
-import { didYouMean, nearestName } from '../../graph/suggest.js';
+import { didYouMean, nearestName } from '../../graph/names.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, calleeName, symbolOf, unwrap, verbOf } from '../verbs.js';
 

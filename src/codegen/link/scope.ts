@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
+import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';

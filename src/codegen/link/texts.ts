@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictEntry, Expr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
+import { nearestName } from '../../graph/names.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
-import { nearestName } from '../../graph/suggest.js';
 import { parseUriTemplate } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type {
   ArgDeclaration,
@@ -14,7 +15,6 @@ import type {
   ToolDeclaration,
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
-import { compareText } from '../emit/literal.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';

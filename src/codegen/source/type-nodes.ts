@@ -1,5 +1,5 @@
 import { ts } from 'ts-morph';
-import { compareText } from '../emit/literal.js';
+import { compareText } from '../../graph/names.js';
 import { type TypeNotes, type TypeSyntax, type TypeTag, withNotes } from '../syntax.js';
 import { type HostContext, placeBetween } from './ast.js';
 import { isOfPackage } from './imports.js';

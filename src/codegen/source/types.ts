@@ -1,5 +1,5 @@
 import { ts } from 'ts-morph';
-import { compareText } from '../emit/literal.js';
+import { compareText } from '../../graph/names.js';
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { unresolvedIn } from './imports.js';

@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
-import { didYouMeanSentence, nearestName } from '../../graph/suggest.js';
+import { didYouMeanSentence, nearestName } from '../../graph/names.js';
 
 /** An error or a warning of a built workflow. There is one class for each cause. */
 export abstract class WorkflowError extends Error {

@@ -1,8 +1,7 @@
 export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
-export type { Workflow } from './builders.js';
+export type { Compiled, CompileResult, Workflow } from './builders.js';
 export { type BuildResult, type SequentialBuilder, type StepBuilder, sequential, step } from './builders.js';
-export type { Compiled, CompileResult } from './compile.js';
 export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';
 export { collect, failFast, retry, type StrategyOptions } from './definition.js';
 export { type FunctionEntry, type Registered, registeredIn } from './environment.js';
@@ -22,7 +21,19 @@ export {
   WorkflowBuildError,
   WorkflowError,
 } from './errors.js';
-export { type NamedFunction, output, type Transform } from './expressions.js';
+export * as dsl from './expressions.js';
+export {
+  computed,
+  constant,
+  type DataSource,
+  fromResource,
+  fromStep,
+  linkTo,
+  type NamedFunction,
+  output,
+  promptArg,
+  type Transform,
+} from './expressions.js';
 export {
   type ArgName,
   arg,
@@ -39,8 +50,6 @@ export {
   type Uri,
   uri,
 } from './names.js';
-export * as dsl from './sources.js';
-export { computed, constant, type DataSource, fromResource, fromStep, linkTo, promptArg } from './sources.js';
 export {
   type ResourceHandle,
   type ResourceLike,

@@ -14,9 +14,8 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import { isConstantExpr, readPath } from './expressions.js';
+import { type DataSource, isConstantExpr, readPath } from './expressions.js';
 import { fieldKeys, shownPath } from './names.js';
-import type { DataSource } from './sources.js';
 import { resolveAddress } from './tools-and-resources.js';
 
 type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;

@@ -1,9 +1,8 @@
+import { compareText, nearestName } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
-import { nearestName } from '../suggest.js';
+import { moduleFaults, outputFaults } from './table/build.js';
 import { expressionFaults, referenceFaults } from './table/expressions.js';
 import { graphFaults } from './table/graph.js';
-import { moduleFaults } from './table/modules.js';
-import { outputFaults } from './table/output.js';
 import { structureFaults } from './table/structure.js';
 
 /**
@@ -91,12 +90,6 @@ function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
     (left.place?.span[1] ?? 0) - (right.place?.span[1] ?? 0) ||
     compareText(left.code, right.code)
   );
-}
-
-/** By code units, so that the order is the same on every machine. */
-function compareText(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 /** What a diagnostic shall count as; `off` drops it. */

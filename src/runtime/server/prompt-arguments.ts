@@ -3,7 +3,7 @@ import type { CompletionContext } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
-import { nearestName } from '../../graph/suggest.js';
+import { nearestName } from '../../graph/names.js';
 import { receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
 import { MASKED } from '../tools/mask.js';

@@ -2,7 +2,7 @@ import type { RequestContext as PromptContext } from '../../decorators/context.j
 import { readMetadata } from '../../decorators/metadata.js';
 import { type PromptMessages, PromptText } from '../../decorators/prompt.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
-import { nearestName } from '../../graph/suggest.js';
+import { nearestName } from '../../graph/names.js';
 import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
 import { Instances } from '../tools/factories.js';

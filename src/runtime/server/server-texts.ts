@@ -1,4 +1,4 @@
-import { didYouMeanSentence } from '../../graph/suggest.js';
+import { didYouMeanSentence } from '../../graph/names.js';
 import { clip, oneLine } from '../tools/encode-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */

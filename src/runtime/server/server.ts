@@ -2,7 +2,7 @@ import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
-import { nearestName } from '../../graph/suggest.js';
+import { nearestName } from '../../graph/names.js';
 import { processClock } from '../host/in-process/clock.js';
 import { CallMask } from '../tools/call-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import { nearestName } from '../../graph/suggest.js';
+import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import { oneLine } from './encode-text.js';
 import { thrownText } from './exceptions.js';

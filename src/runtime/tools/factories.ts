@@ -1,4 +1,4 @@
-import { nearestName } from '../../graph/suggest.js';
+import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import type { AnyClass, Registry } from './registry.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { didYouMean } from '../../graph/suggest.js';
+import { didYouMean } from '../../graph/names.js';
 import { clip, FAILURE_MESSAGE_LIMIT, jsonText, oneLine } from './encode-text.js';
 
 const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;

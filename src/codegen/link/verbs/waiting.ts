@@ -1,7 +1,7 @@
 import type { Duration } from '../../../decorators/control-flow.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import { nearestName } from '../../../graph/suggest.js';
+import { nearestName } from '../../../graph/names.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import type { CallSyntax } from '../../verbs.js';
 import { lowerExpression } from '../expressions.js';

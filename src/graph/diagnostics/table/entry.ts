@@ -1,4 +1,4 @@
-import { didYouMean } from '../../suggest.js';
+import { didYouMean } from '../../names.js';
 
 /** One fault: its severity, its message, and what to write instead. */
 export interface Entry<P> {

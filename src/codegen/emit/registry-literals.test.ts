@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { Identifier, printLiteral, printString } from './literal.js';
+import { Identifier, printLiteral, printString } from './registry.js';
 
 // The realm of another context has its own `Object`; the text says the same in ours.
 const evaluate = (text: string): unknown =>
