@@ -19,9 +19,10 @@ import {
 import { findingsOf } from './diagnostic-errors.js';
 import type { FunctionEntry, Registered } from './environment.js';
 import { WorkflowBuildError, type WorkflowError, within } from './errors.js';
-import type { DataSource, Transform } from './expressions.js';
+import type { Transform } from './expressions.js';
 import { type Lowered, lower } from './lower.js';
 import type { Naming, ToolName, Uri } from './names.js';
+import type { DataSource } from './sources.js';
 import {
   type ResourceLike,
   resolveTool,

@@ -5,7 +5,7 @@ import type { SourceLocation } from '../../graph/source-location.js';
 import type { StepDefinition } from './definition.js';
 import type { Registered } from './environment.js';
 import type { WorkflowError } from './errors.js';
-import type { DataSource } from './expressions.js';
+import type { DataSource } from './sources.js';
 import { resolveTool } from './tools-and-resources.js';
 
 /** The state that the lowering of all parts of a workflow shares. */

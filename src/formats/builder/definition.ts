@@ -4,7 +4,8 @@ import type { Retry } from '../../graph/kinds/node.js';
 import { retryOfWritten } from '../../graph/limits.js';
 import type { ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
-import type { DataSource, Transform } from './expressions.js';
+import type { Transform } from './expressions.js';
+import type { DataSource } from './sources.js';
 import type { ResourceLike, ToolLike } from './tools-and-resources.js';
 
 /** The data that the methods of a workflow builder collect, in the order of the calls. */

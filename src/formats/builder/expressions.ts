@@ -1,12 +1,10 @@
-import type { VariableNames } from '../../decorators/resource.js';
 import { readKey, references, unboundLocals } from '../../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { exprSchema } from '../../graph/schema/parts.js';
 import type { Span } from '../../graph/source-location.js';
 import { reasons } from './errors.js';
-import { checkedKeys, fieldKeys, type Naming, type Path, shownPath } from './names.js';
-import type { ResourceLike, TemplateLike } from './tools-and-resources.js';
+import { checkedKeys, fieldKeys, type Path, shownPath } from './names.js';
 
 /** The expressions made by {@link constantExpr}. */
 const constants = new WeakSet<Expr>();
@@ -182,98 +180,3 @@ function byExpression(
   for (const name of foreign) refuse(reasons.transformRef(name));
   return foreign.length > 0 ? undefined : lowered;
 }
-
-/** The source of a tool's argument or of a part of the result. Made by the functions of this module. */
-export type DataSource =
-  | { readonly kind: 'argument'; readonly name: string }
-  | { readonly kind: 'step'; readonly binding: string; readonly path?: Path }
-  /** With `fault`, the reason, if the value is not JSON. */
-  | { readonly kind: 'constant'; readonly value: Expr }
-  | { readonly kind: 'constant'; readonly fault: string }
-  | { readonly kind: 'computed'; readonly function: NamedFunction; readonly sources: readonly DataSource[] }
-  /** The text of a resource, or a link to it. */
-  | {
-      readonly kind: 'resource' | 'link';
-      readonly resource: ResourceLike | TemplateLike;
-      readonly variables?: Readonly<Record<string, DataSource>>;
-    };
-
-/** Whether this is a source. In an object of sources, the value of a key `kind` is a source and not a string. */
-export function isDataSource(value: DataSource | Readonly<Record<string, DataSource>>): value is DataSource {
-  return typeof value.kind === 'string';
-}
-
-/** The value of an argument of the workflow. If the caller left it out, the argument of the tool is left out. */
-export function promptArg(name: Naming<'argument'>): DataSource {
-  return { kind: 'argument', name };
-}
-
-/**
- * The value of an earlier step with a binding, or the field of it at a path of properties and indexes.
- *
- * @example
- * ```ts
- * fromStep('pages')
- * fromStep('pages', 'items.0.title')
- * fromStep('report', ['totals', 'per day', 0])
- * ```
- */
-export function fromStep(binding: Naming<'binding'>, path?: Path): DataSource {
-  return { kind: 'step', binding, ...(path === undefined ? {} : { path }) };
-}
-
-/**
- * A fixed JSON value. It is copied: later changes to it have no effect. A value that is not JSON is an error of the
- * workflow.
- */
-export function constant(value: Json): DataSource {
-  return { kind: 'constant', ...constantExpr(value) };
-}
-
-/**
- * The text of a resource, which is read before the step. For the class of a template, `variables` has a source for each
- * variable.
- *
- * @example
- * ```ts
- * fromResource(Guide)
- * fromResource(PageText, { name: fromStep('page', 'name') })
- * ```
- */
-export function fromResource<R extends ResourceLike | TemplateLike>(
-  resource: R,
-  ...[variables]: VariableSources<R>
-): DataSource {
-  return { kind: 'resource', resource, ...(variables === undefined ? {} : { variables }) };
-}
-
-/**
- * A resource link, as MCP defines it, to a resource that is not read. For the class of a template, `variables` has a
- * source for each variable.
- */
-export function linkTo<R extends ResourceLike | TemplateLike>(
-  resource: R,
-  ...[variables]: VariableSources<R>
-): DataSource {
-  return { kind: 'link', resource, ...(variables === undefined ? {} : { variables }) };
-}
-
-/**
- * The result of a function, called before the step with the values of several sources in their order. An absent value
- * is `null`.
- *
- * @param given an exported top-level function, deterministic, with JSON parameters and result.
- *
- * @example
- * ```ts
- * step(AddLine).arg('text', computed(headline, [promptArg('task'), fromStep('page', 'title')]))
- * ```
- */
-export function computed(given: NamedFunction, sources: readonly DataSource[]): DataSource {
-  return { kind: 'computed', function: given, sources: [...sources] };
-}
-
-/** A source for each variable of a template; `undefined` for a resource with one address. */
-type VariableSources<R> = R extends { readonly uriTemplate: infer Template extends string }
-  ? readonly [variables: { readonly [Name in VariableNames<Template>]: DataSource }]
-  : readonly [variables?: undefined];

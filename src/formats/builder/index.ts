@@ -21,19 +21,7 @@ export {
   WorkflowBuildError,
   WorkflowError,
 } from './errors.js';
-export * as dsl from './expressions.js';
-export {
-  computed,
-  constant,
-  type DataSource,
-  fromResource,
-  fromStep,
-  linkTo,
-  type NamedFunction,
-  output,
-  promptArg,
-  type Transform,
-} from './expressions.js';
+export { type NamedFunction, output, type Transform } from './expressions.js';
 export {
   type ArgName,
   arg,
@@ -50,6 +38,8 @@ export {
   type Uri,
   uri,
 } from './names.js';
+export * as dsl from './sources.js';
+export { computed, constant, type DataSource, fromResource, fromStep, linkTo, promptArg } from './sources.js';
 export {
   type ResourceHandle,
   type ResourceLike,

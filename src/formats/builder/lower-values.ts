@@ -14,8 +14,9 @@ import {
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
-import { type DataSource, isConstantExpr, readPath } from './expressions.js';
+import { isConstantExpr, readPath } from './expressions.js';
 import { fieldKeys, shownPath } from './names.js';
+import type { DataSource } from './sources.js';
 import { resolveAddress } from './tools-and-resources.js';
 
 type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;

@@ -27,15 +27,10 @@ import {
   reasons,
   type WorkflowError,
 } from './errors.js';
-import {
-  constantExpr,
-  isDataSource,
-  type NamedFunction,
-  type Transform,
-  transformed,
-} from './expressions.js';
+import { constantExpr, type NamedFunction, type Transform, transformed } from './expressions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
+import { isDataSource } from './sources.js';
 import { resolveResource, resolveTool } from './tools-and-resources.js';
 
 /** An error, and the number of the part that it is in. */
