@@ -11,8 +11,8 @@ const SLOW = [
 /** Every supported version of TypeScript against every decorator flag. */
 const COMPILERS = ['test/types/compilers.test.ts'];
 
-/** Units that replace modules: what another file has loaded would stay. */
-const MOCKING = ['src/cli/dispatch.test.ts'];
+/** Tests that replace modules: they need modules that no other file has loaded. */
+const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
 export default defineConfig(({ mode }) => ({
   resolve: { conditions: ['@stepwright/source'] },
@@ -38,7 +38,17 @@ export default defineConfig(({ mode }) => ({
       {
         extends: true,
         mode,
-        test: { name: 'product', include: ['test/**/*.test.ts', ...MOCKING], exclude: COMPILERS },
+        test: {
+          name: 'product',
+          include: ['test/**/*.test.ts'],
+          exclude: [...COMPILERS, ...MOCKING],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        mode,
+        test: { name: 'mocking', include: MOCKING },
       },
       {
         extends: true,
