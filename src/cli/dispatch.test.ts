@@ -111,7 +111,7 @@ describe('stepwright', () => {
     expect(await run('explain', code)).toEqual({ code: 0, out: page, err: '' });
   });
 
-  test.each(['E_TIMEOUT', 'e_timeout'])('explain %s prints its section of the catalogue', async (code) => {
+  test.each(['E_TIMEOUT', 'e_timeout'])('explain %s prints its section of the page', async (code) => {
     const page = await readFile(new URL('../../docs/run-time-codes.md', import.meta.url), 'utf8');
     const [, section = ''] = /^### (E_TIMEOUT\n.*?)\n#/ms.exec(page) ?? [];
     expect(await run('explain', code)).toEqual({ code: 0, out: `# ${section}`, err: '' });

@@ -9,7 +9,7 @@ interface RunTimeCodeEntry {
   readonly repair: string;
 }
 
-/** The catalogue by topic, in the order of its page. */
+/** The codes by topic, in the order of its page. */
 export const runTimeCodeTopics = {
   Tools: tools,
   Resources: resources,

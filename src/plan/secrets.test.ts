@@ -8,7 +8,7 @@ const none = (): readonly string[] => [];
 const pin = (tool: string): readonly string[] => (tool === 'tool-login' ? ['pin'] : []);
 
 describe('the secrets of a plan', () => {
-  test('are found once for each catalogue', () => {
+  test('are found once for each set of tools', () => {
     const plan = planOf(graph([call('login', { pin: input('code') })], { inputs: [required('code')] }));
     expect(secretsOf(plan, pin)).toBe(secretsOf(plan, pin));
     expect(secretsOf(plan, none)).not.toBe(secretsOf(plan, pin));

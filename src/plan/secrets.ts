@@ -33,15 +33,15 @@ const NONE: PlanSecrets = {
 const cache = new WeakMap<Plan, WeakMap<SecretInputsOf, PlanSecrets>>();
 
 /**
- * Finds every secret input of a plan's workflows, once for each plan and catalogue. An input that is passed on to a secret
+ * Finds every secret input of a plan's workflows, once for each plan and set of tools. An input that is passed on to a secret
  * input of a tool or another workflow, as a whole or item by item, is secret as well. So is a part of an answer or a
  * result that is passed on.
  */
 export function secretsOf(plan: Plan, inputsOf: SecretInputsOf): PlanSecrets {
-  const byCatalogue = cache.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
-  cache.set(plan, byCatalogue);
-  const found = byCatalogue.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
-  byCatalogue.set(inputsOf, found);
+  const byTools = cache.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
+  cache.set(plan, byTools);
+  const found = byTools.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
+  byTools.set(inputsOf, found);
   return found;
 }
 

@@ -44,36 +44,33 @@ function isCode(node: ts.StringLiteralLike): boolean {
   );
 }
 
-const sources = sourceFiles('src').filter(({ file }) => !isCatalogue(file) && !isTest(file));
+const sources = sourceFiles('src').filter(({ file }) => !isCodeTable(file) && !isTest(file));
 
-/** The catalogue and the files of its topics. */
-function isCatalogue(file: string): boolean {
+/** The table and the files of its topics. */
+function isCodeTable(file: string): boolean {
   return file === CATALOGUE || file.startsWith(CATALOGUE.replace(/\.ts$/, '/'));
 }
 const used = new Map(
   sources.flatMap(({ file, text }) => codesIn({ file, text }).map((code) => [code, file] as const)),
 );
 
-/** What source and catalogue do not agree about. */
-function catalogueFaults(
-  codes: ReadonlyMap<string, string>,
-  catalogue: Readonly<Record<string, unknown>>,
-): string[] {
+/** What source and table do not agree about. */
+function codeFaults(codes: ReadonlyMap<string, string>, table: Readonly<Record<string, unknown>>): string[] {
   return [
     ...[...codes]
-      .filter(([code]) => !Object.hasOwn(catalogue, code))
+      .filter(([code]) => !Object.hasOwn(table, code))
       .map(([code, file]) => `${code} of ${file} is not in ${CATALOGUE}`),
-    ...Object.keys(catalogue)
+    ...Object.keys(table)
       .filter((code) => !codes.has(code))
       .map((code) => `${code} is in ${CATALOGUE}, and no file gives it`),
   ];
 }
 
-test('every code that the source gives is in the catalogue, and every code of the catalogue is given', () => {
-  expect(catalogueFaults(used, runTimeCodes)).toEqual([]);
+test('every code that the source gives is in the table, and every code of the table is given', () => {
+  expect(codeFaults(used, runTimeCodes)).toEqual([]);
 });
 
-test('every code that a page names is in the catalogue', () => {
+test('every code that a page names is in the table', () => {
   const pages = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`);
@@ -97,11 +94,11 @@ test('each entry is made of sentences', () => {
   }
 });
 
-test('the page is the catalogue', () => {
+test('the page is the table', () => {
   expectGolden(PAGE, pageText());
 });
 
-/** The whole page: its source is the catalogue, `UPDATE_GOLDEN=1` writes it. */
+/** The whole page: its source is the table, `UPDATE_GOLDEN=1` writes it. */
 function pageText(): string {
   const sections = Object.entries(runTimeCodeTopics).map(([title, topic]) => {
     const codes = Object.keys(topic) as RunTimeCode[];
@@ -144,7 +141,7 @@ describe('the rule', () => {
   });
 
   test('finds what one side lacks', () => {
-    expect(catalogueFaults(new Map([['E_A', 'src/a.ts']]), { E_B: {} })).toEqual([
+    expect(codeFaults(new Map([['E_A', 'src/a.ts']]), { E_B: {} })).toEqual([
       `E_A of src/a.ts is not in ${CATALOGUE}`,
       `E_B is in ${CATALOGUE}, and no file gives it`,
     ]);

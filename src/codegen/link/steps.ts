@@ -170,7 +170,7 @@ class StepLinker implements Linker {
     return expr && { nodes: outcome.nodes, bind: boundTo(expr) };
   }
 
-  /** An initializer without a verb: a value that is computed once, when the step's turn comes. */
+  /** An initializer without a verb: a value that is computed once, when the step is ready. */
   #compute(syntax: ExpressionSyntax): StepOutcome | undefined {
     const inner = unwrap(syntax);
     if (this.#isFunction(inner) || this.#isGuardedCall(inner)) return undefined;

@@ -20,7 +20,7 @@ const messages = {
   /** A calculation has no result in numbers: a division by zero, or too large a power. */
   E_NUMBER: (p: { op: string; value: number }) =>
     `\`${p.op}\` gives ${p.value}, which is not a finite number`,
-  /** A whole number so large that its neighbours can no longer be told from it. */
+  /** A whole number so large that its neighbours can no longer be distinguished from it. */
   E_UNSAFE_INTEGER: (p: { op: string; value: number }) =>
     `\`${p.op}\` meets ${p.value}, and whole numbers beyond 2^53 - 1 are not exact`,
   /** A function or method was given a value of another kind. */

@@ -6,7 +6,7 @@ import type { Compensation, Node, NodeBase, NodeKind, NodesByKind, OnError, Scop
 
 /**
  * All that is particular to one kind of node and depends on the node alone. The kind's behaviour is in the rooms: how
- * it is written (decorators, codegen), run (engine) and told (trace).
+ * it is written (decorators, codegen), run (engine) and shown (trace).
  */
 export interface KindDescriptor<
   N extends Node,

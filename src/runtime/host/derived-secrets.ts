@@ -15,7 +15,7 @@ import { inputOf, nodeRecord, outputOf, scopeOf } from '../engine/read.js';
 import { shortSecretsIn } from '../tools/call-mask.js';
 import type { HostRow } from './journal.js';
 
-/** What a part of an expression may cost: as much as all expressions of a turn of the engine. See `Budget`. */
+/** What a part of an expression may cost: as much as all expressions of a transition. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
 
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;

@@ -52,7 +52,7 @@ export interface InboxItem {
 export interface ConsumedItem {
   /** The item's id. */
   readonly id: string;
-  /** What its sender is told. */
+  /** The response to its sender. */
   readonly response: Json;
 }
 
@@ -89,7 +89,7 @@ export interface DueTimer {
 
 /**
  * Where the transitions of runs are written before they take effect: a tool is called, a question put, a
- * caller answered and an observer told only when what led to it is safe.
+ * caller answered and an observer notified only when what led to it is safe.
  *
  * It holds what runs hold, secrets included, and so belongs where only those read it who may know them. What it takes is
  * JSON; what it gives back is as it was when it was written, whatever became of the objects since.
@@ -169,7 +169,7 @@ export class JournalFailedError extends Error {
   }
 }
 
-/** So many times an item is sent before its sender is told that it could not be. */
+/** So many times an item is sent before its sender gets an error. */
 const SEND_TRIES = 3;
 
 /**

@@ -13,7 +13,7 @@ import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../tools/mask
 import { DerivedSecrets, type Learned, LearnedSecrets, learnedIn } from './derived-secrets.js';
 import type { HostRow } from './journal.js';
 
-/** A command that the catalogue executes. */
+/** A command that the tools execute. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What is known of a run's secrets before it begins. */
@@ -124,7 +124,7 @@ export class RunMask implements Masking {
 
   /**
    * True for what a call gives to a secret input of its tool, for a secret input, and for anything that is computed
-   * from one. A list, an object and a text may hold other things beside it, and are told part by part.
+   * from one. A list, an object and a text may hold other things beside it, and are masked part by part.
    */
   isSecret(expr: Expr, at?: ScopeInstance): boolean {
     if (this.#declared.given.has(expr)) return true;

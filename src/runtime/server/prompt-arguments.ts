@@ -161,7 +161,7 @@ export function coerce(text: string, schema: JsonSchema): Coerced {
   return { ok: false, expected: expectedWords.oneOfTypes([...new Set(refusals)]) };
 }
 
-/** How the type of an argument is told to a person; absent where any text will do. */
+/** The type of an argument in words; absent if any text is valid. */
 export function describeType(schema: JsonSchema): string | undefined {
   const words = new Set(readingsOf(schema).map(wordsOf));
   return words.has(undefined) ? undefined : [...words].join(' or ');

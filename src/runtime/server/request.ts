@@ -116,7 +116,7 @@ export const faultCodes = {
   invalidParams: -32602,
   internal: -32603,
   resourceNotFound: -32002,
-  /** The authenticated caller cannot be told from others; of the codes that JSON-RPC leaves to servers. */
+  /** The authenticated caller cannot be distinguished from others; of the codes that JSON-RPC leaves to servers. */
   unidentified: -32003,
   /** The server ends and takes no further requests; of the codes that JSON-RPC leaves to servers. */
   shuttingDown: -32004,

@@ -314,7 +314,7 @@ class RegistryServer implements StepwrightServer {
     this.#runs.endAll(reason);
   }
 
-  /** A request with its caller. One whose caller cannot be told from others is refused before anything is done. */
+  /** A request with its caller. One whose caller cannot be distinguished from others is refused before anything is done. */
   #identified(request: RequestContext): IdentifiedRequest {
     try {
       const principal = this.ownerOf(request);

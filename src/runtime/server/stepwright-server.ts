@@ -73,7 +73,7 @@ export interface StepwrightServer {
   /**
    * Says whose a request is, by the rule of this server; see `ownerOf`.
    *
-   * @throws UnidentifiedCallerError for a caller that cannot be told from others.
+   * @throws UnidentifiedCallerError for a caller that cannot be distinguished from others.
    */
   ownerOf(caller: Caller): Owner;
   /** False until {@link drain} is called. */

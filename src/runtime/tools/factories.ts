@@ -42,7 +42,7 @@ type OptionalIfEmpty<K extends string, F> =
  *
  * @example
  * ```ts
- * createCatalogue(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
+ * createToolset(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
  * ```
  */
 export type Factories<R extends Registry> = OptionalIfEmpty<'tools', ToolFactories<R>> &

@@ -33,7 +33,7 @@ const registry: Registry = {
   functions: { sum: { hash: 'h', function: throws } },
 };
 
-function catalogueWith(middleware: readonly Middleware[] = []) {
+function toolsetWith(middleware: readonly Middleware[] = []) {
   const log: string[] = [];
   const toolset = createToolset<Registry>(registry, { middleware, log: (text) => log.push(text) });
   const calls = {
@@ -57,7 +57,7 @@ describe.each([
   ['function', 'sum'],
 ] as const)('a %s that throws', (kind, name) => {
   test('gives the caller one line, and the operator the stack, the causes and the run', async () => {
-    const { calls, log } = catalogueWith();
+    const { calls, log } = toolsetWith();
     const outcome = await calls[kind](contextWith({ origin, mask: new CallMask(new Mask(['hunter22'])) }));
     expect(outcome).toMatchObject({ ok: false, failure: { message: 'could not save row 7' } });
     expect(log).toHaveLength(1);
@@ -71,7 +71,7 @@ describe.each([
   });
 
   test('is named with the client that called it', async () => {
-    const { calls, log } = catalogueWith();
+    const { calls, log } = toolsetWith();
     await calls[kind](contextWith());
     expect(log[0]).toContain(`${kind} \`${name}\` threw (called by a client): Error: could not save`);
   });
@@ -87,9 +87,9 @@ test('middleware is given the original error, and nothing where none was thrown'
       throw refusal;
     },
   };
-  await catalogueWith([watching]).calls.tool(contextWith());
-  await catalogueWith([watching, refusing]).calls.tool(contextWith());
-  await catalogueWith([watching]).calls.tool(contextWith({ signal: AbortSignal.abort() }));
+  await toolsetWith([watching]).calls.tool(contextWith());
+  await toolsetWith([watching, refusing]).calls.tool(contextWith());
+  await toolsetWith([watching]).calls.tool(contextWith({ signal: AbortSignal.abort() }));
   expect(seen).toHaveLength(3);
   expect(seen[0]).toBe(broken);
   expect(seen[1]).toBe(refusal);

@@ -38,7 +38,7 @@ interface Setup {
   readonly log?: (text: string) => void;
 }
 
-function catalogueOf({ middleware, execute = (input) => input, entry, log }: Setup) {
+function toolsetOf({ middleware, execute = (input) => input, entry, log }: Setup) {
   class Go {
     execute(input: JsonObject, given: ToolContext) {
       return execute(input, given);
@@ -57,7 +57,7 @@ function catalogueOf({ middleware, execute = (input) => input, entry, log }: Set
 }
 
 const callWith = (setup: Setup, input: JsonObject = {}, given: CallContext = context) =>
-  catalogueOf(setup).callTool('go', input, given);
+  toolsetOf(setup).callTool('go', input, given);
 
 describe('order', () => {
   test('requests in the order of the list, answers in reverse, the tool in the middle', async () => {
@@ -101,7 +101,7 @@ describe('order', () => {
 
   test('no middleware sees a call of a tool that does not exist', async () => {
     const events = new Events();
-    const toolset = catalogueOf({ middleware: [events.watcher('a')] });
+    const toolset = toolsetOf({ middleware: [events.watcher('a')] });
     expect(await toolset.callTool('stop', {}, context)).toMatchObject({
       failure: { code: 'E_TOOL_UNKNOWN' },
     });

@@ -35,7 +35,7 @@ export interface MiddlewareResponse {
  * For auth, logging, rate limits.
  *
  * `onRequest` runs in the order of the list, before the input is checked against the tool's schema; `onResponse` and
- * `onError` run in the reverse order. A middleware is told how a call ended if its own `onRequest` let the call pass.
+ * `onError` run in the reverse order. A middleware gets the outcome of a call if its own `onRequest` let the call pass.
  * A call of a tool that does not exist reaches none.
  *
  * All of it counts towards the time limit of the call. The call does not wait for them after its limit: `onResponse` and

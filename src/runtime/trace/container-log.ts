@@ -16,7 +16,7 @@ export class PartLog {
   /** Steps that have started and are not over. */
   readonly #open = new Map<string, StepLog>();
 
-  /** Steps that are over, by the step they are told behind. */
+  /** Steps that are over, by the step they are shown after. */
   readonly #held = new Map<string, string>();
 
   /** Everything so far, that of steps that are not over behind that of the others. */
@@ -39,7 +39,7 @@ export class PartLog {
     return this.#open.get(id);
   }
 
-  /** The step is over. @param behind a step after which it is told, where that is not over. */
+  /** The step is over. @param behind a step after which it is shown, if that is not over. */
   close(id: string, behind?: string): void {
     if (behind !== undefined && this.#open.has(behind)) {
       this.#held.set(behind, id);
@@ -119,7 +119,7 @@ export abstract class ContainerLog extends StepLog {
     this.closeParts();
   }
 
-  /** Whether the failure is one that somebody inside has told. */
+  /** Whether a step inside has shown the failure. */
   #hasTold({ code, message }: Failure): boolean {
     const shown = this.secrets.text(oneLine(message));
     return this.inside().some(({ content: { type, _meta, ...content } }) => {

@@ -8,10 +8,10 @@ import { type BlockMeta, limited, type PromptMessage, sized } from './messages.j
 import type { FactOf, StepFact } from './step-log.js';
 import { constructTexts, shortJson, texts } from './texts.js';
 
-/** So many items of a loop are told in full. */
+/** How many items of a loop are shown in full. */
 export const ITEMS_IN_FULL = 5;
 
-/** So many items behind those are told with the call that failed, where they fail and the loop goes on. */
+/** How many further items are shown with the call that failed, where they fail and the loop goes on. */
 const FAILED_ITEMS = 10;
 
 type Outcome = FactOf<'partEnded'>['outcome'];
@@ -20,13 +20,13 @@ interface ItemLog {
   readonly log: PartLog;
   readonly heading: string | undefined;
   outcome?: Outcome;
-  /** Only the last call is told, and how it ended. */
+  /** Only the last call and its outcome are shown. */
   isShort?: true;
 }
 
 /**
  * A loop: the first items in full, in the order of the list, then how the others fared, then the whole result. An item
- * that is not over, and the one that ended the loop, are told in full at any index.
+ * that is not over, and the one that ended the loop, are shown in full at any index.
  */
 export class ForeachLog extends ContainerLog {
   readonly #items = new Map<number, ItemLog>();

@@ -228,7 +228,7 @@ class OpenCalls implements DryRunObserver {
     return planned.joins.map((each) => this.#context.ledger.instances.node(scope, each));
   }
 
-  /** A call the workflow would make only after one that failed and is not listed: its data is there, its turn is not. */
+  /** A call the workflow would make only after one that failed and is not listed: its data is there, but it is not ready. */
   #afterNote(node: NodeInstance): string[] {
     const blockers = [...new Set(this.#blockers(node, new Set()))];
     return blockers.length === 0

@@ -150,7 +150,7 @@ function lostStep(expr: Expr, { scope }: NodeInstance, ledger: Ledger): NodeInst
   return undefined;
 }
 
-/** Required arguments the catalogue missed; it lists them in the details of `E_INPUT_INVALID`. */
+/** Required arguments that were missing; the toolset lists them in the details of `E_INPUT_INVALID`. */
 function missingFieldsOf({ details }: Failure): string[] {
   const missing = isJsonObject(details) ? details.missing : undefined;
   return Array.isArray(missing) ? missing.map(String) : [];

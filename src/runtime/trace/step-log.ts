@@ -82,7 +82,7 @@ export abstract class StepLog {
   /** Every fact but those of a step's beginning, its attempts and its end. */
   protected tell(_fact: StepFact, _state: RunState): void {}
 
-  /** Before it is told that another attempt follows. */
+  /** Before the message that another attempt follows. */
   protected attemptFailed(_failure: Failure): void {}
 
   protected succeeded(_fact: FactOf<'nodeSucceeded'>, _state: RunState): void {}

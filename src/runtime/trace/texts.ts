@@ -203,7 +203,7 @@ export const constructTexts = {
     `Item ${place} of ${amount} of '${step}' failed: ${stop(oneLine(why))}${goesOn ? ' Its result is null.' : ''}`,
   itemCancelled: (place: number, amount: number, step: string) =>
     `Item ${place} of ${amount} of '${step}' was cancelled.`,
-  /** The items that are not told one by one. */
+  /** The items that are not shown one by one. */
   otherItems: (
     step: string,
     { succeeded, failed, cancelled }: { succeeded: number; failed: number; cancelled: number },
@@ -349,7 +349,7 @@ export const planTexts = {
   set: (fields: readonly string[]) => `Write ${listOf(fields)} into the state`,
   goto: (target: string, max: number) => `Go back to '${target}' if needed, ${timesAtMost(max)}`,
   compensate: (tools: readonly string[]) => `Undo with ${listOf(tools)}`,
-  /** What has to happen before a step runs that does not run in its turn. */
+  /** The condition of a step that runs only when it is selected. */
   onlyIf: {
     chosen: (steps: readonly string[]) =>
       `only if ${names(steps)} ${steps.length === 1 ? 'leads' : 'lead'} here`,

@@ -33,7 +33,7 @@ import { type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
   readonly graph: Graph;
-  /** Description and safety of a tool, as the catalogue has them. */
+  /** Description and safety of a tool, as the registry has them. */
   readonly describeTool: (name: string) => ToolDescription | undefined;
   /** See {@link planText}. Default: it is made. */
   readonly plan?: string;
@@ -63,9 +63,9 @@ export interface TraceObserver {
 
 /**
  * A conversation trace of one run: the instructions as resources, the intent, the plan, then per step its guidance,
- * call, failed attempts and result, in the order in which steps end. Steps inside a step are told with it, each
+ * call, failed attempts and result, in the order in which steps end. Steps inside a step are shown with it, each
  * branch and each item by itself. A call is announced only when it was attempted, and once for all attempts; one that
- * was refused is told as a whole with the reason. Computed values are not told; the value of a `return` is told to
+ * was refused is shown as a whole with the reason. Computed values are not shown; the value of a `return` is given to
  * programs alone, in `_meta.result`: the reader has seen the results it is made of.
  */
 export function createTrace(options: TraceOptions): TraceObserver {
@@ -288,7 +288,7 @@ class RunLog {
     return step instanceof ContainerLog ? step.part(scope) : undefined;
   }
 
-  /** Whether a fact is about the undoing of the run as a whole, which is told at the end. */
+  /** Whether a fact is about the undoing of the run as a whole, which is shown at the end. */
   #undoes(fact: Fact): boolean {
     if (fact.kind === 'compensating' && fact.node === undefined) {
       this.#undo = new UndoLog(this.#secrets, (role, part, text, meta = {}) =>

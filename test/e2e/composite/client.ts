@@ -11,7 +11,7 @@ export interface Asked {
   readonly requestedSchema: unknown;
 }
 
-/** What the user does with a question; thrown errors are the client's. */
+/** The answer of the user to a question. Thrown errors are those of the client. */
 export type User = (question: Asked, signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
 
 /** Any answer of a tool, as programs see it. */

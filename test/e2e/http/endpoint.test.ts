@@ -210,7 +210,7 @@ describe('a session', () => {
     controller.abort();
     await expect(reader?.read()).rejects.toThrow();
     made.desk.finish({ done: true });
-    // The connection broke; nobody cancelled the call.
+    // The connection broke; the call was not cancelled.
     expect(signal.aborted).toBe(false);
     const headers = { accept: 'text/event-stream', 'last-event-id': lastEvent, ...session };
     const resumed = await fetch(url, { headers });

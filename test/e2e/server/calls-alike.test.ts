@@ -119,7 +119,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** Writes down what it is told. */
+/** Records its calls. */
 const watcher = (name: string, more: Partial<Middleware> = {}): Middleware => ({
   name,
   onRequest: ({ tool }) => void events.push(`${name} -> ${tool}`),

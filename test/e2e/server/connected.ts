@@ -11,7 +11,7 @@ import { Probe } from './fixture/tools.js';
 export interface Connected {
   readonly client: Client;
   readonly probe: Probe;
-  /** What the server logged. */
+  /** The log of the server. */
   readonly log: readonly string[];
 }
 

@@ -8,7 +8,7 @@ const failureOf = (result: { _meta?: Record<string, unknown> | undefined }) =>
   result._meta?.['stepwright/failure'];
 const metaOf = (result: { _meta?: Record<string, unknown> | undefined }) => result._meta ?? {};
 
-/** Writes down what it is told. */
+/** Records its calls. */
 function watcher(events: string[]): Middleware {
   const who = (call: MiddlewareCall) =>
     call.source === 'client' ? 'client' : `${call.workflow}/${call.node}`;

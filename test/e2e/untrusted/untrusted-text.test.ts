@@ -32,7 +32,7 @@ async function traceOf(text: string): Promise<PromptTrace> {
   return (await server.getPrompt('world', { text }, request())) as PromptTrace;
 }
 
-/** What is the same in every run: heads of guidance, errors and retries hold what was said. */
+/** Texts that are the same in every run. Heads of guidance, errors and retries contain untrusted text. */
 const shapeOf = (trace: PromptTrace) =>
   headsOf(readTrace(textsOf(trace))).map((head) =>
     head.replace(/^(Say|Error|Attempt \d+ of \d+ failed).*/, '$1'),

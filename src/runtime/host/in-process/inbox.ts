@@ -3,7 +3,7 @@ import type { RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { type InboxItem, type Journal, JournalFailedError } from '../journal.js';
 
-/** Something sent to a run from outside, which the run takes in when its turn comes. */
+/** Something sent to a run from outside, which the run applies when it is next at work. */
 export interface Delivery {
   /** Id of its item in the journal's inbox, where it came from there. */
   readonly item?: string;
@@ -12,9 +12,9 @@ export interface Delivery {
    * already. Called again where nothing of it could be written.
    */
   open(state: RunState): Event | undefined;
-  /** What the sender is told. @param isTaken whether the run took the event in. */
+  /** The response to the sender. @param isTaken whether the run took the event in. */
   respond(isTaken: boolean): Json;
-  /** Everything is safe; observers are told next. */
+  /** Everything is safe; observers are notified next. */
   done(response: Json): void;
   /** The run is lost to this process. */
   failed(fault: unknown): void;

@@ -30,7 +30,7 @@ interface RunOptions {
   readonly graph: Graph;
   /** What every call of the run is given; read again for each call. */
   readonly context: SharedContext;
-  /** What must not be shown of the run: it is told every fact first. Default: one of its own, for secret inputs. */
+  /** What must not be shown of the run: it gets every fact first. Default: one of its own, for secret inputs. */
   readonly mask?: RunMask;
 }
 
@@ -148,13 +148,13 @@ const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolS
 
 /**
  * How the tools that a graph calls may be repeated, as its start takes them: those that are `none` are left out. It is
- * looked for once for each graph and catalogue.
+ * looked for once for each graph and set of tools.
  */
 function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
-  const byCatalogue = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
-  tools.set(graph, byCatalogue);
-  const found = byCatalogue.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
-  byCatalogue.set(safetyOf, found);
+  const byTools = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
+  tools.set(graph, byTools);
+  const found = byTools.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
+  byTools.set(safetyOf, found);
   return found;
 }
 

@@ -253,7 +253,7 @@ describe('a run', () => {
   });
 });
 
-test('how tools may be repeated is looked up once for each graph and catalogue', async () => {
+test('how tools may be repeated is looked up once for each graph and set of tools', async () => {
   const of = graph(chain(call('a'), call('b', {}, { after: ['a'] })));
   const asked: string[] = [];
   const toolSafety = (tool: string) => {

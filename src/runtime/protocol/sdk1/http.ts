@@ -142,7 +142,7 @@ class Endpoint {
     }
   }
 
-  /** Callers without authentication are told apart by their addresses. */
+  /** Callers without authentication are distinguished by their addresses. */
   #holderOf(auth: VerifiedToken | undefined, { remoteAddress = '' }: RequestSource): string {
     return auth === undefined ? `anonymous ${remoteAddress}` : ownerKey(this.server.ownerOf({ auth }));
   }

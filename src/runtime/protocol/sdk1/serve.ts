@@ -11,7 +11,7 @@ import { claimStdio } from './stdio.js';
 /** A server over stdio. */
 export interface RunningServer {
   readonly server: StepwrightServer;
-  /** Settles when the client has hung up, the process was told to stop, or `close` was called. */
+  /** Settles when the client has hung up, the process got a signal to stop, or `close` was called. */
   readonly closed: Promise<void>;
   /** Aborts requests in flight, ends the connection and restores stdout; the process goes on. */
   close(): Promise<void>;

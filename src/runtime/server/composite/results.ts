@@ -46,7 +46,7 @@ export function movedResult(envelope: Envelope, warnings: readonly RunWarning[] 
  * The result of the workflow's own tool: that of the run, or the envelope. A failure is a result
  * with `isError`.
  *
- * @param onUnfit told when the result does not fit the output schema: then it is handed out in the envelope.
+ * @param onUnfit called when the result does not fit the output schema: then it is handed out in the envelope.
  */
 export function toolResult(
   envelope: Envelope,

@@ -44,7 +44,7 @@ class Accepted {
   count = 0;
   /** The action whose answer was accepted last, by the key of the caller that submitted it. */
   readonly lastOf = new Map<string, string>();
-  /** What senders were told, by action. It ends with the process. */
+  /** Responses to senders, by action. They end with the process. */
   readonly responses = new Map<string, Promise<RunAnswer>>();
 }
 
@@ -118,13 +118,13 @@ export class ActionHistory {
     this.#accepted.lastOf.set(by, id);
   }
 
-  /** What the sender of an accepted answer is told. */
+  /** The response to the sender of an accepted answer. */
   told(id: string, response: Promise<RunAnswer>): void {
     this.#accepted ??= new Accepted();
     this.#accepted.responses.set(id, response);
   }
 
-  /** What the sender of an accepted answer was told; nothing where it was sent to another process. */
+  /** The response to the sender of an accepted answer; undefined if it was sent to another process. */
   responseTo(id: string): Promise<RunAnswer> | undefined {
     return this.#accepted?.responses.get(id);
   }

@@ -105,7 +105,7 @@ export class Elicitation {
         current.controller.signal,
       );
     } catch {
-      // The client cannot ask after all: what is open is told to the caller instead.
+      // The client cannot ask after all: the caller gets the open actions instead.
     }
     this.#run.release(pending);
     // Withdrawn meanwhile: the user answered too late.

@@ -199,7 +199,7 @@ interface StoredGroup extends RunGroup {
   readonly runs: Set<StoredRun>;
 }
 
-/** Equal for runs that are counted together. Anonymous callers are told apart by nothing but their address. */
+/** Equal for runs that are counted together. Anonymous callers are distinguished by their address alone. */
 function quotaOf(owner: Owner, remoteAddress?: string): string {
   return owner.kind === 'anonymous' ? `anonymous ${remoteAddress ?? ''}` : ownerKey(owner);
 }
@@ -223,7 +223,7 @@ export class IdleRuns<Run> {
   readonly #since = new Map<Run, number>();
   #stopTimer: (() => void) | undefined;
 
-  /** @param expire told a run that has been idle for `idleMs`; it is idle no more. */
+  /** @param expire called with a run that has been idle for `idleMs`, which is then no longer idle. */
   constructor(clock: Clock, idleMs: number, expire: (run: Run) => void) {
     this.#clock = clock;
     this.#idleMs = idleMs;

@@ -173,7 +173,7 @@ export interface InboxRun extends AwaitedRun {
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
   accepting(fitting: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void;
-  /** An answer was accepted, and is safe. @param response what its sender is told. */
+  /** An answer was accepted, and is safe. @param response the response to its sender. */
   accepted(action: string, response: Promise<RunAnswer>): void;
   /** Why an answer was not taken although it fits the schema. */
   notTaken(pending: PendingAction): Failure;
@@ -202,7 +202,7 @@ export class AnswerDelivery implements Delivery {
 
   /**
    * @param decide decides about the answer, from the run as it is when the answer is delivered.
-   * @param answered what a sender of the same answer is told, where it is known already.
+   * @param answered the response to a sender of the same answer, if there is one already.
    */
   constructor(
     run: InboxRun,

@@ -40,7 +40,7 @@ export class UnidentifiedCallerError extends Error {
  * An authenticated caller is the pair of issuer (`extra.iss`, where known) and subject; without a subject, of issuer and
  * client id. The subject is a text or a number, and `1` is not `'1'`.
  *
- * @throws UnidentifiedCallerError for a claim that is present and not of its type: callers that cannot be told apart
+ * @throws UnidentifiedCallerError for a claim that is present and not of its type: callers that cannot be distinguished
  *   must not share runs.
  */
 export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {

@@ -114,7 +114,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       this.id = loaded.run;
       this.mask = new RunMask(graph, { secretInputs, rows: loaded.hostRows });
       this.#auth = run.auth;
-      // No request moves it on: calls are told how logs name it.
+      // No request moves it on: calls get its name in logs.
       this.requestId = this.#ref;
       this.reload(loaded.hostRows);
       this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, parts, this);
