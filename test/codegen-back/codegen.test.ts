@@ -78,9 +78,9 @@ describe('codegen', { timeout: 240_000 }, () => {
     expect(await project.read(registryFile)).not.toContain(project.root);
 
     await project.write({
-      'src/use.ts': `import { fingerprint, fromMetadata } from '../node_modules/stepwright/dist/decorators/fingerprint.js';
+      'src/use.ts': `import { fingerprint, fromMetadata } from '../node_modules/stepwright/dist/decorators/metadata.js';
 import { readMetadata } from '../node_modules/stepwright/dist/decorators/metadata.js';
-import { registryChecksum } from '../node_modules/stepwright/dist/decorators/fingerprint.js';
+import { registryChecksum } from '../node_modules/stepwright/dist/decorators/metadata.js';
 import { registry, type ResourceName, type ToolName, type WorkflowArgs, type WorkflowName, type WorkflowResult } from '../generated/registry.js';
 
 export const names: readonly [ToolName, ToolName, ResourceName, WorkflowName] = ['add-line', 'find-page', 'intro', 'add-task'];
