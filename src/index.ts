@@ -9,6 +9,23 @@ export {
   type ValueRules,
 } from './decorators/arg.js';
 export type {
+  BooleanField,
+  ChoicesField,
+  ClientInfo,
+  ElicitAnswer,
+  ElicitForm,
+  Form,
+  FormField,
+  FormValues,
+  LogLevel,
+  NumberField,
+  Root,
+  SamplingMessage,
+  SamplingRequest,
+  SamplingResult,
+  TextField,
+} from './decorators/client.js';
+export type {
   AuthInfo,
   CompletionContext,
   Owner,

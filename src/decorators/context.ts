@@ -1,4 +1,5 @@
 import type { Json } from '../graph/json.js';
+import type { ClientInfo, ElicitForm, LogLevel, Root, SamplingRequest, SamplingResult } from './client.js';
 
 /** The context of a request, for tools, resources, prompts and completions: its caller, and a signal for its end. */
 export interface RequestContext {
@@ -16,6 +17,15 @@ export interface RequestContext {
    * request continues it. A server always sets it; a test may leave it out.
    */
   readonly principal?: Owner;
+  /**
+   * The headers of the request over HTTP, by lower-case names; without `authorization` and `cookie`. In a step of a
+   * workflow they are absent once the run has waited for something, as are `session` and `client`.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The id of the session over HTTP. */
+  readonly session?: string;
+  /** The client, if it has introduced itself on this connection: over HTTP, in a session. */
+  readonly client?: ClientInfo;
 }
 
 /**
@@ -44,6 +54,23 @@ export interface ToolContext extends RequestContext {
   readonly idempotencyKey?: string;
   /** Reports progress to the caller, if it asked for progress. `total` is in the unit of `progress`. */
   progress(progress: number, total?: number, message?: string): void;
+  /** Puts a form to the user of the client, and waits for the answer. */
+  readonly elicit: ElicitForm;
+  /** Sends a log message to the client, if it wants messages of this level. `logger` names what it is about. */
+  log(level: LogLevel, data: Json, logger?: string): void;
+  /**
+   * Asks the model of the client. The protocol retires this: few clients can do it.
+   *
+   * @throws Error with the code `E_CLIENT_UNSUPPORTED`, or `E_CLIENT` if the client answers with an error.
+   */
+  sample(request: SamplingRequest): Promise<SamplingResult>;
+  /** The folders that the client works on; errors as `sample`. The protocol retires this as well. */
+  roots(): Promise<readonly Root[]>;
+  /**
+   * Ends the stream of this request over HTTP while the call goes on: the client connects again, and gets the answer
+   * then. No effect if the client cannot do that.
+   */
+  closeStream(): void;
 }
 
 /** The second argument of a resource's `read`. */

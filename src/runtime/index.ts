@@ -65,7 +65,7 @@ export {
   ToolNameError,
   UnusableSchemaError,
 } from './server/registration.js';
-export type { Elicit, Elicited, RequestContext } from './server/request.js';
+export type { RequestContext } from './server/request.js';
 export { faultCodes, ProtocolFault } from './server/request.js';
 export {
   type Caller,
@@ -107,7 +107,7 @@ export type {
   MiddlewareCall,
   MiddlewareResponse,
 } from './tools/middleware.js';
-export { type CallOrigin, runRef } from './tools/port.js';
+export { type CallOrigin, type Elicit, type Elicited, type Peer, runRef } from './tools/port.js';
 export {
   type AnyClass,
   defineRegistry,

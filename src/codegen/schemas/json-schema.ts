@@ -69,7 +69,9 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
     return unrepresentable(error instanceof Error ? error.message : String(error));
   }
   if (!isJsonObject(plain)) return unrepresentable(texts.noObject);
-  const { $schema: _dialect, '~standard': _marker, ...rest } = plain;
+  const { $schema: dialect, '~standard': _marker, ...bare } = plain;
+  // zod writes the dialect that MCP takes for granted into every schema; elsewhere an author may have chosen it.
+  const rest = dialect === undefined || props.vendor === 'zod' ? bare : { $schema: dialect, ...bare };
   const pooled = props.vendor === 'zod' ? poolIntersections(rest, rest) : rest;
   const rooted = isJsonObject(pooled) ? objectRoot(pooled) : undefined;
   return rooted === undefined ? { kind: 'notAnObject' } : { kind: 'schema', schema: rooted };

@@ -50,6 +50,27 @@ export const tools = {
     cause: 'The result repeats a secret input, and the mask `••••` does not fit there.',
     repair: 'Leave secrets out of results. Do not call the tool again: it has taken effect.',
   },
+  E_CLIENT_UNSUPPORTED: {
+    meaning: 'The client cannot do what the tool asked of it.',
+    cause:
+      'The tool called `context.elicit`, `sample` or `roots`, and the client did not declare that capability, has no session, or the run has waited for something since its request.',
+    repair: 'Catch the error where the tool can do without. In a workflow, ask with a step: `ask.text(…)`.',
+  },
+  E_CLIENT: {
+    meaning: 'The client failed to answer a request of the tool.',
+    cause: 'It answered `context.elicit`, `sample` or `roots` with an error, or its connection ended.',
+    repair: 'Read the message. Catch the error where the tool can do without an answer.',
+  },
+  E_ELICIT_FORM: {
+    meaning: 'The form of `context.elicit` cannot be shown.',
+    cause: 'It is not a flat object of texts, numbers, booleans and choices.',
+    repair: 'Ask for nested values one after the other.',
+  },
+  E_ELICIT_ANSWER: {
+    meaning: 'The values a client sent for a form do not fit it.',
+    cause: 'The client did not check what its user typed.',
+    repair: 'Catch the error and ask again, or let the call fail.',
+  },
   E_REFUSED: {
     meaning: 'Middleware refused the call; the tool was not called.',
     cause: '`onRequest` threw an error without a `code`.',

@@ -130,8 +130,9 @@ async function runKept(
   return told;
 }
 
-function withoutElicitation({ elicit: _, ...request }: IdentifiedRequest): IdentifiedRequest {
-  return request;
+function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
+  const { elicit: _, ...rest } = peer ?? {};
+  return { ...request, peer: rest };
 }
 
 async function readInstruction({ resource, uri }: ResourceRef, { toolset, settings, request }: PromptRun) {

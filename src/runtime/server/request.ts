@@ -1,6 +1,7 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
-import type { Json, JsonSchema } from '../../graph/json.js';
+import type { Json } from '../../graph/json.js';
 import type { Cancellation } from '../host/in-process/run-in-process.js';
+import type { Peer } from '../tools/port.js';
 import { serverTexts } from './server-texts.js';
 
 /** What a server needs to know about one request beside its params; an adapter fills it in. */
@@ -11,8 +12,8 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
   readonly local?: boolean;
   /** The network address that the request came from. Runs without authentication are limited by it. */
   readonly remoteAddress?: string;
-  /** Puts a question to the user of the client, where the client can. */
-  readonly elicit?: Elicit;
+  /** The client, as far as the connection knows it. */
+  readonly peer?: Peer;
 }
 
 /** A request whose caller is known; see `ownerOf`. */
@@ -52,22 +53,6 @@ export class RequestSignal implements Cancellation {
 export class ConnectionClosed extends Error {
   override readonly name = 'ConnectionClosed';
 }
-
-/**
- * Puts a question to a user. `schema` is that of a flat form: an object of texts, numbers, booleans and choices.
- * Aborting the signal takes the question back.
- *
- * @throws whatever went wrong: the client could not ask.
- */
-export type Elicit = (
-  question: { readonly message: string; readonly schema: JsonSchema },
-  signal: AbortSignal,
-) => Promise<Elicited>;
-
-/** What a user did with a question. */
-export type Elicited =
-  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
-  | { readonly action: 'decline' | 'cancel' };
 
 /** How limited work ended. Work may go on after its limit; what it does then is ignored. */
 export type Limited<T> =

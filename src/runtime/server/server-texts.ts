@@ -68,6 +68,8 @@ export const serverTexts = {
   unknownPrompt: (name: string, near: string | undefined) =>
     `Unknown prompt '${clip(name)}'${asSentence(near)}`,
   unknownResource: (uri: string) => `Resource not found: ${clip(uri)}`,
+  tooManySubscriptions: (limit: number) =>
+    `A connection subscribes to ${limit} resources at most: unsubscribe from some first`,
   unreadableResource: (uri: string, why: string) => `Resource ${clip(uri)} cannot be read: ${oneLine(why)}`,
   instructionUnreadable: (uri: string, why: string) =>
     `Its instruction ${clip(uri)} cannot be read: ${oneLine(why)}`,

@@ -49,7 +49,7 @@ import { MemoryRunStore } from './runs/memory-store.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
 import { serverTexts } from './server-texts.js';
-import type { CompletionSubject, ServerOf, StepwrightServer } from './stepwright-server.js';
+import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
 import {
   type CompletionResult,
   failureResult,
@@ -103,6 +103,7 @@ class RegistryServer implements StepwrightServer {
   readonly #runs: RunStore;
   readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
+  readonly #listeners = new Set<(change: ServerChange) => void>();
 
   constructor(
     readonly registry: Registry,
@@ -273,6 +274,27 @@ class RegistryServer implements StepwrightServer {
     throw failure?.code === 'E_RESOURCE_URI'
       ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
       : new ProtocolFault(faultCodes.internal, message, { uri });
+  }
+
+  hasResource(uri: string): boolean {
+    return this.toolset.resourceAt(uri) !== undefined;
+  }
+
+  resourceUpdated(uri: string): void {
+    this.#changed({ kind: 'resource', uri });
+  }
+
+  listChanged(list: 'tools' | 'prompts' | 'resources'): void {
+    this.#changed({ kind: 'list', list });
+  }
+
+  onChange(listener: (change: ServerChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #changed(change: ServerChange): void {
+    for (const listener of this.#listeners) listener(change);
   }
 
   async complete(

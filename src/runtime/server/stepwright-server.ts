@@ -60,6 +60,17 @@ export interface StepwrightServer {
     uri: string,
     request: RequestContext,
   ): Promise<{ readonly contents: readonly ResourceContents[] }>;
+  /** Whether a resource, or a template, has this address. */
+  hasResource(uri: string): boolean;
+  /** Tells the clients that have subscribed to a resource that it has changed. */
+  resourceUpdated(uri: string): void;
+  /** Tells the clients that a list has changed for them: they ask for it again. */
+  listChanged(list: 'tools' | 'prompts' | 'resources'): void;
+  /**
+   * Receives every change. Adapters pass it on to their clients.
+   * @returns what ends that.
+   */
+  onChange(listener: (change: ServerChange) => void): () => void;
   listResourceTemplates(cursor?: string): {
     readonly resourceTemplates: readonly ResourceTemplateListing[];
     readonly nextCursor?: string;
@@ -104,6 +115,11 @@ export interface StepwrightServer {
    */
   endRuns(reason: string): void;
 }
+
+/** What changed while a server runs. */
+export type ServerChange =
+  | { readonly kind: 'resource'; readonly uri: string }
+  | { readonly kind: 'list'; readonly list: 'tools' | 'prompts' | 'resources' };
 
 /** Any text, beside known names that an editor suggests. */
 type PlainText = string & {};

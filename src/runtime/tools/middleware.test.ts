@@ -289,9 +289,14 @@ describe('what middleware sees', () => {
     });
     expect(Object.keys(seen.context).sort()).toEqual([
       'auth',
+      'closeStream',
+      'elicit',
       'idempotencyKey',
+      'log',
       'progress',
       'requestId',
+      'roots',
+      'sample',
       'signal',
     ]);
   });

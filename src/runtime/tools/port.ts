@@ -1,6 +1,7 @@
+import type { ElicitAnswer, Root, SamplingRequest, SamplingResult } from '../../decorators/client.js';
 import type { ToolContext } from '../../decorators/context.js';
 import { sha256Hex } from '../../graph/canonical.js';
-import type { Json, JsonObject } from '../../graph/json.js';
+import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
@@ -42,8 +43,34 @@ export interface FunctionReference {
   readonly hash: string;
 }
 
+/** The client at the other end of a request. Members are absent where it, or the connection, cannot do that. */
+export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'> {
+  readonly elicit?: Elicit;
+  readonly sample?: (request: SamplingRequest, signal: AbortSignal) => Promise<SamplingResult>;
+  readonly roots?: (signal: AbortSignal) => Promise<readonly Root[]>;
+  readonly log?: ToolContext['log'];
+  readonly closeStream?: () => void;
+}
+
+/**
+ * Puts a question to a user. `schema` is that of a flat form: an object of texts, numbers, booleans and choices.
+ * Aborting the signal takes the question back.
+ *
+ * @throws whatever went wrong: the client could not ask.
+ */
+export type Elicit = (
+  question: { readonly message: string; readonly schema: JsonSchema },
+  signal: AbortSignal,
+) => Promise<Elicited>;
+
+/** What a user did with a question. */
+export type Elicited = ElicitAnswer<Readonly<Record<string, unknown>>>;
+
 /** What a call is given beside its input: what the tool will see, and what only the toolset does. */
-export interface CallContext extends Omit<ToolContext, 'idempotencyKey'> {
+export interface CallContext
+  extends Pick<ToolContext, 'signal' | 'requestId' | 'auth' | 'principal' | 'progress'> {
+  /** The client that asked; absent where no request is open. */
+  readonly peer?: Peer | undefined;
   /** See `ToolContext`. Undefined where the caller has none; made when it is asked for. */
   readonly idempotencyKey?: string | undefined;
   /** Who asked for the call. Default: the client. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CallMask } from './call-mask.js';
 import type { CallContext } from './port.js';
-import { toolContextOf } from './toolset.js';
+import { toolContextOf } from './tool-context.js';
 
 /** The context of a call that counts what is made of it. */
 function counting() {
@@ -39,7 +39,9 @@ test('a copy of the context has all of its members', () => {
   const { progress, ...copied } = {
     ...toolContextOf({ ...context, progress() {}, auth, principal, signal }, maskOf),
   };
-  expect(copied).toEqual({ requestId: '7', signal, auth, principal });
+  const { elicit, log, sample, roots, closeStream, ...data } = copied;
+  expect(data).toEqual({ requestId: '7', signal, auth, principal });
+  for (const method of [elicit, log, sample, roots, closeStream]) expect(method).toBeTypeOf('function');
   expect({ ...toolContextOf(context, maskOf) }).toMatchObject({ signal, idempotencyKey: 'key' });
   expect(progress).toBeTypeOf('function');
 });

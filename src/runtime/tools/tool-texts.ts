@@ -28,6 +28,18 @@ export const toolTexts = {
     `no resource is named ${quoted(name)}${inBrackets(suggestion)}`,
   resourceElsewhere: (name: string, uri: string, asked: string) =>
     `resource ${quoted(name)} is at ${quoted(uri)}, not at ${quoted(asked)}`,
+  clientCannot: (capability: string) =>
+    `the client does not support ${capability}, or no request of it is open`,
+  clientFailed: (capability: string, error: unknown) =>
+    `the client failed to answer (${capability}): ${oneLine(error instanceof Error ? error.message : String(error))}`,
+  badAnswer: (problems: readonly string[]) =>
+    `the values the user sent do not fit the form: ${problems.map((problem) => oneLine(problem)).join('; ')}`,
+  notForm: () => 'a form is { properties: { name: field, … } }, or a Standard Schema of an object',
+  notField: (name: string) =>
+    `field ${quoted(name)} of the form is not a text, number, boolean or list of choices: clients show flat forms`,
+  undescribedForm: () =>
+    'the schema of the form does not describe itself as JSON Schema: use zod 4.2 or later, or a JSON Schema',
+
   cancelled: (name: string) => `the call of ${quoted(name)} was cancelled before it began`,
 
   middlewareAnswer: (name: string) =>

@@ -4,10 +4,11 @@ import type { ToolContext } from '../../decorators/context.js';
 import { Tool } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import { FactoriesError } from './factories.js';
+import type { CallContext } from './port.js';
 import type { AnyClass, Registry, ResourceEntry, ToolEntry } from './registry.js';
 import { createToolset } from './toolset.js';
 
-const context = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
+const context = (signal: AbortSignal = new AbortController().signal): CallContext => ({
   signal,
   requestId: 'r1',
   progress() {},

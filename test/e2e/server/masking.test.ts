@@ -206,7 +206,7 @@ async function shownWith(value: string): Promise<{ shown: unknown[]; values: Jso
       error: { code: 'E_NO', message: value.length < 4 ? 'no' : `no ${value}?` },
     });
     await told('get_workflow_status', { workflow_id: id });
-    await told(`w_${name}`, { secret: value }, { elicit });
+    await told(`w_${name}`, { secret: value }, { peer: { elicit } });
   }
   for (const name of ['unlock', 'lock']) await told(name, { pin: value, note: `note` });
   await told('unlock', { pin: value });

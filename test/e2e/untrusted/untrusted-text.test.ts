@@ -136,7 +136,7 @@ describe('the text of a run', () => {
           asked.push(message);
           return { action: 'decline' } as const;
         };
-        await server.callTool('w_world', { text }, request({ elicit }));
+        await server.callTool('w_world', { text }, request({ peer: { elicit } }));
         expect(asked).toHaveLength(1);
         expect(forbiddenIn(asked.join(), true)).toEqual([]);
       }),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toolContext } from 'stepwright/testing';
 import { describe, expect, test } from 'vitest';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
 import { AddContent } from '../../../examples/logseq/tools/add-content.tool.js';
@@ -10,12 +11,8 @@ import { ReadWeek } from '../../../examples/logseq/tools/read-week.tool.js';
 import { temporaryGraph } from './temp-graph.js';
 
 const today = (): string => '2026-01-13';
-const context = (idempotencyKey?: string) => ({
-  signal: new AbortController().signal,
-  requestId: 'request',
-  progress: () => undefined,
-  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-});
+const context = (idempotencyKey?: string) =>
+  toolContext(idempotencyKey === undefined ? {} : { idempotencyKey });
 
 async function graph(files: Record<string, string> = {}): Promise<{ folder: string; graph: LogseqGraph }> {
   const folder = await temporaryGraph({ 'pages/Website.md': 'alias:: Homepage\n', ...files });

@@ -2,6 +2,7 @@ import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ToolContext } from 'stepwright';
+import { toolContext } from 'stepwright/testing';
 import { describe, expect, test } from 'vitest';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
 import { AddJournalTask } from '../../../examples/logseq/tools/add-journal-task.tool.js';
@@ -18,12 +19,7 @@ async function exampleGraph(): Promise<{ folder: string; graph: LogseqGraph }> {
 }
 
 function context(idempotencyKey?: string): ToolContext {
-  return {
-    signal: new AbortController().signal,
-    requestId: 'request',
-    progress: () => undefined,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  };
+  return toolContext(idempotencyKey === undefined ? {} : { idempotencyKey });
 }
 
 const WEBSITE = { project: 'Website', task: 'Fix login bug', project_path: 'pages/Website.md' };

@@ -1,4 +1,5 @@
 import type { ToolContext } from 'stepwright';
+import { toolContext } from 'stepwright/testing';
 import { expect, onTestFinished } from 'vitest';
 import { type AgencyOptions, TravelAgency } from '../../../examples/travel/agency.js';
 import { Failures, type Switch, type ToolName } from '../../../examples/travel/failures.js';
@@ -51,12 +52,10 @@ function checkedCall<R>(tool: object, input: unknown, { key, signal }: CallSetti
   const metadata = readMetadata(tool.constructor as new () => object);
   if (metadata?.kind !== 'tool') throw new Error(`${tool.constructor.name} is no tool`);
   const { input: takes, output: gives } = metadata.options;
-  const context: ToolContext = {
-    signal: signal ?? new AbortController().signal,
-    requestId: 'request',
-    progress: () => undefined,
+  const context = toolContext({
+    ...(signal === undefined ? {} : { signal }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
-  };
+  });
   const { execute } = tool as { execute: (input: unknown, context: ToolContext) => Promise<unknown> };
   return (async () => {
     expect(await takes?.['~standard'].validate(input)).toEqual({ value: input });

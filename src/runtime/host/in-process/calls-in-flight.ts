@@ -22,7 +22,7 @@ import type { Clock } from './clock.js';
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What every call of one run has in common. */
-export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal'> {
+export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
   progress(progress: number, total?: number, message?: string, node?: string): void;
   readonly auth?: CallContext['auth'] | undefined;
@@ -247,6 +247,10 @@ class CallInFlight implements CallContext {
   get mask(): CallMask {
     this.#mask ??= this.#run.maskOf(this.#call);
     return this.#mask;
+  }
+
+  get peer(): CallContext['peer'] {
+    return this.#shared.peer;
   }
 
   get askedMask(): CallMask | undefined {

@@ -1,19 +1,11 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  type ElicitRequestFormParams,
-  ElicitResultSchema,
-  type Result,
-  type ServerNotification,
-  type ServerRequest,
-} from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
+import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
   ConnectionClosed,
-  type Elicit,
   faultCodes,
   InFlight,
   ProtocolFault,
@@ -26,80 +18,8 @@ import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog } from '../../tools/port.js';
 import { noProgress } from '../../trace/progress.js';
-
-// Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
-// and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
-
-const page = z.looseObject({ cursor: z.string().optional() });
-/** Passed on unchanged: the server checks the content. */
-const dictionary = z.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'expected an object',
-);
-
-const completion = z.looseObject({
-  ref: z.union(
-    [
-      z.looseObject({ type: z.literal('ref/prompt'), name: z.string() }),
-      z.looseObject({ type: z.literal('ref/resource'), uri: z.string() }),
-    ],
-    'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
-  ),
-  argument: z.looseObject({ name: z.string(), value: z.string() }),
-  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
-});
-
-const paramsOf = {
-  'tools/list': page,
-  'prompts/list': page,
-  'resources/list': page,
-  'resources/templates/list': page,
-  'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
-  'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
-  'resources/read': z.looseObject({ uri: z.string() }),
-  'completion/complete': completion,
-} as const;
-
-export type Method = keyof typeof paramsOf;
-
-/** True for a method this adapter answers; others are not found. */
-function isMethod(method: string): method is Method {
-  return Object.hasOwn(paramsOf, method);
-}
-
-/**
- * Checks the params of a request.
- *
- * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
- */
-function parseParams<M extends Method>(method: M, params: unknown): z.output<(typeof paramsOf)[M]> {
-  const parsed = paramsOf[method].safeParse(params ?? {});
-  if (!parsed.success) {
-    const problems = parsed.error.issues
-      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-      .join('; ');
-    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badParams(method, problems));
-  }
-  return parsed.data as z.output<(typeof paramsOf)[M]>;
-}
-
-/** The SDK has its own timeout otherwise: how long a question is open is the server's decision. */
-const NO_LIMIT_MS = 0x7fffffff;
-
-/** Puts questions to the user of the client that sent a request, as a part of that request. */
-function elicitWith({
-  sendRequest,
-}: Pick<RequestHandlerExtra<ServerRequest, ServerNotification>, 'sendRequest'>): Elicit {
-  return async ({ message, schema }, signal) => {
-    const requestedSchema = schema as unknown as ElicitRequestFormParams['requestedSchema'];
-    const { action, content } = await sendRequest(
-      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
-      ElicitResultSchema,
-      { signal, timeout: NO_LIMIT_MS },
-    );
-    return action === 'accept' ? { action, content: content ?? {} } : { action };
-  };
-}
+import { ConnectedClient } from './peer.js';
+import { isMethod, parseParams } from './requests.js';
 
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`
@@ -140,6 +60,8 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 interface ConnectionSettings extends ConnectOptions {
   /** Resolves when a request may be worked on, with what ends its turn; see `FairTurns`. Default: at once. */
   readonly turn?: (method: string, signal: Cancellation) => Promise<(() => void) | undefined>;
+  /** Whether changes reach the client between its requests. Default: true. */
+  readonly isLasting?: boolean;
 }
 
 /**
@@ -168,18 +90,22 @@ export async function openConnection(
   };
   let hasEnded = false;
   const protocol = new ProtocolServer(server.info, {
-    capabilities: { tools: {}, prompts: {}, resources: {}, completions: {} },
+    capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
+  // The SDK's own handler answers a malformed level with its list of issues.
+  protocol.removeRequestHandler('logging/setLevel');
+  const client = new ConnectedClient(protocol);
+  const unsubscribe = server.onChange((change) => client.notify(change));
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   const inFlight = new InFlight();
   const onRequest: typeof protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
     inFlight.begin();
-    const asks = protocol.getClientCapabilities()?.elicitation?.form !== undefined;
-    const { context, abort, end } = openContext(extra, { ...caller, asks, log, hasEnded: () => hasEnded });
+    const peer = client.of(extra);
+    const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded: () => hasEnded });
     const endTurn = await options.turn?.(method, context.signal);
     try {
-      const work = (admitted: RequestContext) => answer(server, method, params, admitted);
+      const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
       return (await server.admit(context, work, abort)) as Result;
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
@@ -197,7 +123,11 @@ export async function openConnection(
   const onError = (error: Error): void => log(adapterTexts.strayMessage(reasonOf(error)));
   protocol.onerror = onError;
   const closed = new Promise<void>((resolve) => {
-    protocol.onclose = resolve;
+    const onClosed = (): void => {
+      unsubscribe();
+      resolve();
+    };
+    protocol.onclose = onClosed;
   });
   // Every SDK transport fits; the SDK's own type stays out of the public declarations.
   const sdkTransport = transport as Transport;
@@ -238,11 +168,20 @@ class ProtocolServer extends Server {
   protected override assertTaskHandlerCapability(): void {}
 }
 
+const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {} };
+const LASTING_CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
 /** Answers one raw request, or throws a {@link ProtocolFault}. */
 async function answer(
   server: StepwrightServer,
-  method: string,
-  params: unknown,
+  client: ConnectedClient,
+  { method, params }: { readonly method: string; readonly params?: unknown },
   context: RequestContext,
 ): Promise<object> {
   if (!isMethod(method))
@@ -258,6 +197,19 @@ async function answer(
       return server.listResourceTemplates(parseParams(method, params).cursor);
     case 'resources/read':
       return server.readResource(parseParams(method, params).uri, context);
+    case 'resources/subscribe': {
+      const { uri } = parseParams(method, params);
+      if (!server.hasResource(uri))
+        throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
+      client.subscribe(uri);
+      return {};
+    }
+    case 'resources/unsubscribe':
+      client.unsubscribe(parseParams(method, params).uri);
+      return {};
+    case 'logging/setLevel':
+      client.setLogLevel(parseParams(method, params).level);
+      return {};
     case 'tools/call': {
       const call = parseParams(method, params);
       return server.callTool(call.name, call.arguments ?? {}, context);
@@ -281,23 +233,20 @@ async function answer(
 }
 
 /** What a connection knows about each of its requests. */
-interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress'> {
-  /** Whether the client can put questions to its user. */
-  readonly asks: boolean;
+interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | 'peer'> {
   readonly log: (text: string) => void;
   /** Whether the connection has ended. */
   readonly hasEnded: () => boolean;
 }
 
 /** The context of one request, and what ends it: a tool must not send progress after its limit. */
-function openContext(extra: Extra, { asks, log, hasEnded, ...caller }: OpenRequest) {
+function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
   const signal = signalOf(extra.signal, hasEnded);
   const reports = progressOf(extra, log);
   const context: RequestContext = {
     signal,
     requestId: String(extra.requestId),
     ...caller,
-    ...(asks ? { elicit: elicitWith(extra) } : {}),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
     progress: reports?.progress ?? noProgress,
   };

@@ -221,7 +221,7 @@ class Endpoint {
       // Only progress is sent before the answer.
       enableJsonResponse: !asksForProgress(message),
     });
-    const connection = await this.#connect(transport, admitted);
+    const connection = await this.#connect(transport, admitted, { isLasting: false });
     this.#connections.add(connection);
     const end = (): void => void connection.close();
     void connection.closed.then(() => this.#connections.delete(connection));
@@ -241,10 +241,15 @@ class Endpoint {
     }
   }
 
-  #connect(transport: HttpTransport, { source, holder }: Admitted): Promise<Connection> {
+  #connect(
+    transport: HttpTransport,
+    { source, holder }: Admitted,
+    { isLasting = true } = {},
+  ): Promise<Connection> {
     const { remoteAddress } = source;
     return openConnection(this.server, transport, {
       log: this.log,
+      isLasting,
       ...(remoteAddress === undefined ? {} : { remoteAddress }),
       turn: async (method, signal) => (WORK.has(method) ? this.#turns.take(holder, signal) : undefined),
     });

@@ -3,6 +3,9 @@ import type { HttpLimits } from '../../server/http/http-options.js';
 import type { Connection } from './connect.js';
 import { SessionEvents } from './event-store.js';
 
+/** When a client whose stream has ended connects again, in ms. */
+const RETRY_MS = 1_000;
+
 /** The conversation with one client, over many requests. */
 export interface Session {
   readonly id: string;
@@ -49,7 +52,11 @@ export class Sessions {
     }
     if (this.#sessions.size >= this.limits.sessions) return undefined;
     const id = crypto.randomUUID();
-    const transport = new HttpTransport({ sessionIdGenerator: () => id, eventStore: new SessionEvents() });
+    const transport = new HttpTransport({
+      sessionIdGenerator: () => id,
+      eventStore: new SessionEvents(),
+      retryInterval: RETRY_MS,
+    });
     const connection = await connect(transport);
     const session: Session = {
       id,

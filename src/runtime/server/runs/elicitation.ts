@@ -8,8 +8,8 @@ import {
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { bodyText, oneLine } from '../../tools/encode-text.js';
+import type { Elicit, Elicited } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
-import type { Elicit, Elicited } from '../request.js';
 import type { Submission } from './run-store.js';
 import { runTexts } from './run-texts.js';
 

@@ -466,7 +466,7 @@ describe('a run without answers', () => {
     const store = new Store({ 'tool-a': never }, { idleMs: 1_000 });
     void store.start(graph([call('a', {}, { timeoutMs: 60_000 })]));
     await store.start(graph([wait('nap', { durationMs: lit(60_000) })]));
-    const elicit = { elicit: never };
+    const elicit = { peer: { elicit: never } };
     void store.start(sure, {}, { request: elicit });
     store.clock.pass(2_000);
     expect((await store.store.list(ada)).map(({ status }) => status)).toEqual([

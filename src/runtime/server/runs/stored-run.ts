@@ -19,7 +19,7 @@ import {
 import { RunMask } from '../../host/run-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { maskedThrown } from '../../tools/mask.js';
-import { runRef } from '../../tools/port.js';
+import { type Peer, runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
 import {
   type AnsweredRun,
@@ -95,6 +95,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   #requests: RunInbox | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
+  /** Of the same request; until the run waits for something. */
+  #peer: Peer | undefined;
   #live: LiveRun | undefined;
   /** Whether it was cancelled with `compensate`; the first cancellation counts. */
   #undoes: boolean | undefined;
@@ -124,6 +126,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.id = id;
     this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
+    this.#peer = request.peer;
     this.requestId = request.requestId;
     this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
   }
@@ -340,7 +343,10 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   observe(fact: Fact, state: RunState): void {
-    if (fact.kind === 'waiting') this.#auth = recorded(this.#auth).auth;
+    if (fact.kind === 'waiting') {
+      this.#auth = recorded(this.#auth).auth;
+      this.#peer = undefined;
+    }
     this.#waiting?.observe(fact, state);
   }
 
@@ -386,6 +392,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     };
     this.#live = undefined;
     this.#auth = undefined;
+    this.#peer = undefined;
     this.#parts.idle.delete(this);
     this.#parts.onEnd(this);
     this.#requests?.ended();
@@ -416,6 +423,10 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   get auth(): AuthInfo | undefined {
     return this.#auth;
+  }
+
+  get peer(): Peer | undefined {
+    return this.#peer;
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {

@@ -64,9 +64,9 @@ export class WaitingRequest {
       this.#give = resolve;
     });
     this.#elicitation =
-      request.elicit === undefined
+      request.peer?.elicit === undefined
         ? undefined
-        : new Elicitation(request.elicit, {
+        : new Elicitation(request.peer.elicit, {
             pendingActions: () => run.pendingActions(),
             shown: (pending) => run.shown(pending),
             claim: (pending) => run.waiting.claim(pending),

@@ -1,0 +1,139 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CreateMessageResultSchema,
+  type ElicitRequestFormParams,
+  ElicitResultSchema,
+  ListRootsResultSchema,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
+import type { JsonObject } from '../../../graph/json.js';
+import { faultCodes, ProtocolFault } from '../../server/request.js';
+import { serverTexts } from '../../server/server-texts.js';
+import type { ServerChange } from '../../server/stepwright-server.js';
+import type { Elicit, Peer } from '../../tools/port.js';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** The SDK has its own timeout otherwise: how long a question is open is the server's decision. */
+const NO_LIMIT_MS = 0x7fffffff;
+
+/** Headers that prove who a caller is: another program could call in its name by them. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** How many resources a client may subscribe to on one connection. */
+const SUBSCRIPTION_LIMIT = 1_000;
+
+/** What one connection knows about its client, apart from its requests. */
+export class ConnectedClient {
+  /** The least serious level that the client wants. */
+  #logLevel: LogLevel = 'debug';
+
+  readonly #subscriptions = new Set<string>();
+
+  constructor(readonly protocol: Server) {}
+
+  /** @throws ProtocolFault -32005 for more than {@link SUBSCRIPTION_LIMIT} resources. */
+  subscribe(uri: string): void {
+    if (this.#subscriptions.size >= SUBSCRIPTION_LIMIT && !this.#subscriptions.has(uri))
+      throw new ProtocolFault(faultCodes.exhausted, serverTexts.tooManySubscriptions(SUBSCRIPTION_LIMIT));
+    this.#subscriptions.add(uri);
+  }
+
+  unsubscribe(uri: string): void {
+    this.#subscriptions.delete(uri);
+  }
+
+  /** Tells the client of a change. One that is not listening misses it. */
+  notify(change: ServerChange): void {
+    if (change.kind === 'resource' && !this.#subscriptions.has(change.uri)) return;
+    const notification =
+      change.kind === 'resource'
+        ? { method: 'notifications/resources/updated' as const, params: { uri: change.uri } }
+        : { method: `notifications/${change.list}/list_changed` as const };
+    this.protocol.notification(notification).catch(() => {});
+  }
+
+  setLogLevel(level: LogLevel): void {
+    this.#logLevel = level;
+  }
+
+  /** The client, as one of its requests sees it. */
+  of(extra: Extra): Peer {
+    const { protocol } = this;
+    const capabilities = protocol.getClientCapabilities() ?? {};
+    const info = protocol.getClientVersion();
+    const { requestInfo, sessionId, closeSSEStream } = extra;
+    return {
+      ...(requestInfo === undefined ? {} : { headers: shownHeaders(requestInfo.headers) }),
+      ...(sessionId === undefined ? {} : { session: sessionId }),
+      ...(info === undefined
+        ? {}
+        : {
+            client: {
+              name: info.name,
+              version: info.version,
+              ...(info.title === undefined ? {} : { title: info.title }),
+              capabilities: capabilities as JsonObject,
+            },
+          }),
+      ...(capabilities.elicitation?.form === undefined ? {} : { elicit: elicitWith(extra) }),
+      ...(capabilities.sampling === undefined ? {} : { sample: sampleWith(extra) }),
+      ...(capabilities.roots === undefined ? {} : { roots: rootsWith(extra) }),
+      ...(closeSSEStream === undefined ? {} : { closeStream: closeSSEStream }),
+      log: (level, data, logger) =>
+        this.#log(extra, level, { data, ...(logger === undefined ? {} : { logger }) }),
+    };
+  }
+
+  #log(extra: Extra, level: LogLevel, message: { readonly data: unknown; readonly logger?: string }): void {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(this.#logLevel)) return;
+    // A client that has left reads no log.
+    extra
+      .sendNotification({ method: 'notifications/message', params: { level, ...message } })
+      .catch(() => {});
+  }
+}
+
+function shownHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
+  }
+  return shown;
+}
+
+/** Puts questions to the user of the client that sent a request, as a part of that request. */
+function elicitWith({ sendRequest }: Extra): Elicit {
+  return async ({ message, schema }, signal) => {
+    const requestedSchema = schema as unknown as ElicitRequestFormParams['requestedSchema'];
+    const { action, content } = await sendRequest(
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+      ElicitResultSchema,
+      { signal, timeout: NO_LIMIT_MS },
+    );
+    return action === 'accept' ? { action, content: content ?? {} } : { action };
+  };
+}
+
+function sampleWith({ sendRequest }: Extra): NonNullable<Peer['sample']> {
+  return async (request, signal) => {
+    const asked = { method: 'sampling/createMessage', params: request } as unknown as ServerRequest;
+    const result = await sendRequest(asked, CreateMessageResultSchema, { signal, timeout: NO_LIMIT_MS });
+    return result as unknown as SamplingResult;
+  };
+}
+
+function rootsWith({ sendRequest }: Extra): NonNullable<Peer['roots']> {
+  return async (signal) => {
+    const { roots } = await sendRequest({ method: 'roots/list' }, ListRootsResultSchema, {
+      signal,
+      timeout: NO_LIMIT_MS,
+    });
+    return roots.map(({ uri, name }) => ({ uri, ...(name === undefined ? {} : { name }) }));
+  };
+}

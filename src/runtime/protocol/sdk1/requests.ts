@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { LOG_LEVELS } from '../../../decorators/client.js';
+import { faultCodes, ProtocolFault } from '../../server/request.js';
+import { serverTexts } from '../../server/server-texts.js';
+
+// Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
+// and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
+
+const page = z.looseObject({ cursor: z.string().optional() });
+/** Passed on unchanged: the server checks the content. */
+const dictionary = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
+
+const completion = z.looseObject({
+  ref: z.union(
+    [
+      z.looseObject({ type: z.literal('ref/prompt'), name: z.string() }),
+      z.looseObject({ type: z.literal('ref/resource'), uri: z.string() }),
+    ],
+    'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
+  ),
+  argument: z.looseObject({ name: z.string(), value: z.string() }),
+  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+});
+
+const paramsOf = {
+  'tools/list': page,
+  'prompts/list': page,
+  'resources/list': page,
+  'resources/templates/list': page,
+  'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
+  'resources/read': z.looseObject({ uri: z.string() }),
+  'resources/subscribe': z.looseObject({ uri: z.string() }),
+  'resources/unsubscribe': z.looseObject({ uri: z.string() }),
+  'logging/setLevel': z.looseObject({
+    level: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`),
+  }),
+  'completion/complete': completion,
+} as const;
+
+export type Method = keyof typeof paramsOf;
+
+/** True for a method this adapter answers; others are not found. */
+export function isMethod(method: string): method is Method {
+  return Object.hasOwn(paramsOf, method);
+}
+
+/**
+ * Checks the params of a request.
+ *
+ * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
+ */
+export function parseParams<M extends Method>(method: M, params: unknown): z.output<(typeof paramsOf)[M]> {
+  const parsed = paramsOf[method].safeParse(params ?? {});
+  if (!parsed.success) {
+    const problems = parsed.error.issues
+      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+      .join('; ');
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badParams(method, problems));
+  }
+  return parsed.data as z.output<(typeof paramsOf)[M]>;
+}

@@ -1,0 +1,20 @@
+import type { ToolContext } from '../decorators/context.js';
+import { CallMask } from '../runtime/tools/call-mask.js';
+import { toolContextOf } from '../runtime/tools/tool-context.js';
+
+/**
+ * A context for the test of a tool: the call is not cancelled, progress and logs go nowhere, and there is no client, so
+ * that `elicit`, `sample` and `roots` fail with `E_CLIENT_UNSUPPORTED`.
+ *
+ * @param members what the test needs otherwise.
+ * @example
+ * ```ts
+ * const answer = { action: 'accept', content: { seats: 2 } };
+ * await new Book().execute({ city: 'Rome' }, toolContext({ elicit: async () => answer }));
+ * ```
+ */
+export function toolContext(members: Partial<ToolContext> = {}): ToolContext {
+  const { signal } = new AbortController();
+  const context = toolContextOf({ signal, requestId: 'test', progress: () => {} }, () => new CallMask());
+  return { ...context, ...members };
+}
