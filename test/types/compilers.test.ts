@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
 import { expectedErrors, reportedErrors } from './marks.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -16,6 +17,33 @@ const leftToCodegen = [
   '07-undecorated-tool.ts',
   '30b-optional-arg-used-before-declared.ts',
 ];
+
+/** The projects read the declarations that users get, not the sources: checking those again is not their subject. */
+mkdirSync(join(root, 'test/.tmp'), { recursive: true });
+const folder = mkdtempSync(join(root, 'test/.tmp/types-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A project of the fixtures in which `stepwright` is the built package. */
+function configOf(project: string, include: readonly string[]): string {
+  const file = join(folder, `tsconfig.${project}.json`);
+  const dist = join(builtPackage(), 'dist');
+  const config = {
+    extends: join(here, `fixtures/tsconfig.${project}.json`),
+    compilerOptions: {
+      customConditions: [],
+      paths: {
+        stepwright: [join(dist, 'index.d.ts')],
+        'stepwright/builder': [join(dist, 'formats/builder/index.d.ts')],
+        'stepwright/runtime': [join(dist, 'runtime/index.d.ts')],
+      },
+    },
+    include: include.map((name) => join(here, name)),
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+const CASES = ['fixtures/cases', 'accepted'];
 
 const projects = [
   { project: 'legacy', decorators: 'legacy', files: cases },
@@ -65,7 +93,7 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
   test.each(projects)(
     'reports the marked errors and no others: $project',
     async ({ project, decorators, files }) => {
-      const config = join(here, `fixtures/tsconfig.${project}.json`);
+      const config = configOf(project, project === 'exact' ? [...CASES, 'fixtures/exact'] : CASES);
       const reported = reportedErrors(await tsc(name, '-p', config, '--pretty', 'false'));
       const expected = files
         .map(({ path, source }) => [path, expectedErrors(source, [scope, decorators])] as const)
@@ -75,7 +103,7 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
   );
 
   test('names every type of a workflow by the public entry in declaration files', async () => {
-    const project = join(here, 'fixtures/tsconfig.declarations.json');
+    const project = configOf('declarations', ['accepted']);
     const out = mkdtempSync(join(tmpdir(), 'stepwright-types-'));
     try {
       expect(await tsc(name, '-p', project, '--outDir', out, '--pretty', 'false')).toBe('');
