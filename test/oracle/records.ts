@@ -320,7 +320,7 @@ export function remainsIn(run: Run): Remains {
         ...(failure === undefined ? {} : { failure: failure.code }),
         ...(status === 'unknown' ? { outcomeUnknown: true } : {}),
         ...(own === undefined ? {} : { by: own }),
-        ...(late ? { late } : {}),
+        ...(late ? { isLate: true } : {}),
         ...(isPassed(effect) ? { ranAgain: true } : {}),
       };
     }),

@@ -148,7 +148,7 @@ describe('readJsonSchema of other libraries', () => {
       input: ({ target }: { target: string }) => ({ $schema: target, type: 'object', title: target }),
       output: () => ({ type: 'string' }),
     });
-    expect(input(schema)).toEqual(ok({ type: 'object', title: 'draft-2020-12' }));
+    expect(input(schema)).toEqual(ok({ $schema: 'draft-2020-12', type: 'object', title: 'draft-2020-12' }));
     expect(output(schema)).toEqual({ kind: 'notAnObject' });
   });
 

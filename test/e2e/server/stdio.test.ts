@@ -77,10 +77,11 @@ describe('a server program over stdio', () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'fixture', version: '1.2.3' });
     expect(client.getInstructions()).toBe('Say hello.');
     expect(client.getServerCapabilities()).toStrictEqual({
-      tools: {},
-      prompts: {},
-      resources: {},
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
       completions: {},
+      logging: {},
     });
     const { prompts } = await client.listPrompts();
     expect(prompts.map((prompt) => prompt.name)).toContain('greet');
