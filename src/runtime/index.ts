@@ -19,6 +19,7 @@ export {
   UnknownRunError,
 } from './host/journal.js';
 export { type JournaledRun, MemoryJournal } from './host/memory-journal.js';
+export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
 export {
   type Connection,
   type ConnectOptions,

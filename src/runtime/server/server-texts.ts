@@ -215,6 +215,15 @@ export const adapterTexts = {
   badMessage: () => 'Invalid Request: the message is not a JSON-RPC 2.0 request, notification or response',
   badInitialize: (problems: string) => `Invalid params of initialize: ${oneLine(problems)}`,
 
+  notAttached: (problems: readonly string[]) =>
+    `the registry cannot be added to the server:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+  attachedLate: () => 'the server is connected already: call attach before connect',
+  notAttachable: () =>
+    'this is not a Server or McpServer of @modelcontextprotocol/sdk 1.x: pass the object that you connect',
+  nameInBoth: (what: string, name: string) =>
+    `${what} \`${clip(name)}\` is in both: rename it in the registry or in the server`,
+  noClientYet: () => 'there is no client yet: the lists are read before the server connects',
+
   refused: (why: string) => `a message of the client was refused: ${why}`,
   strayMessage: (why: string) => `a message of the client was ignored: ${oneLine(why, 200)}`,
   connectionClosed: () => 'the connection was closed',

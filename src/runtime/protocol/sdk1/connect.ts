@@ -97,29 +97,14 @@ export async function openConnection(
   protocol.removeRequestHandler('logging/setLevel');
   const client = new ConnectedClient(protocol);
   const unsubscribe = server.onChange((change) => client.notify(change));
-  // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   const inFlight = new InFlight();
-  const onRequest: typeof protocol.fallbackRequestHandler = async ({ method, params }, extra) => {
-    inFlight.begin();
-    const peer = client.of(extra);
-    const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded: () => hasEnded });
-    const endTurn = await options.turn?.(method, context.signal);
-    try {
-      const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
-      return (await server.admit(context, work, abort)) as Result;
-    } catch (error) {
-      // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
-      if (error instanceof ProtocolFault) throw error;
-      log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
-      throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
-    } finally {
-      endTurn?.();
-      const sent = end();
-      if (sent !== undefined) await sent;
-      inFlight.end();
-    }
-  };
-  protocol.fallbackRequestHandler = onRequest;
+  const { turn: takeTurn } = options;
+  const connection = { caller, log, inFlight, hasEnded: () => hasEnded };
+  // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
+  protocol.fallbackRequestHandler = requestHandler(server, client, {
+    ...connection,
+    ...(takeTurn === undefined ? {} : { turn: takeTurn }),
+  });
   const onError = (error: Error): void => log(adapterTexts.strayMessage(reasonOf(error)));
   protocol.onerror = onError;
   const closed = new Promise<void>((resolve) => {
@@ -150,6 +135,43 @@ export async function openConnection(
     await protocol.close();
   };
   return { closed, close };
+}
+
+/** What the handler of requests needs of their connection. */
+interface RequestSettings extends Pick<ConnectionSettings, 'turn'> {
+  readonly caller: Pick<RequestContext, 'local' | 'remoteAddress'>;
+  readonly log: (text: string) => void;
+  readonly inFlight: InFlight;
+  /** Whether the connection has ended. */
+  readonly hasEnded: () => boolean;
+}
+
+/** Makes what answers each request of one connection, its params unparsed. */
+export function requestHandler(
+  server: StepwrightServer,
+  client: ConnectedClient,
+  { caller, log, inFlight, hasEnded, turn: takeTurn }: RequestSettings,
+): NonNullable<Server['fallbackRequestHandler']> {
+  return async ({ method, params }, extra) => {
+    inFlight.begin();
+    const peer = client.of(extra);
+    const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
+    const endTurn = await takeTurn?.(method, context.signal);
+    try {
+      const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
+      return (await server.admit(context, work, abort)) as Result;
+    } catch (error) {
+      // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
+      if (error instanceof ProtocolFault) throw error;
+      log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
+      throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
+    } finally {
+      endTurn?.();
+      const sent = end();
+      if (sent !== undefined) await sent;
+      inFlight.end();
+    }
+  };
 }
 
 function turn(): Promise<void> {

@@ -1,0 +1,240 @@
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Result } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../../../graph/json.js';
+import type { ServerSettings } from '../../server/options.js';
+import { InFlight } from '../../server/request.js';
+import { adapterTexts } from '../../server/server-texts.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
+import type { WithFactories } from '../../tools/factories.js';
+import { encodedLog } from '../../tools/port.js';
+import type { Registry } from '../../tools/registry.js';
+import { type ConnectOptions, requestHandler } from './connect.js';
+import { ConnectedClient } from './peer.js';
+import { untypedServer } from './serve.js';
+
+/** A `Server` of `@modelcontextprotocol/sdk`, or an `McpServer`, which holds one. */
+export interface AttachableServer {
+  readonly server?: object;
+  connect(transport: never): Promise<unknown>;
+}
+
+/** Thrown when a registry cannot be added to a server; lists every problem. */
+export class AttachError extends Error {
+  override readonly name = 'AttachError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(adapterTexts.notAttached(problems));
+  }
+}
+
+type Handler = (
+  request: { readonly method: string; readonly params?: unknown },
+  extra: never,
+) => Promise<Result>;
+
+/** The lists of the protocol: the method, the member of its result, and what names an item. */
+const LISTS = [
+  { method: 'tools/list', items: 'tools', key: 'name', what: 'tool' },
+  { method: 'prompts/list', items: 'prompts', key: 'name', what: 'prompt' },
+  { method: 'resources/list', items: 'resources', key: 'uri', what: 'resource' },
+  { method: 'resources/templates/list', items: 'resourceTemplates', key: 'uriTemplate', what: 'template' },
+] as const;
+
+type Listing = (typeof LISTS)[number];
+
+/** Marks the cursors of a registry's own pages. */
+const CURSOR = 'stepwright:';
+
+/**
+ * Adds the tools, workflows, prompts and resources of a registry to a server that exists: it keeps its handlers, and what
+ * it does not know is answered from the registry. Call it after the server's own registrations and before it connects.
+ *
+ * @returns the server of the registry, for `resourceUpdated`, `drain` and the like.
+ * @throws AttachError when a name is in both, or the server is connected already; StaleRegistryError, RegistrationError,
+ *   FactoriesError as `createServer` does.
+ * @example
+ * ```ts
+ * const mcp = new McpServer({ name: 'shop', version: '1.0.0' });
+ * mcp.registerTool('stock', { description: 'What is in stock' }, stock);
+ * await attach(mcp, registry);
+ * await mcp.connect(new StdioServerTransport());
+ * ```
+ */
+export async function attach<R extends Registry>(
+  existing: AttachableServer,
+  registry: R,
+  ...[options]: WithFactories<R, ServerSettings & ConnectOptions>
+): Promise<StepwrightServer> {
+  const host = (existing.server ?? existing) as Server;
+  const handlers = handlersOf(host);
+  if (host.transport !== undefined) throw new AttachError([adapterTexts.attachedLate()]);
+  const server = untypedServer(registry, options);
+  const lists = await Promise.all(LISTS.map((list) => namesOf(server, list)));
+  const problems = await collisions(handlers, lists);
+  if (problems.length > 0) throw new AttachError(problems);
+  const [tools = [], prompts = [], , templates = []] = lists;
+  install(host, handlers, server, options ?? {}, {
+    tools: new Set(tools),
+    prompts: new Set(prompts),
+    templates: new Set(templates),
+  });
+  return server;
+}
+
+interface Names {
+  readonly tools: ReadonlySet<string>;
+  readonly prompts: ReadonlySet<string>;
+  readonly templates: ReadonlySet<string>;
+}
+
+/** The handlers by method. The SDK has no other way to ask for one that is installed. */
+function handlersOf(host: Server): Map<string, Handler> {
+  const handlers: unknown = Reflect.get(host, '_requestHandlers');
+  if (!(handlers instanceof Map)) throw new AttachError([adapterTexts.notAttachable()]);
+  return handlers as Map<string, Handler>;
+}
+
+async function namesOf(server: StepwrightServer, list: Listing): Promise<readonly string[]> {
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = ownPage(server, list, cursor);
+    names.push(...itemsIn(page, list).map((item) => String(item[list.key])));
+    cursor = typeof page.nextCursor === 'string' ? page.nextCursor : undefined;
+  } while (cursor !== undefined);
+  return names;
+}
+
+function ownPage(server: StepwrightServer, { method }: Listing, cursor: string | undefined): Result {
+  switch (method) {
+    case 'tools/list':
+      return server.listTools(cursor) as unknown as Result;
+    case 'prompts/list':
+      return server.listPrompts(cursor) as unknown as Result;
+    case 'resources/list':
+      return server.listResources(cursor) as unknown as Result;
+    case 'resources/templates/list':
+      return server.listResourceTemplates(cursor) as unknown as Result;
+    default:
+      return method satisfies never;
+  }
+}
+
+function itemsIn(page: Result, { items }: Listing): readonly Readonly<Record<string, unknown>>[] {
+  const found = page[items];
+  return Array.isArray(found) ? found.filter(isJsonObject) : [];
+}
+
+/** The names that the server and the registry both have. */
+async function collisions(
+  handlers: ReadonlyMap<string, Handler>,
+  lists: readonly (readonly string[])[],
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [index, list] of LISTS.entries()) {
+    const own = new Set(lists[index]);
+    for (const name of await existingNames(handlers.get(list.method), list)) {
+      if (own.has(name)) problems.push(adapterTexts.nameInBoth(list.what, name));
+    }
+  }
+  return problems;
+}
+
+async function existingNames(handler: Handler | undefined, list: Listing): Promise<readonly string[]> {
+  const names: string[] = [];
+  let cursor: unknown;
+  do {
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await handler?.({ method: list.method, params }, REQUEST_OF_ATTACH as never);
+    if (page === undefined) return names;
+    names.push(...itemsIn(page, list).map((item) => String(item[list.key])));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return names;
+}
+
+/** What the server's own lists are asked with, before there is a client. */
+const REQUEST_OF_ATTACH = {
+  signal: new AbortController().signal,
+  requestId: 'attach',
+  sendNotification: async () => {},
+  sendRequest: () => Promise.reject(new Error(adapterTexts.noClientYet())),
+};
+
+function install(
+  host: Server,
+  handlers: Map<string, Handler>,
+  server: StepwrightServer,
+  options: ServerSettings & ConnectOptions,
+  names: Names,
+): void {
+  const client = new ConnectedClient(host);
+  const { local, remoteAddress } = options;
+  const own = requestHandler(server, client, {
+    caller: {
+      ...(local === undefined ? {} : { local }),
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    },
+    log: encodedLog(options.log),
+    inFlight: new InFlight(),
+    hasEnded: () => host.transport === undefined,
+  }) as unknown as Handler;
+  host.registerCapabilities({
+    tools: { listChanged: true },
+    prompts: { listChanged: true },
+    resources: { listChanged: true, subscribe: true },
+    completions: {},
+  });
+  const route = (method: string, isOwn: (params: Readonly<Record<string, unknown>>) => boolean): void => {
+    const theirs = handlers.get(method);
+    handlers.set(method, (request, extra) =>
+      theirs === undefined || isOwn(isJsonObject(request.params) ? request.params : {})
+        ? own(request, extra)
+        : theirs(request, extra),
+    );
+  };
+  for (const { method, items } of LISTS) handlers.set(method, joined(own, handlers.get(method), items));
+  route('tools/call', ({ name }) => names.tools.has(String(name)));
+  route('prompts/get', ({ name }) => names.prompts.has(String(name)));
+  for (const method of ['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
+    route(method, ({ uri }) => server.hasResource(String(uri)));
+  route('completion/complete', ({ ref }) => {
+    if (!isJsonObject(ref)) return false;
+    return ref.type === 'ref/prompt'
+      ? names.prompts.has(String(ref.name))
+      : names.templates.has(String(ref.uri));
+  });
+  const unsubscribe = server.onChange((change) => client.notify(change));
+  const { onclose } = host;
+  const onClosed = (): void => {
+    unsubscribe();
+    onclose?.();
+  };
+  host.onclose = onClosed;
+}
+
+/** The pages of the server, and behind them those of the registry. */
+function joined(own: Handler, theirs: Handler | undefined, items: string): Handler {
+  return async (request, extra) => {
+    const cursor = isJsonObject(request.params) ? request.params.cursor : undefined;
+    const isOwn = typeof cursor === 'string' && cursor.startsWith(CURSOR);
+    const first = theirs === undefined || isOwn ? undefined : await theirs(request, extra);
+    if (first?.nextCursor !== undefined) return first;
+    // An unknown cursor is refused by the list of the registry.
+    const rest = isOwn ? cursor.slice(CURSOR.length) : theirs === undefined ? cursor : undefined;
+    const params = rest === undefined ? {} : { cursor: rest };
+    const page = await own({ method: request.method, params }, extra);
+    const { nextCursor } = page;
+    return {
+      ...first,
+      ...page,
+      [items]: [...listIn(first, items), ...listIn(page, items)],
+      ...(nextCursor === undefined ? {} : { nextCursor: `${CURSOR}${nextCursor}` }),
+    };
+  };
+}
+
+function listIn(page: Result | undefined, items: string): readonly unknown[] {
+  const found = page?.[items];
+  return Array.isArray(found) ? found : [];
+}
