@@ -20,12 +20,8 @@ export {
 } from './host/journal.js';
 export { type JournaledRun, MemoryJournal } from './host/memory-journal.js';
 export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
-export {
-  type Connection,
-  type ConnectOptions,
-  connect,
-  type ServerTransport,
-} from './protocol/sdk1/connect.js';
+export { connect } from './protocol/sdk1/connect.js';
+export type { Connection, ConnectOptions, ServerTransport } from './protocol/sdk1/contract.js';
 export type { HttpHandler, RequestSource } from './protocol/sdk1/http.js';
 export { type RunningServer, serve } from './protocol/sdk1/serve.js';
 export {

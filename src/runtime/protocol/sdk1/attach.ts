@@ -8,7 +8,8 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/port.js';
 import type { Registry } from '../../tools/registry.js';
-import { type ConnectOptions, requestHandler } from './connect.js';
+import { requestHandler } from './connection.js';
+import type { ConnectOptions } from './contract.js';
 import { ConnectedClient } from './peer.js';
 import { untypedServer } from './serve.js';
 

@@ -15,7 +15,8 @@ import { httpTexts } from '../../server/http/http-texts.js';
 import { ownerKey, UnidentifiedCallerError } from '../../server/runs/run-owner.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { thrownReport } from '../../tools/exceptions.js';
-import { type Connection, openConnection } from './connect.js';
+import { openConnection } from './connection.js';
+import type { Connection } from './contract.js';
 import { checkMessage, type ReadMessage, readMessage } from './messages.js';
 import { type Session, Sessions } from './sessions.js';
 

@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { HttpLimits } from '../../server/http/http-options.js';
-import type { Connection } from './connect.js';
+import type { Connection } from './contract.js';
 import { SessionEvents } from './event-store.js';
 
 /** When a client whose stream has ended connects again, in ms. */

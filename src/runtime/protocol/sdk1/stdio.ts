@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { adapterTexts } from '../../server/server-texts.js';
-import type { ServerTransport } from './connect.js';
+import type { ServerTransport } from './contract.js';
 import { type Refusal, readMessage, refusal, refusalCodes } from './messages.js';
 
 /** The process's stdin and stdout, taken over for the protocol. */

@@ -1,0 +1,290 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { AuthInfo } from '../../../decorators/context.js';
+import type { Cancellation } from '../../host/in-process/run-in-process.js';
+import {
+  ConnectionClosed,
+  faultCodes,
+  InFlight,
+  ProtocolFault,
+  type RequestContext,
+  RequestSignal,
+} from '../../server/request.js';
+import { adapterTexts, serverTexts } from '../../server/server-texts.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
+import { oneLine } from '../../tools/encode-text.js';
+import { thrownReport } from '../../tools/exceptions.js';
+import { encodedLog } from '../../tools/port.js';
+import { noProgress } from '../../trace/progress.js';
+import type { Connection, ConnectOptions, ServerTransport } from './contract.js';
+import { ConnectedClient } from './peer.js';
+import { isMethod, parseParams } from './requests.js';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** What an adapter decides about the requests of its connections. */
+interface ConnectionSettings extends ConnectOptions {
+  /** Resolves when a request may be worked on, with what ends its turn; see `FairTurns`. Default: at once. */
+  readonly turn?: (method: string, signal: Cancellation) => Promise<(() => void) | undefined>;
+  /** Whether changes reach the client between its requests. Default: true. */
+  readonly isLasting?: boolean;
+}
+
+/** As `connect`, for the adapters of this folder. The SDK's types stay in it, out of the public declarations. */
+export async function openConnection(
+  server: StepwrightServer,
+  transport: ServerTransport,
+  options: ConnectionSettings,
+): Promise<Connection> {
+  const log = encodedLog(options.log);
+  const { local, remoteAddress } = options;
+  const caller = {
+    ...(local === undefined ? {} : { local }),
+    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+  };
+  let hasEnded = false;
+  const protocol = new ProtocolServer(server.info, {
+    capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
+    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+  });
+  // The SDK's own handler answers a malformed level with its list of issues.
+  protocol.removeRequestHandler('logging/setLevel');
+  const client = new ConnectedClient(protocol);
+  const unsubscribe = server.onChange((change) => client.notify(change));
+  const inFlight = new InFlight();
+  const { turn: takeTurn } = options;
+  const connection = { caller, log, inFlight, hasEnded: () => hasEnded };
+  // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
+  protocol.fallbackRequestHandler = requestHandler(server, client, {
+    ...connection,
+    ...(takeTurn === undefined ? {} : { turn: takeTurn }),
+  });
+  const onError = (error: Error): void => log(adapterTexts.strayMessage(reasonOf(error)));
+  protocol.onerror = onError;
+  const closed = new Promise<void>((resolve) => {
+    const onClosed = (): void => {
+      unsubscribe();
+      resolve();
+    };
+    protocol.onclose = onClosed;
+  });
+  // Every SDK transport fits; the SDK's own type stays out of the public declarations.
+  const sdkTransport = transport as Transport;
+  const { onclose } = sdkTransport;
+  // The SDK calls it before it aborts the requests in flight.
+  const onClose = (): void => {
+    onclose?.();
+    hasEnded = true;
+  };
+  sdkTransport.onclose = onClose;
+  await protocol.connect(sdkTransport);
+  const close: Connection['close'] = async ({ graceMs = 0 } = {}) => {
+    if (graceMs > 0) {
+      // A request just received reaches its handler, and an answer just given its transport, within one turn.
+      await turn();
+      await inFlight.none(graceMs);
+      await turn();
+      if (inFlight.count > 0) log(adapterTexts.aborted(inFlight.count));
+    }
+    await protocol.close();
+  };
+  return { closed, close };
+}
+
+/** What the handler of requests needs of their connection. */
+interface RequestSettings extends Pick<ConnectionSettings, 'turn'> {
+  readonly caller: Pick<RequestContext, 'local' | 'remoteAddress'>;
+  readonly log: (text: string) => void;
+  readonly inFlight: InFlight;
+  /** Whether the connection has ended. */
+  readonly hasEnded: () => boolean;
+}
+
+/** Makes what answers each request of one connection, its params unparsed. */
+export function requestHandler(
+  server: StepwrightServer,
+  client: ConnectedClient,
+  { caller, log, inFlight, hasEnded, turn: takeTurn }: RequestSettings,
+): NonNullable<Server['fallbackRequestHandler']> {
+  return async ({ method, params }, extra) => {
+    inFlight.begin();
+    const peer = client.of(extra);
+    const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
+    const endTurn = await takeTurn?.(method, context.signal);
+    try {
+      const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
+      return (await server.admit(context, work, abort)) as Result;
+    } catch (error) {
+      // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
+      if (error instanceof ProtocolFault) throw error;
+      log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
+      throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
+    } finally {
+      endTurn?.();
+      const sent = end();
+      if (sent !== undefined) await sent;
+      inFlight.end();
+    }
+  };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The SDK's own sentence, without the raw message or list of schema issues that follows it. */
+function reasonOf(error: Error): string {
+  return error.message.replace(/:?\s*[[{].*$/s, '');
+}
+
+class ProtocolServer extends Server {
+  /**
+   * A request that asks for a task is answered at once: servers without tasks have to ignore the wish, not refuse it.
+   */
+  protected override assertTaskHandlerCapability(): void {}
+}
+
+const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {} };
+const LASTING_CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** Answers one raw request, or throws a {@link ProtocolFault}. */
+async function answer(
+  server: StepwrightServer,
+  client: ConnectedClient,
+  { method, params }: { readonly method: string; readonly params?: unknown },
+  context: RequestContext,
+): Promise<object> {
+  if (!isMethod(method))
+    throw new ProtocolFault(faultCodes.methodNotFound, serverTexts.unknownMethod(method));
+  switch (method) {
+    case 'tools/list':
+      return server.listTools(parseParams(method, params).cursor);
+    case 'prompts/list':
+      return server.listPrompts(parseParams(method, params).cursor);
+    case 'resources/list':
+      return server.listResources(parseParams(method, params).cursor);
+    case 'resources/templates/list':
+      return server.listResourceTemplates(parseParams(method, params).cursor);
+    case 'resources/read':
+      return server.readResource(parseParams(method, params).uri, context);
+    case 'resources/subscribe': {
+      const { uri } = parseParams(method, params);
+      if (!server.hasResource(uri))
+        throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
+      client.subscribe(uri);
+      return {};
+    }
+    case 'resources/unsubscribe':
+      client.unsubscribe(parseParams(method, params).uri);
+      return {};
+    case 'logging/setLevel':
+      client.setLogLevel(parseParams(method, params).level);
+      return {};
+    case 'tools/call': {
+      const call = parseParams(method, params);
+      return server.callTool(call.name, call.arguments ?? {}, context);
+    }
+    case 'prompts/get': {
+      const prompt = parseParams(method, params);
+      return server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
+    }
+    case 'completion/complete': {
+      const { ref, argument, context: filled } = parseParams(method, params);
+      const subject =
+        ref.type === 'ref/prompt'
+          ? ({ kind: 'prompt', name: ref.name } as const)
+          : ({ kind: 'template', uriTemplate: ref.uri } as const);
+      const asked = { argument: argument.name, value: argument.value, given: filled?.arguments ?? {} };
+      return server.complete(subject, asked, context);
+    }
+    default:
+      return unreachable(method);
+  }
+}
+
+/** What a connection knows about each of its requests. */
+interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | 'peer'> {
+  readonly log: (text: string) => void;
+  /** Whether the connection has ended. */
+  readonly hasEnded: () => boolean;
+}
+
+/** The context of one request, and what ends it: a tool must not send progress after its limit. */
+function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
+  const signal = signalOf(extra.signal, hasEnded);
+  const reports = progressOf(extra, log);
+  const context: RequestContext = {
+    signal,
+    requestId: String(extra.requestId),
+    ...caller,
+    ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
+    progress: reports?.progress ?? noProgress,
+  };
+  return { context, abort: (reason: unknown) => signal.abort(reason), end: () => reports?.end() };
+}
+
+/** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */
+function progressOf(extra: Extra, log: OpenRequest['log']) {
+  const progressToken = extra._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let open = true;
+  const sent: Promise<void>[] = [];
+  const progress: RequestContext['progress'] = (progress, total, message) => {
+    if (!open || !Number.isFinite(progress)) return;
+    const params = {
+      progressToken,
+      progress,
+      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+      ...(message === undefined ? {} : { message: oneLine(String(message)) }),
+    };
+    sent.push(
+      extra
+        .sendNotification({ method: 'notifications/progress', params })
+        .catch((error: unknown) => log(`progress was not sent: ${String(error)}`)),
+    );
+  };
+  const end = async (): Promise<void> => {
+    open = false;
+    if (sent.length === 0) return;
+    await Promise.all(sent);
+    // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
+    await turn();
+  };
+  return { progress, end };
+}
+
+/** Aborts with a request, and says whether that was cancelled or lost its connection. */
+function signalOf(request: AbortSignal, hasEnded: () => boolean): RequestSignal {
+  const signal = new RequestSignal();
+  const abort = (): void =>
+    signal.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : request.reason);
+  if (request.aborted) abort();
+  else request.addEventListener('abort', abort, { once: true });
+  return signal;
+}
+
+/** The token itself is left behind: tools need to know who calls, not how it was proved. */
+function authOf({ clientId, scopes, extra }: NonNullable<Extra['authInfo']>): AuthInfo {
+  return {
+    clientId,
+    scopes,
+    ...(extra === undefined ? {} : { extra: JSON.parse(JSON.stringify(extra, jsonOrNull)) }),
+  };
+}
+
+/** A claim that JSON cannot hold must not look like one that is missing. */
+function jsonOrNull(_key: string, value: unknown): unknown {
+  return ['function', 'symbol', 'bigint'].includes(typeof value) ? null : value;
+}
+
+function unreachable(method: never): never {
+  throw new Error(`no answer for ${String(method)}`);
+}
