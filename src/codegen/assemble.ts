@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { fingerprint } from '../decorators/metadata.js';
-import type { Icon, ToolAnnotations } from '../decorators/tool.js';
+import type { Icon, ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
 import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -74,6 +74,7 @@ interface ToolData {
   readonly outputSchema?: JsonSchema | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   readonly retrySafety?: RetrySafety | undefined;
+  readonly visibility?: ToolVisibility | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly hints?: LinkedHints | undefined;
   readonly secret?: readonly string[] | undefined;
@@ -88,6 +89,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     outputSchema: reading.outputSchema,
     annotations: tool.annotations,
     retrySafety: tool.retrySafety,
+    visibility: tool.visibility,
     icons: tool.icons,
     hints,
     secret: tool.secret,

@@ -1,4 +1,4 @@
-import type { Icon, ToolAnnotations } from '../decorators/tool.js';
+import type { Icon, ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -25,6 +25,7 @@ export interface ToolDeclaration extends ClassHandle {
   readonly description: string;
   readonly annotations?: ToolAnnotations;
   readonly retrySafety?: RetrySafety;
+  readonly visibility?: ToolVisibility;
   readonly icons?: readonly Icon[];
   readonly hints?: HintsDeclaration;
   /** Properties of the input that are masked. */

@@ -6,6 +6,9 @@ import type { ToolContext } from './context.js';
 import { decorateClass, type Flat, optionsOf, type Received } from './decorate.js';
 import type { StateClass } from './workflow.js';
 
+/** Who may call a tool: clients as well, or steps of workflows only. */
+export type ToolVisibility = 'client' | 'workflow';
+
 /** The annotations of a tool, as MCP defines them: hints about its effects, without guarantees. */
 export interface ToolAnnotations {
   /** A name for people. */
@@ -82,6 +85,14 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    * - `'none'`: it may repeat the effect.
    */
   readonly retrySafety?: RetrySafety;
+  /**
+   * Who may call the tool. Default: `'client'`.
+   *
+   * - `'client'`: clients by `tools/call`, and steps of workflows;
+   * - `'workflow'`: steps of workflows only. Clients do not see it in `tools/list`; `tools/call` answers as for a tool
+   *   that does not exist.
+   */
+  readonly visibility?: ToolVisibility;
   readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */

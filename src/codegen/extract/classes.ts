@@ -1,4 +1,4 @@
-import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import type { Icon, ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -61,6 +61,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     description: description ?? '',
     ...(title === undefined ? {} : { title }),
     ...effects,
+    ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
     ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),

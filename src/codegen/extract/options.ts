@@ -149,6 +149,7 @@ const toolRules: Rules<ToolOptions> = {
   output: schema,
   annotations: object('an object of hints', annotationRules),
   retrySafety: oneOf(...RETRY_SAFETIES),
+  visibility: oneOf('client', 'workflow'),
   icons,
   hints: object('an object of hints', hintRules),
   needsState: states,

@@ -72,6 +72,18 @@ interface EndedRun {
   readonly remains: Remains;
 }
 
+/** The remains of a run for a caller, who cannot make the calls of private tools that would undo something. */
+export function remainsForCaller(remains: Remains, isPrivate: (tool: string) => boolean): Remains {
+  const isHidden = ({ tool }: { readonly tool?: string }) => tool !== undefined && isPrivate(tool);
+  if (!remains.notUndone.some(isHidden)) return remains;
+  const notUndone = remains.notUndone.map((each) => {
+    if (!isHidden(each)) return each;
+    const { tool: _tool, input: _input, ...rest } = each;
+    return rest;
+  });
+  return { ...remains, notUndone };
+}
+
 /** The side effects and unknown outcomes that remain: usually none. */
 export function remainingEffectsOf(run: EndedRun): RemainingEffects {
   return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };

@@ -1,9 +1,16 @@
 import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
-import type { JsonObject } from '../../graph/json.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
-import type { AnyClass, PromptEntry, Registry, WorkflowEntry } from '../tools/registry.js';
+import {
+  type AnyClass,
+  clientToolNames,
+  type PromptEntry,
+  type Registry,
+  type ToolEntry,
+  type WorkflowEntry,
+} from '../tools/registry.js';
 import { type Completer, listArgument } from './prompt-arguments.js';
 import { faultCodes, ProtocolFault } from './request.js';
 import { serverTexts } from './server-texts.js';
@@ -122,17 +129,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
     return { uri, listing };
   });
   return {
-    tools: byName(Object.entries(registry.tools)).map(([name, entry]) => {
-      const { description, inputSchema, outputSchema, annotations, hints } = entry;
-      const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
-      return {
-        ...headOf(name, { ...entry, meta }),
-        description,
-        inputSchema,
-        ...(outputSchema === undefined ? {} : { outputSchema }),
-        ...(annotations === undefined ? {} : { annotations }),
-      };
-    }),
+    tools: toolListings(registry),
     prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
       ...headOf(name, prompt),
       ...(prompt.description === undefined ? {} : { description: prompt.description }),
@@ -143,6 +140,35 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
       isTemplate(uri) ? [{ ...listing, uriTemplate: uri }] : [],
     ),
   };
+}
+
+/** The tools that clients may call. */
+function toolListings({ tools }: Registry): ToolListing[] {
+  const names = new Set(clientToolNames({ tools }));
+  return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
+    const { description, inputSchema, outputSchema, annotations } = entry;
+    const hints = hintsOf(entry, names);
+    const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
+    return {
+      ...headOf(name, { ...entry, meta }),
+      description,
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+  });
+}
+
+/** The hints of a tool without the tools that clients may not call. */
+function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject | undefined {
+  if (hints === undefined) return undefined;
+  const callable = (list: Json | undefined) =>
+    Array.isArray(list) ? list.filter((name) => typeof name !== 'string' || names.has(name)) : undefined;
+  const { next, requires, ...others } = hints;
+  const relations = Object.entries({ next: callable(next), requires: callable(requires) });
+  const shown = relations.filter((relation): relation is [string, Json[]] => (relation[1]?.length ?? 0) > 0);
+  const all = { ...others, ...Object.fromEntries(shown) };
+  return Object.keys(all).length === 0 ? undefined : all;
 }
 
 /** What every item of a list may have. */

@@ -7,7 +7,15 @@ import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
 import { Instances } from '../tools/factories.js';
 import { type Masking, maskedThrown } from '../tools/mask.js';
-import type { PromptEntry, Registry, ResourceEntry, ToolEntry, WorkflowEntry } from '../tools/registry.js';
+import {
+  clientToolNames,
+  isPrivateTool,
+  type PromptEntry,
+  type Registry,
+  type ResourceEntry,
+  type ToolEntry,
+  type WorkflowEntry,
+} from '../tools/registry.js';
 import { base64, isBase64 } from '../tools/resources.js';
 import { toJson } from '../tools/to-json.js';
 import type { ServedPrompt } from './listings.js';
@@ -268,8 +276,10 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
     case 'tool': {
       const { name } = metadata.options;
       const entry = ownProperty(tools, name);
+      if (entry !== undefined && isPrivateTool(entry))
+        throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.privateHandle(name));
       if (entry !== undefined) return { kind: 'tool', name, entry };
-      const near = nearestName(name, Object.keys(tools));
+      const near = nearestName(name, clientToolNames({ tools }));
       throw new PromptContentError('E_MISSING_TOOL', serverTexts.noSuchTool(name, near));
     }
     case 'resource': {

@@ -36,7 +36,7 @@ export interface PromptRun {
  * conversation; a rejection is a fault of this product. When an instruction cannot be read, no step runs: a model that
  * does not know how to go about the task must not be handed its results.
  *
- * A workflow that may wait is kept: the conversation ends where nothing goes on without an answer, or when the time is
+ * A run that may outlast the request is kept: the conversation ends where nothing goes on without an answer, or when the time is
  * up, and the run can be answered and asked for afterwards. `_meta.workflow_id` names it then, and `_meta.actions` what
  * is open.
  */
@@ -52,7 +52,16 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const mask = new RunMask(graph, { input, given, secretInputs: toolset.secretInputs });
   const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
-  const trace = createTrace({ graph, mask, describeTool, plan, given, instructions });
+  const trace = createTrace({
+    graph,
+    mask,
+    describeTool,
+    isPrivate: toolset.isPrivate,
+    workflowTool: workflow.tool?.name,
+    plan,
+    given,
+    instructions,
+  });
   for (const { uri, outcome } of instructions) {
     if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
   }
@@ -62,7 +71,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
-  if (workflow.canWait)
+  if (workflow.isKept)
     return runKept(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
   const { state } = await runInProcess({
     graph,

@@ -46,6 +46,8 @@ export const serverTexts = {
     `it names the workflow '${clip(workflow)}', which this server does not have${asSentence(near)}`,
   noHandle: (className: string) =>
     `it names the class ${clip(className)}, which is not a tool, resource or workflow`,
+  privateHandle: (tool: string) =>
+    `it names the tool '${clip(tool)}', which only steps of workflows may call: name a workflow that calls it, or leave out \`visibility: 'workflow'\``,
   templateHandle: (className: string) =>
     `it names the class ${clip(className)}, which has no address of its own: write a link to one of its addresses`,
   noMessages: () => 'render returned no messages: return a list of them, or { messages }',

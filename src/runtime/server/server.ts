@@ -8,7 +8,7 @@ import { CallMask } from '../tools/call-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { maskedError } from '../tools/mask.js';
 import type { ToolOutcome } from '../tools/port.js';
-import { type Registry, verifyRegistry } from '../tools/registry.js';
+import { clientToolNames, type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
@@ -96,6 +96,7 @@ class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
+  readonly #clientTools: ReadonlySet<string>;
   readonly #prompts: ReadonlyMap<string, ServedPrompt>;
   readonly #renderer: PromptRenderer;
   readonly #schemas: SchemaCompiler;
@@ -115,6 +116,7 @@ class RegistryServer implements StepwrightServer {
     schemas: SchemaCompiler,
   ) {
     this.#schemas = schemas;
+    this.#clientTools = new Set(clientToolNames(registry));
     this.#workflows = workflows;
     const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, log, journal } = settings;
     const runs = new MemoryRunStore({
@@ -123,6 +125,7 @@ class RegistryServer implements StepwrightServer {
       clock: processClock,
       secretInputs: toolset.secretInputs,
       toolSafety: toolset.toolSafety,
+      isPrivate: toolset.isPrivate,
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,
@@ -166,8 +169,8 @@ class RegistryServer implements StepwrightServer {
   ): Promise<ToolResult> {
     const request = this.#identified(context);
     if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
-    if (!Object.hasOwn(this.registry.tools, name)) {
-      const near = nearestName(name, [...Object.keys(this.registry.tools), ...this.#workflowTools.names]);
+    if (!this.#clientTools.has(name)) {
+      const near = nearestName(name, [...this.#clientTools, ...this.#workflowTools.names]);
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;

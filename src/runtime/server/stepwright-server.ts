@@ -198,10 +198,16 @@ type PromptNameOf<R extends Registry> = string extends keyof R['workflows']
   ? string
   : Exposed<R['workflows'], 'prompt'> | (keyof PromptsOf<R> & string);
 
+/** The tools that clients may call. */
+type ClientTools<Tools> = {
+  [N in keyof Tools]: Tools[N] extends { readonly visibility: 'workflow' } ? never : N;
+}[keyof Tools] &
+  string;
+
 /** What `tools/call` knows: tools, the tools of workflows, and those that look after runs. */
 type ToolNameOf<R extends Registry> = string extends keyof R['tools']
   ? string
-  : (keyof R['tools'] & string) | `w_${Exposed<R['workflows'], 'tool'>}` | (typeof RUN_TOOLS)[number];
+  : ClientTools<R['tools']> | `w_${Exposed<R['workflows'], 'tool'>}` | (typeof RUN_TOOLS)[number];
 
 /** Arguments that nothing is known of. */
 type AnyInput = Readonly<Record<string, unknown>>;

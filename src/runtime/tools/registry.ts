@@ -5,7 +5,7 @@ import {
   readMetadata,
   registryChecksum,
 } from '../../decorators/metadata.js';
-import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import type { Icon, ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
@@ -49,12 +49,24 @@ export interface ToolEntry extends Listed {
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
   readonly retrySafety?: RetrySafety;
+  /** Who may call it. Default: `'client'`. */
+  readonly visibility?: ToolVisibility;
   /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
   /** Inputs whose values are masked wherever the runtime shows them. */
   readonly secret?: readonly string[];
   /** Fingerprint of the decorator metadata codegen saw. */
   readonly fingerprint: string;
+}
+
+/** Whether only steps of workflows may call a tool. */
+export function isPrivateTool({ visibility }: Pick<ToolEntry, 'visibility'>): boolean {
+  return visibility === 'workflow';
+}
+
+/** The names of the tools that clients may call. */
+export function clientToolNames({ tools }: Pick<Registry, 'tools'>): string[] {
+  return Object.entries(tools).flatMap(([name, entry]) => (isPrivateTool(entry) ? [] : [name]));
 }
 
 export interface ResourceEntry extends Listed {

@@ -31,7 +31,13 @@ import {
   type ResourceOutcome,
   type ToolOutcome,
 } from './port.js';
-import type { AnyClass, FunctionEntry, Registry, ToolEntry } from './registry.js';
+import {
+  type AnyClass,
+  type FunctionEntry,
+  isPrivateTool,
+  type Registry,
+  type ToolEntry,
+} from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
 import { toolContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
@@ -69,6 +75,8 @@ export interface Toolset extends CallPort {
   readonly secretInputs: (tool: string) => readonly string[];
   /** What another call of a tool does; `none` for an unknown name. The same function every time. */
   readonly toolSafety: (name: string) => ToolSafety;
+  /** Whether only steps of workflows may call a tool. The same function every time. */
+  readonly isPrivate: (name: string) => boolean;
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
   /** What is known about a template of addresses, by its text. */
@@ -135,6 +143,11 @@ class RegistryToolset implements Toolset {
   readonly toolSafety = (name: string): ToolSafety => {
     const entry = ownProperty(this.registry.tools, name);
     return entry === undefined ? 'none' : toolSafetyOf(entry);
+  };
+
+  readonly isPrivate = (name: string): boolean => {
+    const entry = ownProperty(this.registry.tools, name);
+    return entry !== undefined && isPrivateTool(entry);
   };
 
   callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {

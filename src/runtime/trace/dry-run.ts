@@ -26,6 +26,10 @@ export interface HandOffContext {
   readonly graph: Graph;
   readonly state: RunState;
   readonly safety: (tool: string) => ToolSafety;
+  /** Whether only steps of workflows may call a tool. */
+  readonly isPrivate: (tool: string) => boolean;
+  /** The tool that starts the workflow again, if it has one. */
+  readonly workflowTool?: string | undefined;
   readonly ledger: Ledger;
   readonly secrets: RunMask;
   readonly remains: Remains;

@@ -80,6 +80,12 @@ export const handOffTexts = {
   /** `condition` is an expression in print. */
   goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
     `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
+  /** `steps` are names in quotes with their places: calls that succeeded, and repeat their effect. */
+  fromStart: (steps: readonly string[]) =>
+    `Only the workflow can make the calls that remain: it starts from the beginning${steps.length === 0 ? '.' : `, and makes these calls again: ${steps.join(', ')}.`}`,
+  /** For a workflow that is not a tool. */
+  promptAgain: (workflow: string, note: string) =>
+    `No tool call can continue this workflow. The user can run the prompt '${workflow}' again. ${note}`,
   otherwise: (step: string, arm: string) =>
     `Only if no condition before it holds: then step '${step}' takes '${arm}'.`,
   /** `items` is JSON on one line, where they are known. */

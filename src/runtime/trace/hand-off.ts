@@ -36,7 +36,9 @@ export function handOff(context: HandOffContext): HandOff {
   const reasons = stopped.reasons();
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
-  const { calls, leftOut, goBack } = endedOnPurpose ? NOTHING_OPEN : stopped.open();
+  const open = endedOnPurpose ? NOTHING_OPEN : stopped.open();
+  const isClosed = open.calls.some((call) => 'tool' in call && context.isPrivate(call.tool));
+  const { calls, leftOut, goBack } = isClosed ? stopped.fromStart() : open;
   const told = reasons.flatMap(({ unknown }) => unknown ?? []);
   const left = leftBehind(context, new Set(told));
   const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
@@ -59,7 +61,7 @@ export function handOff(context: HandOffContext): HandOff {
     errors: stopped.errors(),
     calls: [...left.calls, ...calls],
     ...left.meta,
-    pause_reason: masked(first?.pause ?? stopped.unfinished().pause, secrets),
+    pause_reason: shownPause(first?.pause ?? stopped.unfinished().pause, context),
     ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
   };
 }
@@ -161,6 +163,26 @@ class StoppedRun {
   /** The calls that can still be made, and what to say of steps that are left out. */
   open(): StillOpen {
     return openCalls(this.#context, this.#failed);
+  }
+
+  /** What is left where the caller cannot make the calls that remain: the workflow as a whole. */
+  fromStart(): StillOpen {
+    const { graph, ledger, safety, secrets, state, workflowTool: tool } = this.#context;
+    const repeated = [...recordsIn(ledger.root)].flatMap(({ node, status }) => {
+      const { node: model } = node.planned;
+      if (model.kind !== 'call' || status !== 'succeeded') return [];
+      return ['readOnly', 'idempotent'].includes(safety(model.tool)) ? [] : [nameAndPlace(node)];
+    });
+    const note = handOffTexts.fromStart(repeated);
+    if (tool === undefined) return { ...NOTHING_OPEN, goBack: [handOffTexts.promptAgain(graph.name, note)] };
+    const given = graph.inputs.flatMap(({ name }) => {
+      if (secrets.hasName(name)) return [[name, texts.promptArgument(name)] as const];
+      return Object.hasOwn(state.input, name)
+        ? [[name, secrets.json(state.input[name] ?? null)] as const]
+        : [];
+    });
+    const call = { step: graph.name, tool, arguments: Object.fromEntries(given), note: secrets.text(note) };
+    return { ...NOTHING_OPEN, calls: [call] };
   }
 
   /** The first step at the top that did not begin, in declaration order. */
@@ -286,8 +308,13 @@ function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secre
   return { ...(node === undefined ? {} : { step: node.key }), done, failed: faults, not_run };
 }
 
-function masked(pause: PauseReason, secrets: RunMask): PauseReason {
-  return 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
+/** Without secrets, and without a tool that the caller cannot call. */
+function shownPause(pause: PauseReason, { secrets, isPrivate }: HandOffContext): PauseReason {
+  const shown = 'error' in pause ? { ...pause, error: secrets.text(pause.error) } : pause;
+  if (!('suggestedTool' in shown) || shown.suggestedTool === undefined || !isPrivate(shown.suggestedTool))
+    return shown;
+  const { suggestedTool: _, ...rest } = shown;
+  return rest;
 }
 
 /** The side effects and unknown outcomes that remain after a run, as its trace reports them. */

@@ -8,6 +8,7 @@ import type { Fact, RunState } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
 import { type Remains, remainsOf } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
+import { remainsForCaller } from '../host/side-effects.js';
 import type { ResourceOutcome } from '../tools/port.js';
 import { jsonSize } from '../tools/to-json.js';
 import type { ToolDescription } from '../tools/toolset.js';
@@ -35,6 +36,10 @@ export interface TraceOptions {
   readonly graph: Graph;
   /** Description and safety of a tool, as the registry has them. */
   readonly describeTool: (name: string) => ToolDescription | undefined;
+  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  readonly isPrivate?: (tool: string) => boolean;
+  /** The name of the workflow's own tool, if it has one. */
+  readonly workflowTool?: string | undefined;
   /** See {@link planText}. Default: it is made. */
   readonly plan?: string;
   /** The arguments the caller gave, as text. */
@@ -118,7 +123,7 @@ class ConversationTrace implements TraceObserver {
   }
 
   finish(state: RunState, kept?: KeptRun): PromptTrace {
-    const { graph, describeTool } = this.#options;
+    const { graph, describeTool, isPrivate = noneIsPrivate, workflowTool } = this.#options;
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     const steps = stepsMeta(this.#ledger, status === 'running');
@@ -146,6 +151,8 @@ class ConversationTrace implements TraceObserver {
       secrets: this.#secrets,
       remains: this.#remains(state),
       safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
+      isPrivate,
+      workflowTool,
     };
     const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
     const last = textBlock('assistant', text, {
@@ -155,7 +162,8 @@ class ConversationTrace implements TraceObserver {
   }
 
   #remains(state: RunState): Remains {
-    return remainsOf(this.#ledger.plan, state);
+    const { isPrivate = noneIsPrivate } = this.#options;
+    return remainsForCaller(remainsOf(this.#ledger.plan, state), isPrivate);
   }
 
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
@@ -231,6 +239,10 @@ class ConversationTrace implements TraceObserver {
   ): void {
     this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
+}
+
+function noneIsPrivate(): boolean {
+  return false;
 }
 
 /** The members of `_meta` for the run's result. */

@@ -1,14 +1,15 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
-import type { JsonSchema } from '../../../graph/json.js';
+import { type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
+import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
-import type { Registry } from '../../tools/registry.js';
+import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { RunnableWorkflow } from '../listings.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
@@ -21,6 +22,8 @@ export interface ServedWorkflow {
   readonly hash: string;
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
+  /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
+  readonly isKept: boolean;
   /** How it is offered as a tool, where it is one. */
   readonly tool?: WorkflowTool;
 }
@@ -77,7 +80,7 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
         name === undefined
           ? {}
           : { tool: { name, inputSchema: inputSchemaOf(graph), output: outputShapeOf(graph, environment) } };
-      return [graph.name, servedOf(graph, tool)];
+      return [graph.name, servedOf(graph, tool, registry)];
     }),
   );
   const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
@@ -91,28 +94,34 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
   };
 }
 
-function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>): ServedWorkflow {
+function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, { tools }: Registry): ServedWorkflow {
+  const isPrivate = (node: Node) => {
+    const entry = node.kind === 'call' ? ownProperty(tools, node.tool) : undefined;
+    return entry !== undefined && isPrivateTool(entry);
+  };
   return {
     graph,
     get hash() {
       return planOf(graph).hash;
     },
-    canWait: canWait(graph),
+    canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
+    isKept: hasNode(graph, (node) => kinds[node.kind].waits || isPrivate(node)),
     ...tool,
   };
 }
 
 /** Whether runs of these can outlast the request that begins them. */
 export function hasRuns(workflows: Iterable<ServedWorkflow>): boolean {
-  return [...workflows].some(({ tool, canWait }) => tool !== undefined || canWait);
+  return [...workflows].some(({ tool, isKept }) => tool !== undefined || isKept);
 }
 
 function isTool({ expose = [] }: Graph): boolean {
   return expose.includes('tool');
 }
 
-function canWait(graph: Graph): boolean {
-  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kinds[kind].waits));
+/** Whether a workflow, or one that it runs, has such a node. */
+function hasNode(graph: Graph, isSuch: (node: Node) => boolean): boolean {
+  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(isSuch));
 }
 
 /** The names of the tools of workflows, or everything that is wrong with them. */

@@ -17,6 +17,7 @@ import {
   JournalFailedError,
 } from '../../host/journal.js';
 import { RunMask } from '../../host/run-mask.js';
+import { remainsForCaller } from '../../host/side-effects.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { maskedThrown } from '../../tools/mask.js';
 import { type Peer, runRef } from '../../tools/port.js';
@@ -60,6 +61,8 @@ export interface StoreParts extends RunHost {
   readonly schemas: SchemaCompiler;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
+  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  readonly isPrivate?: (tool: string) => boolean;
   /** Receives what clients must not see. */
   readonly log: (text: string) => void;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
@@ -401,7 +404,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   #envelopeOf(live: LiveRun): Envelope {
     const { state, liveStatus } = live;
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const remains = () => remainsOf(planOf(this.#graph), state);
+    const { isPrivate = () => false } = this.#parts;
+    const remains = () => remainsForCaller(remainsOf(planOf(this.#graph), state), isPrivate);
     return envelopeOf({ graph: this.#graph, state, liveStatus, openedAt, remains, mask: this.mask });
   }
 
