@@ -103,6 +103,9 @@ export type {
   Middleware,
   MiddlewareCall,
   MiddlewareResponse,
+  PromptRequest,
+  ReadRequest,
+  RequestEnd,
 } from './tools/middleware.js';
 export { type CallOrigin, type Elicit, type Elicited, type Peer, runRef } from './tools/port.js';
 export {

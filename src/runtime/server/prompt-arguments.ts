@@ -8,6 +8,7 @@ import { receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
 import { MASKED } from '../tools/mask.js';
 import type { TemplateInfo } from '../tools/resources.js';
+import { requestContextOf } from '../tools/tool-context.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
 import type { CompletionResult, PromptArgumentListing } from './wire.js';
@@ -392,18 +393,12 @@ export async function completeVariable(
 async function completeWith(
   completer: Completer,
   { argument, value, given }: CompletionRequest,
-  { signal, requestId, auth, principal }: IdentifiedRequest,
+  request: IdentifiedRequest,
   limitMs: number,
 ): Promise<CompletionResult> {
   try {
-    const answer = await limited(limitMs, signal, async (limitedSignal) => {
-      const context: CompletionContext = {
-        signal: limitedSignal,
-        requestId,
-        ...(auth === undefined ? {} : { auth }),
-        principal,
-        arguments: given,
-      };
+    const answer = await limited(limitMs, request.signal, async (signal) => {
+      const context: CompletionContext = { ...requestContextOf({ ...request, signal }), arguments: given };
       return completer(value, context);
     });
     if (answer.kind === 'timedOut') throw new Error(serverTexts.noAnswer(limitMs));

@@ -18,6 +18,7 @@ import {
 } from '../tools/registry.js';
 import { base64, isBase64 } from '../tools/resources.js';
 import { toJson } from '../tools/to-json.js';
+import { requestContextOf } from '../tools/tool-context.js';
 import type { ServedPrompt } from './listings.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
@@ -63,7 +64,7 @@ export class PromptRenderer {
     try {
       const rendered = await limited(promptTimeoutMs, request.signal, async (signal) => {
         try {
-          return await this.#render(name, content, input, contextOf(request, signal));
+          return await this.#render(name, content, input, requestContextOf({ ...request, signal }));
         } catch (error) {
           if (!isAbort(error, signal)) log(serverTexts.promptThrew(name, maskedThrown(error, mask)));
           throw error;
@@ -103,10 +104,6 @@ export class PromptRenderer {
     }
     return made.instance.render(byField(input, content.entry), context);
   }
-}
-
-function contextOf({ requestId, auth, principal }: IdentifiedRequest, signal: AbortSignal): PromptContext {
-  return { signal, requestId, ...(auth === undefined ? {} : { auth }), principal };
 }
 
 /** The arguments as `render` takes them: by the fields of its class. */

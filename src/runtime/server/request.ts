@@ -107,6 +107,8 @@ export const faultCodes = {
   shuttingDown: -32004,
   /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
   exhausted: -32005,
+  /** Middleware refused the request; of the codes that JSON-RPC leaves to servers. */
+  refused: -32006,
 } as const;
 
 /**

@@ -38,6 +38,7 @@ export const serverTexts = {
   /** `shown` is the stack. */
   promptThrew: (prompt: string, shown: string) => `prompt \`${clip(prompt)}\` threw: ${shown}`,
   promptFailed: (prompt: string, why: string) => `Prompt '${prompt}' failed: ${oneLine(why)}`,
+  promptRefused: (prompt: string, why: string) => `Prompt '${clip(prompt)}' was refused: ${oneLine(why)}`,
   noSuchTool: (tool: string, near: string | undefined) =>
     `it names the tool '${clip(tool)}', which this server does not have${asSentence(near)}`,
   noSuchResource: (uri: string, near: string | undefined) =>

@@ -3,12 +3,16 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
+import type { Failure } from '../engine/contract.js';
 import { processClock } from '../host/in-process/clock.js';
 import { CallMask } from '../tools/call-mask.js';
+import { thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { maskedError } from '../tools/mask.js';
+import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
 import { clientToolNames, type Registry, verifyRegistry } from '../tools/registry.js';
+import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
@@ -236,6 +240,54 @@ class RegistryServer implements StepwrightServer {
     const mask = new CallMask();
     const names = secret.map((argument) => argument.name);
     for (const values of [given as JsonObject, input]) mask.giveMembers(values, names);
+    const shownArguments = mask.input(input, names);
+    return this.#admitted({ prompt: name, shownArguments }, request, mask, () =>
+      this.#rendered(prompt, { given, input }, request, mask),
+    );
+  }
+
+  /** Makes a prompt, unless middleware refuses it. */
+  async #admitted(
+    asked: PromptRequest,
+    request: IdentifiedRequest,
+    mask: CallMask,
+    make: () => Promise<PromptTrace | PromptResult>,
+  ): Promise<PromptTrace | PromptResult> {
+    const { middleware } = this.toolset;
+    if (middleware.isEmpty) return make();
+    const limitMs = this.settings.promptTimeoutMs;
+    const answer = await limited(limitMs, request.signal, (signal) =>
+      middleware.admit(
+        `the prompt ${asked.prompt}`,
+        (each) => each.onPrompt?.(asked, requestContextOf({ ...request, signal })),
+        mask,
+      ),
+    );
+    if (answer.kind !== 'done') {
+      const why = answer.kind === 'timedOut' ? serverTexts.noAnswer(limitMs) : serverTexts.requestCancelled();
+      throw new ProtocolFault(faultCodes.internal, serverTexts.promptFailed(asked.prompt, why));
+    }
+    const admission = answer.value;
+    if ('failure' in admission) {
+      const { code, message } = admission.failure;
+      throw new ProtocolFault(faultCodes.refused, serverTexts.promptRefused(asked.prompt, message), { code });
+    }
+    try {
+      const made = await make();
+      await admission.end(failureOf(made));
+      return made;
+    } catch (error) {
+      await admission.end(thrownFailure(error, 'E_PROMPT'));
+      throw error;
+    }
+  }
+
+  async #rendered(
+    prompt: ServedPrompt,
+    { given, input }: { readonly given: Readonly<Record<string, unknown>>; readonly input: JsonObject },
+    request: IdentifiedRequest,
+    mask: CallMask,
+  ): Promise<PromptTrace | PromptResult> {
     const { content } = prompt;
     if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
     try {
@@ -367,4 +419,13 @@ class RegistryServer implements StepwrightServer {
       serverTexts.unknownPrompt(name, nearestName(name, this.#prompts.keys())),
     );
   }
+}
+
+/** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */
+function failureOf(made: PromptTrace | PromptResult): Failure | undefined {
+  if (!('_meta' in made)) return undefined;
+  const { status, errors } = made._meta;
+  if (status !== 'failed' && status !== 'cancelled') return undefined;
+  const { code = 'E_FAIL', message = status } = errors[0] ?? {};
+  return { code, message };
 }

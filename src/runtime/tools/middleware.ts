@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../decorators/context.js';
+import type { RequestContext, ToolContext } from '../../decorators/context.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
@@ -22,6 +22,23 @@ export interface ChangedRequest {
   readonly input: JsonObject;
 }
 
+/** A request for a prompt, of a workflow or in loose mode, as middleware sees it. */
+export interface PromptRequest {
+  readonly prompt: string;
+  /** The arguments as they may be logged: values that the prompt calls secret are masked. */
+  readonly shownArguments: JsonObject;
+}
+
+/** A read of a resource as middleware sees it, with who asked for it. */
+export type ReadRequest = CallOrigin & {
+  readonly resource: string;
+  /** Its address, with the variables filled in. */
+  readonly uri: string;
+};
+
+/** Told how a request ended: without a failure it succeeded. What it throws is logged and changes nothing. */
+export type RequestEnd = (failure?: Failure) => Nothing;
+
 /** What `onResponse` sees of a call that succeeded: a copy, so that looking changes nothing. */
 export interface MiddlewareResponse {
   /** The normalised result, as a workflow binds it. */
@@ -31,8 +48,8 @@ export interface MiddlewareResponse {
 }
 
 /**
- * Code that runs around every tool call: of `tools/call` of a client and of steps of workflows.
- * For auth, logging, rate limits.
+ * Code that runs around every tool call, of `tools/call` of a client and of steps of workflows, and before prompts and reads
+ * of resources. For auth, logging, rate limits.
  *
  * `onRequest` runs in the order of the list, before the input is checked against the tool's schema; `onResponse` and
  * `onError` run in the reverse order. A middleware gets the outcome of a call if its own `onRequest` let the call pass.
@@ -68,7 +85,20 @@ export interface Middleware {
    *   Undefined where nothing was thrown.
    */
   onError?(call: MiddlewareCall, failure: Failure, context: ToolContext, error: unknown): Nothing;
+  /**
+   * Before a prompt is made for a client. Lets it pass, or refuses it by throwing: the request is answered with the error
+   * -32006. May return a function that is told how the request ended.
+   */
+  onPrompt?(request: PromptRequest, context: RequestContext): Admission | Promise<Admission>;
+  /**
+   * Before a resource is read, for a client, a step or the instructions of a workflow. Refused by throwing, the read fails
+   * with the code of the error, else `E_REFUSED`. May return a function that is told how the read ended.
+   */
+  onRead?(request: ReadRequest, context: RequestContext): Admission | Promise<Admission>;
 }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing lets the request pass
+type Admission = RequestEnd | undefined | void;
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing lets the call pass
 type Answer = ChangedRequest | undefined | void;
@@ -126,6 +156,39 @@ export class MiddlewareChain {
     }
     const outcome = await work(call.input, onThrown);
     return this.#tell(passed, call, request, outcome, thrown);
+  }
+
+  /**
+   * Asks every middleware about a request for a prompt or a resource.
+   *
+   * @returns a failure where one refuses it, else what tells them how the request ended.
+   */
+  async admit(
+    subject: string,
+    ask: (middleware: Middleware) => Admission | Promise<Admission>,
+    mask: CallMask,
+  ): Promise<{ readonly failure: Failure } | { readonly end: (failure?: Failure) => Promise<void> }> {
+    const ends: (readonly [name: string, end: RequestEnd])[] = [];
+    const end = async (failure?: Failure): Promise<void> => {
+      for (const [name, tell] of ends.toReversed()) {
+        try {
+          await tell(failure === undefined ? undefined : structuredClone(failure));
+        } catch (error) {
+          this.#log(toolTexts.middlewareEndThrew(name, subject, maskedThrown(error, mask)));
+        }
+      }
+    };
+    for (const middleware of this.#all) {
+      try {
+        const admitted = await ask(middleware);
+        if (typeof admitted === 'function') ends.push([middleware.name, admitted]);
+      } catch (error) {
+        const failure = maskedFailure(thrownFailure(error, 'E_REFUSED'), mask);
+        await end(failure);
+        return { failure };
+      }
+    }
+    return { end };
   }
 
   async #tell(

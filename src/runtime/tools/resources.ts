@@ -17,6 +17,7 @@ import { maskedFailure, maskedThrown } from './mask.js';
 import { type CallContext, callerOf, type Log, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { jsonSize } from './to-json.js';
+import { requestContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
 
 /** A template of addresses, and who knows what its variables may be. */
@@ -311,14 +312,8 @@ async function readContent(
 }
 
 /** What `read()` of a class is given beside the variables of its address. */
-function resourceContext(uri: string, { signal, requestId, auth, principal }: CallContext): ResourceContext {
-  return {
-    signal,
-    requestId,
-    ...(auth === undefined ? {} : { auth }),
-    ...(principal === undefined ? {} : { principal }),
-    uri,
-  };
+function resourceContext(uri: string, context: CallContext): ResourceContext {
+  return { ...requestContextOf(context), uri };
 }
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`; nothing where `content` is neither text nor bytes. */

@@ -1,5 +1,5 @@
 import type { ClientInfo, Form } from '../../decorators/client.js';
-import type { AuthInfo, Owner, ToolContext } from '../../decorators/context.js';
+import type { AuthInfo, Owner, RequestContext, ToolContext } from '../../decorators/context.js';
 import type { CallMask } from './call-mask.js';
 import { clientError, elicitForm } from './elicit-form.js';
 import type { CallContext, Peer } from './port.js';
@@ -79,6 +79,19 @@ class ToolCallContext implements ToolContext {
     get() {
       return this.#context.idempotencyKey;
     },
+  };
+}
+
+/** What resources, prompts, completions and middleware see of a request. */
+export function requestContextOf({ signal, requestId, auth, principal, peer }: CallContext): RequestContext {
+  return {
+    signal,
+    requestId,
+    ...(auth === undefined ? {} : { auth }),
+    ...(principal === undefined ? {} : { principal }),
+    ...(peer?.headers === undefined ? {} : { headers: peer.headers }),
+    ...(peer?.session === undefined ? {} : { session: peer.session }),
+    ...(peer?.client === undefined ? {} : { client: peer.client }),
   };
 }
 

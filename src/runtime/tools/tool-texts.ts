@@ -48,6 +48,9 @@ export const toolTexts = {
   middlewareThrew: (name: string, hook: string, tool: string, shown: string) =>
     `middleware ${quoted(name)}: ${hook} of a call of ${quoted(tool)} failed: ${shown}`,
 
+  middlewareEndThrew: (name: string, subject: string, shown: string) =>
+    `middleware ${quoted(name)}: what it returned for ${subject} failed: ${shown}`,
+
   /** `caller` says who asked, `shown` is the stack. */
   threw: (kind: string, name: string, caller: string, shown: string) =>
     `${kind} ${quoted(name)} threw (${caller}): ${shown}`,

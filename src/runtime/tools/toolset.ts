@@ -39,7 +39,7 @@ import {
   type ToolEntry,
 } from './registry.js';
 import { Resources, type TemplateInfo } from './resources.js';
-import { toolContextOf } from './tool-context.js';
+import { requestContextOf, toolContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
 
 /** What observers say about a tool. */
@@ -79,6 +79,8 @@ export interface Toolset extends CallPort {
   readonly isPrivate: (name: string) => boolean;
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
+  /** The middleware around its calls and reads; the server asks it about prompts. */
+  readonly middleware: MiddlewareChain;
   /** What is known about a template of addresses, by its text. */
   template(uriTemplate: string): TemplateInfo | undefined;
 }
@@ -110,7 +112,7 @@ class RegistryToolset implements Toolset {
   /** Inputs are copied by their check, results by their normalisation. */
   readonly isolates = true;
   readonly #tools: Instances<'execute'>;
-  readonly #middleware: MiddlewareChain;
+  readonly middleware: MiddlewareChain;
   readonly #schemas: SchemaCompiler;
   readonly #standards = new StandardSchemas();
   readonly #log: Log;
@@ -122,7 +124,7 @@ class RegistryToolset implements Toolset {
   ) {
     this.#tools = new Instances('tool', 'execute', tools);
     this.#log = log;
-    this.#middleware = new MiddlewareChain(middleware, log);
+    this.middleware = new MiddlewareChain(middleware, log);
     this.#schemas = schemas ?? new SchemaCompiler();
   }
 
@@ -184,13 +186,23 @@ class RegistryToolset implements Toolset {
       const checking = this.#check(name, entry, given);
       return checking instanceof Promise ? checking.then(call) : Promise.resolve(call(checking));
     };
-    return this.#middleware.isEmpty
+    return this.middleware.isEmpty
       ? work(input)
-      : this.#middleware.around({ tool: name, input, secret, context, toolContext, mask: maskOf() }, work);
+      : this.middleware.around({ tool: name, input, secret, context, toolContext, mask: maskOf() }, work);
   }
 
-  readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
-    return this.resources.read(name, uri, context);
+  async readResource(name: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
+    if (this.middleware.isEmpty) return this.resources.read(name, uri, context);
+    const request = { ...(context.origin ?? { source: 'client' as const }), resource: name, uri };
+    const admitted = await this.middleware.admit(
+      `the resource ${uri}`,
+      (middleware) => middleware.onRead?.(request, requestContextOf(context)),
+      context.mask ?? new CallMask(),
+    );
+    if ('failure' in admitted) return { ok: false, failure: admitted.failure };
+    const outcome = await this.resources.read(name, uri, context);
+    await admitted.end(outcome.ok ? undefined : outcome.failure);
+    return outcome;
   }
 
   resourceAt(uri: string): string | undefined {
