@@ -44,16 +44,21 @@ export function servedPrompts(
 ): ServedPrompt[] {
   const decorated = Object.values(registry.workflows);
   return [
-    ...decorated.filter(({ graph }) => isPrompt(graph)).map((entry) => workflowPrompt(entry, entry)),
-    ...built.filter(({ graph }) => isPrompt(graph)).map((workflow) => workflowPrompt(workflow)),
+    ...decorated
+      .filter(({ graph }) => isOffered(graph, 'prompt'))
+      .map((entry) => workflowPrompt(entry, entry)),
+    ...built.filter(({ graph }) => isOffered(graph, 'prompt')).map((workflow) => workflowPrompt(workflow)),
     ...Object.entries(registry.prompts ?? {}).map(([name, entry]) => classPrompt(name, entry)),
     ...plain.map(plainPrompt),
   ];
 }
 
-/** Whether a workflow is offered as a prompt; it is unless it says otherwise. */
-function isPrompt({ expose = ['prompt'] }: Graph): boolean {
-  return expose.includes('prompt');
+/** How a workflow is offered that does not say it. */
+const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt'];
+
+/** Whether a workflow is offered this way. */
+export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {
+  return expose.includes(way);
 }
 
 function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): ServedPrompt {

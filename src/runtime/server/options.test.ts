@@ -13,6 +13,9 @@ describe('resolveSettings', () => {
       toolTimeoutMs: 60_000,
       toolAnswerMs: 45_000,
       drainTimeoutMs: 8_000,
+      describe: 'short',
+      outputSchemas: true,
+      workflowPrefix: 'w_',
       runs: {
         maxOpenRuns: 50,
         maxPendingActions: 50,
@@ -29,6 +32,16 @@ describe('resolveSettings', () => {
     expect(log).toBeTypeOf('function');
     expect(newRunId()).toMatch(/^[0-9a-f]{32}$/);
     expect(newRunId()).not.toBe(newRunId());
+  });
+
+  test('refuses another description of workflows, and a prefix that no tool name has', () => {
+    expect(() => resolveSettings({ describe: 'long' as never })).toThrow(
+      `describe must be 'short' or 'full', not "long"`,
+    );
+    expect(() => resolveSettings({ workflowPrefix: 'my ' })).toThrow(
+      'workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not "my "',
+    );
+    expect(resolveSettings({ workflowPrefix: '' }).workflowPrefix).toBe('');
   });
 
   test('refuses another rule of owners than there is', () => {

@@ -5,6 +5,7 @@ import type { WithFactories } from '../tools/factories.js';
 import type { Middleware } from '../tools/middleware.js';
 import { encodedLog } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
+import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { BuiltWorkflow } from './registration.js';
 import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
@@ -19,6 +20,17 @@ export interface ServerSettings extends OwnerRule {
   readonly instructions?: string;
   /** Items per page of a list, at least 1. Default: 100. */
   readonly pageSize?: number;
+  /**
+   * How much the tool of a workflow says about it. `'full'` adds a box with its flow, what happens on a failure, and its
+   * parameters, within 1,024 characters. Default: `'short'`, the description of the workflow and whether it may wait.
+   */
+  readonly describe?: 'short' | 'full';
+  /** Whether listed tools have their output schemas. Default: true. */
+  readonly outputSchemas?: boolean;
+  /**
+   * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
+   */
+  readonly workflowPrefix?: string;
   /** How long a prompt may run in all, in ms. Default: 45 000, since clients time out after 60 s. */
   readonly promptTimeoutMs?: number;
   /** How long a direct call of a tool may take, in ms. Default: 60 000. */
@@ -73,12 +85,17 @@ export interface ResolvedSettings
  *
  * @typeParam W the workflows that a program has built.
  * @typeParam P its prompts without a class.
+ * @typeParam X what the names of workflows' tools begin with.
  */
 export type ServerOptions<
   R extends Registry,
   W extends readonly BuiltWorkflow[] = readonly BuiltWorkflow[],
   P extends readonly SimplePrompt[] = readonly SimplePrompt[],
-> = WithFactories<R, ServerSettings & { readonly workflows?: W; readonly prompts?: P }>;
+  X extends string = string,
+> = WithFactories<
+  R,
+  ServerSettings & { readonly workflows?: W; readonly prompts?: P; readonly workflowPrefix?: X }
+>;
 
 /**
  * Fills defaults in.
@@ -108,6 +125,9 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     name: settings.name ?? 'stepwright',
     version: settings.version ?? '0.0.0',
     newRunId: settings.newRunId ?? randomId,
+    describe: oneOf('describe', settings.describe ?? 'short', ['short', 'full']),
+    outputSchemas: settings.outputSchemas ?? true,
+    workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
@@ -117,10 +137,22 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   };
 }
 
+/** Programs in JavaScript may pass anything. */
+function oneOf<T extends string>(option: string, given: T, values: readonly [T, T]): T {
+  if (values.includes(given)) return given;
+  throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
+}
+
+function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {
+  if (/^[A-Za-z0-9_-]{0,32}$/.test(workflowPrefix)) return workflowPrefix;
+  const given = JSON.stringify(workflowPrefix);
+  throw new RangeError(
+    `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${given}`,
+  );
+}
+
 function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
-  if (owner !== undefined && owner !== 'subject' && owner !== 'client+subject') {
-    throw new RangeError(`owner must be 'subject' or 'client+subject', not ${JSON.stringify(owner)}`);
-  }
+  if (owner !== undefined) oneOf('owner', owner, ['subject', 'client+subject']);
   if (subjectClaim === '') throw new RangeError('subjectClaim must name a claim, and is empty');
   return {
     ...(owner === undefined ? {} : { owner }),

@@ -60,6 +60,7 @@ import {
   type PromptResult,
   type ResourceContents,
   successResult,
+  type ToolListing,
   type ToolResult,
 } from './wire.js';
 
@@ -70,16 +71,17 @@ import {
  * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or a schema cannot be
  *   used.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
- * @throws RangeError for a limit among the options that is not a positive whole number.
+ * @throws RangeError for a limit among the options that is not a positive whole number, and for another malformed option.
  */
 export function createServer<
   R extends Registry,
   const W extends readonly BuiltWorkflow[] = readonly [],
   const P extends readonly SimplePrompt[] = readonly [],
+  const X extends string = 'w_',
 >(
   registry: R,
-  ...[options]: ServerOptions<R, W, P>
-): ServerOf<R, [W, P] extends [readonly [], readonly []] ? never : string>;
+  ...[options]: ServerOptions<R, W, P, X>
+): ServerOf<R, [W, P] extends [readonly [], readonly []] ? never : string, X>;
 export function createServer(
   registry: Registry,
   options: ServerSettings & UntypedFactories = {},
@@ -90,16 +92,21 @@ export function createServer(
   const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
   const toolset = createToolset<Registry>(served, { ...options, ...settings, schemas });
-  const runnable = servedWorkflows(served, workflows);
+  const runnable = servedWorkflows(served, workflows, settings.workflowPrefix);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning);
   return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
+}
+
+function withoutOutputSchema({ outputSchema: _, ...listing }: ToolListing): ToolListing {
+  return listing;
 }
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
+  readonly #tools: readonly ToolListing[];
   readonly #clientTools: ReadonlySet<string>;
   readonly #prompts: ReadonlyMap<string, ServedPrompt>;
   readonly #renderer: PromptRenderer;
@@ -122,7 +129,7 @@ class RegistryServer implements StepwrightServer {
     this.#schemas = schemas;
     this.#clientTools = new Set(clientToolNames(registry));
     this.#workflows = workflows;
-    const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, log, journal } = settings;
+    const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, describe, log, journal } = settings;
     const runs = new MemoryRunStore({
       calls: toolset,
       schemas,
@@ -136,18 +143,19 @@ class RegistryServer implements StepwrightServer {
       limits,
     });
     this.#runs = runs;
-    this.#workflowTools = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, log });
+    this.#workflowTools = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, describe, log });
     this.info = { name: settings.name, version: settings.version };
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
     this.#renderer = new PromptRenderer(registry, promptClasses, settings);
     this.#listings = listingsOf(registry, prompts);
+    const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
+    this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
   }
 
   listTools(cursor?: string) {
-    const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
-    const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
+    const { items, ...next } = pageOf('tools', this.#tools, cursor, this.settings.pageSize);
     return { tools: items, ...next };
   }
 

@@ -4,7 +4,7 @@ import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry } from '../tools/registry.js';
 import type { PromptTrace } from '../trace/messages.js';
-import type { RUN_TOOLS } from './composite/served-workflows.js';
+import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { CompletionRequest } from './prompt-arguments.js';
 import type { RequestContext } from './request.js';
 import type { Envelope } from './runs/envelope.js';
@@ -129,15 +129,16 @@ type PlainText = string & {};
  * at run time only, a `string`, may be any; it goes wherever a {@link StepwrightServer} does.
  *
  * @typeParam Names further names: any text where a program registers workflows or prompts beside the registry.
+ * @typeParam Prefix what the names of workflows' tools begin with.
  */
-export interface ServerOf<R extends Registry, Names extends string = never>
+export interface ServerOf<R extends Registry, Names extends string = never, Prefix extends string = 'w_'>
   extends Omit<StepwrightServer, 'callTool' | 'getPrompt'> {
   /** See {@link StepwrightServer.callTool}. */
-  callTool<N extends ToolNameOf<R> | Names | PlainText>(
-    name: N & NameFault<N, ToolNameOf<R> | Names>,
-    input: ToolInput<R, N>,
+  callTool<N extends ToolNameOf<R, Prefix> | Names | PlainText>(
+    name: N & NameFault<N, ToolNameOf<R, Prefix> | Names>,
+    input: ToolInput<R, N, Prefix>,
     request: RequestContext,
-  ): Promise<ToolResult<ToolOutput<R, N>>>;
+  ): Promise<ToolResult<ToolOutput<R, N, Prefix>>>;
   /** See {@link StepwrightServer.getPrompt}. */
   getPrompt<N extends PromptNameOf<R> | Names | PlainText>(
     name: N & NameFault<N, PromptNameOf<R> | Names>,
@@ -205,9 +206,9 @@ type ClientTools<Tools> = {
   string;
 
 /** What `tools/call` knows: tools, the tools of workflows, and those that look after runs. */
-type ToolNameOf<R extends Registry> = string extends keyof R['tools']
+type ToolNameOf<R extends Registry, Prefix extends string> = string extends keyof R['tools']
   ? string
-  : ClientTools<R['tools']> | `w_${Exposed<R['workflows'], 'tool'>}` | (typeof RUN_TOOLS)[number];
+  : ClientTools<R['tools']> | `${Prefix}${Exposed<R['workflows'], 'tool'>}` | (typeof RUN_TOOLS)[number];
 
 /** Arguments that nothing is known of. */
 type AnyInput = Readonly<Record<string, unknown>>;
@@ -238,12 +239,12 @@ type Executed<E> =
     : { readonly input: AnyInput; readonly output: unknown };
 
 /** The input of the tool of this name. */
-type ToolInput<R extends Registry, N extends string> =
+type ToolInput<R extends Registry, N extends string, Prefix extends string> =
   Untyped<R, N> extends true
     ? AnyInput
     : N extends keyof R['tools']
       ? Executed<R['tools'][N] & Entry>['input']
-      : N extends `w_${infer W extends keyof R['workflows'] & string}`
+      : N extends `${Prefix}${infer W extends keyof R['workflows'] & string}`
         ? WorkflowArguments<R, W>
         : AnyInput;
 
@@ -257,12 +258,12 @@ type Wrapped<Result> = [Result] extends [readonly unknown[]]
 /**
  * The structured content of the tool of this name where its call succeeds; a run that is not over gives an envelope.
  */
-type ToolOutput<R extends Registry, N extends string> =
+type ToolOutput<R extends Registry, N extends string, Prefix extends string> =
   Untyped<R, N> extends true
     ? JsonObject
     : N extends keyof R['tools']
       ? Extract<Executed<R['tools'][N] & Entry>['output'], object>
-      : N extends `w_${infer W extends keyof R['workflows'] & string}`
+      : N extends `${Prefix}${infer W extends keyof R['workflows'] & string}`
         ? Wrapped<ResultOf<InstanceOf<R['workflows'][W]>>> | Envelope
         : JsonObject;
 

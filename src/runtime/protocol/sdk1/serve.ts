@@ -74,7 +74,10 @@ export async function serve<R extends Registry>(
 
 /** `createServer`, for options that were checked where the registry's type is known. */
 export function untypedServer(registry: Registry, options: unknown): StepwrightServer {
-  return createServer<Registry>(registry, options as ServerOptions<Registry, readonly [], readonly []>[0]);
+  return createServer<Registry>(
+    registry,
+    options as ServerOptions<Registry, readonly [], readonly [], 'w_'>[0],
+  );
 }
 
 /** As {@link untypedServer}; a fault of the program is written to stderr, and ends the process. */

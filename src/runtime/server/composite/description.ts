@@ -52,6 +52,13 @@ export function describeWorkflow(graph: Graph, canWait: boolean): string {
   return `${clipText(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
 }
 
+/** The description of a workflow's tool without the box: the author's, and whether a run may wait. */
+export function describeShortly(graph: Graph, canWait: boolean): string {
+  const { box } = workflowToolTexts;
+  const note = canWait ? `\n\n${asks(graph) ? box.asks : box.waits}` : '';
+  return `${clipText(graph.description, DESCRIPTION_LIMIT - note.length)}${note}`;
+}
+
 function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
   const { box } = workflowToolTexts;
   const { inputs } = graph;

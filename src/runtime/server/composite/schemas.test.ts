@@ -5,7 +5,8 @@ import type { Graph } from '../../../graph/model.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
 import type { Envelope } from '../runs/envelope.js';
 import { toolResult } from './results.js';
-import { ENVELOPE_SCHEMA, inputSchemaOf, outputShapeOf } from './served-workflows.js';
+import { ENVELOPE_SCHEMA } from './run-tools.js';
+import { inputSchemaOf, outputShapeOf } from './served-workflows.js';
 
 const schemas = new SchemaCompiler();
 const booking: JsonSchema = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };

@@ -10,20 +10,20 @@ import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
-import type { RunnableWorkflow } from '../listings.js';
+import { isOffered, type RunnableWorkflow } from '../listings.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
+import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
+
+/** What the names of workflows' tools begin with, unless the server says otherwise. */
+export const DEFAULT_PREFIX = 'w_';
 
 /** A workflow as runs of it are started. */
-export interface ServedWorkflow {
+export interface ServedWorkflow extends RunTraits {
   /** With all workflows it runs among its tasks. */
   readonly graph: Graph;
   /** Identity of the graph: from the registry, or else worked out when it is first read. */
   readonly hash: string;
-  /** It may ask for something, or wait for a time. */
-  readonly canWait: boolean;
-  /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
-  readonly isKept: boolean;
   /** How it is offered as a tool, where it is one. */
   readonly tool?: WorkflowTool;
 }
@@ -40,16 +40,12 @@ export interface ServedWorkflows {
   readonly problems: readonly RegistrationProblem[];
 }
 
-/** Names of the tools that look after runs, in the order they are listed. */
-export const RUN_TOOLS = [
-  'submit_result',
-  'get_workflow_status',
-  'cancel_workflow',
-  'list_workflows',
-] as const;
-
 /** Puts together what is needed to run workflows, and to offer them as tools. */
-export function servedWorkflows(registry: Registry, built: readonly RunnableWorkflow[]): ServedWorkflows {
+export function servedWorkflows(
+  registry: Registry,
+  built: readonly RunnableWorkflow[],
+  prefix: string = DEFAULT_PREFIX,
+): ServedWorkflows {
   const all = [...Object.values(registry.workflows), ...built]
     .map(({ graph }) => graph)
     .sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -63,9 +59,9 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
       return graph;
     }
   });
-  const offered = bundled.filter(isTool);
+  const offered = bundled.filter((graph) => isOffered(graph, 'tool'));
   const taken = new Set(Object.keys(registry.tools));
-  const named = toolNames(offered, taken);
+  const named = toolNames(offered, taken, prefix);
   const environment: CheckEnvironment = {
     tools: new Map(Object.entries(registry.tools)),
     resources: new Map(Object.entries(registry.resources)),
@@ -83,7 +79,8 @@ export function servedWorkflows(registry: Registry, built: readonly RunnableWork
       return [graph.name, servedOf(graph, tool, registry)];
     }),
   );
-  const clashes = hasRuns(workflows.values()) ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
+  const hasRuns = runToolsFor([...workflows.values()]).length > 0;
+  const clashes = hasRuns ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
   return {
     workflows,
     problems: [
@@ -104,19 +101,12 @@ function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, { tools }: R
     get hash() {
       return planOf(graph).hash;
     },
+    isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
+    asks: hasNode(graph, ({ kind }) => kind === 'ask'),
     canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
     isKept: hasNode(graph, (node) => kinds[node.kind].waits || isPrivate(node)),
     ...tool,
   };
-}
-
-/** Whether runs of these can outlast the request that begins them. */
-export function hasRuns(workflows: Iterable<ServedWorkflow>): boolean {
-  return [...workflows].some(({ tool, isKept }) => tool !== undefined || isKept);
-}
-
-function isTool({ expose = [] }: Graph): boolean {
-  return expose.includes('tool');
 }
 
 /** Whether a workflow, or one that it runs, has such a node. */
@@ -132,20 +122,22 @@ export interface ToolNames {
 }
 
 /**
- * Names the tools of workflows: `w_<name>`; all that would have one name, another tool's among them,
- * `w_<domain>_<name>`.
+ * Names the tools of workflows: the prefix and the name; all that would have one name, another tool's among them, have
+ * the domain before the name: `w_<domain>_<name>`.
  *
  * @param taken the names of the server's other tools.
  */
 export function toolNames(
   workflows: readonly Pick<Graph, 'name' | 'domain'>[],
   taken: ReadonlySet<string>,
+  prefix: string = DEFAULT_PREFIX,
 ): ToolNames {
+  const shortName = (workflow: string): string => `${prefix}${workflow}`;
   const short = count(workflows.map(({ name }) => shortName(name)));
   const named = workflows.map(({ name, domain = 'default' }) => {
     const plain = shortName(name);
     const isAlone = short.get(plain) === 1 && !taken.has(plain);
-    return { workflow: name, tool: isAlone ? plain : `w_${domain}_${name}` };
+    return { workflow: name, tool: isAlone ? plain : `${prefix}${domain}_${name}` };
   });
   const all = count(named.map(({ tool }) => tool));
   const problems = named.flatMap(({ workflow, tool }) => {
@@ -155,10 +147,6 @@ export function toolNames(
       : [new ToolNameError({ workflow, tool, reason: 'taken' })];
   });
   return { names: new Map(named.map(({ workflow, tool }) => [workflow, tool])), problems };
-}
-
-function shortName(workflow: string): string {
-  return `w_${workflow}`;
 }
 
 function count(names: readonly string[]): ReadonlyMap<string, number> {
@@ -228,134 +216,3 @@ export function outputShapeOf(graph: Graph, registered: CheckEnvironment): Outpu
     },
   };
 }
-
-const TEXT_SCHEMA: JsonSchema = { type: 'string' };
-
-const ACTION_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    action_id: TEXT_SCHEMA,
-    workflow_id: TEXT_SCHEMA,
-    step_id: TEXT_SCHEMA,
-    type: { enum: ['prompt', 'wait'] },
-    parameters: { type: 'object' },
-    schema: { type: 'object' },
-    resume_at: TEXT_SCHEMA,
-    timeout_seconds: { type: 'number' },
-    created_at: TEXT_SCHEMA,
-    expires_at: TEXT_SCHEMA,
-  },
-  required: ['action_id', 'workflow_id', 'step_id', 'type', 'parameters', 'created_at'],
-};
-
-/** The members of `RemainingEffects`. */
-const LOOSE_ENDS: Readonly<Record<string, JsonSchema>> = {
-  not_undone: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: {
-        step: TEXT_SCHEMA,
-        tool: TEXT_SCHEMA,
-        input: { type: 'object' },
-        outcome_unknown: { type: 'boolean' },
-      },
-      required: ['step'],
-    },
-  },
-  not_undone_omitted: { type: 'integer' },
-  unknown_outcomes: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { step: TEXT_SCHEMA, tool: TEXT_SCHEMA },
-      required: ['step', 'tool'],
-    },
-  },
-  unknown_outcomes_omitted: { type: 'integer' },
-  failed_items: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { step: TEXT_SCHEMA, index: { type: 'integer' }, code: TEXT_SCHEMA, message: TEXT_SCHEMA },
-      required: ['step', 'index', 'code', 'message'],
-    },
-  },
-  failed_items_omitted: { type: 'integer' },
-};
-
-const ENVELOPE_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
-  workflow_id: TEXT_SCHEMA,
-  definition: {
-    type: 'object',
-    properties: { name: TEXT_SCHEMA, version: TEXT_SCHEMA, hash: TEXT_SCHEMA },
-    required: ['name', 'hash'],
-  },
-  status: { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
-  cancelling: { type: 'boolean' },
-  running_steps: { type: 'array', items: TEXT_SCHEMA },
-  waiting_steps: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { step_id: TEXT_SCHEMA, for: { enum: ['answer', 'time', 'retry'] }, until: TEXT_SCHEMA },
-      required: ['step_id', 'for'],
-    },
-  },
-  actions: { type: 'array', items: ACTION_SCHEMA },
-  action: ACTION_SCHEMA,
-  result: {},
-  remains: { type: 'object', properties: LOOSE_ENDS },
-  error: {
-    type: 'object',
-    properties: {
-      code: TEXT_SCHEMA,
-      message: TEXT_SCHEMA,
-      node: TEXT_SCHEMA,
-      outcome_unknown: { type: 'boolean' },
-      details: {},
-      partial: { type: 'object' },
-      partial_omitted: { type: 'array', items: TEXT_SCHEMA },
-      undone: { type: 'array', items: TEXT_SCHEMA },
-      undone_calls: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { step: TEXT_SCHEMA, tool: TEXT_SCHEMA, input: { type: 'object' } },
-          required: ['step', 'tool'],
-        },
-      },
-      undone_calls_omitted: { type: 'integer' },
-      ...LOOSE_ENDS,
-    },
-    required: ['code', 'message', 'partial'],
-  },
-  warnings: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { code: TEXT_SCHEMA, message: TEXT_SCHEMA },
-      required: ['code', 'message'],
-    },
-  },
-};
-
-const ENVELOPE_REQUIRED = ['workflow_id', 'definition', 'status', 'actions'];
-
-/** The schema of an `Envelope`. */
-export const ENVELOPE_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: ENVELOPE_PROPERTIES,
-  required: ENVELOPE_REQUIRED,
-};
-
-/** The schema of an `Envelope` that also says whether the workflow has changed since the run began. */
-export const STATUS_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    ...ENVELOPE_PROPERTIES,
-    definition_hash: TEXT_SCHEMA,
-    definition_changed: { type: 'boolean' },
-  },
-  required: ENVELOPE_REQUIRED,
-};

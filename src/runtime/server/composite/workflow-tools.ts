@@ -1,5 +1,5 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { type Json, type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { CallMask } from '../../tools/call-mask.js';
 import { checkArguments } from '../../tools/check-input.js';
@@ -10,132 +10,10 @@ import type { IdentifiedRequest } from '../request.js';
 import type { RunStore, RunSummary, Submission, Waiter } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
-import { describeWorkflow } from './description.js';
+import { describeShortly, describeWorkflow } from './description.js';
 import { envelopeResult, movedResult, toolResult } from './results.js';
-import {
-  ENVELOPE_SCHEMA,
-  hasRuns,
-  RUN_TOOLS,
-  type ServedWorkflow,
-  STATUS_SCHEMA,
-  type WorkflowTool,
-} from './served-workflows.js';
-
-export type RunTool = (typeof RUN_TOOLS)[number];
-
-const { tools } = workflowToolTexts;
-
-const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
-
-const STATUS: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
-
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
-
-/** The tools that look after runs. `run_id` is taken for `workflow_id` as well. */
-const runTools: Readonly<Record<RunTool, ToolListing>> = {
-  submit_result: {
-    name: 'submit_result',
-    title: tools.submitResult.title,
-    description: tools.submitResult.description,
-    inputSchema: strict(
-      {
-        workflow_id: ID,
-        action_id: { type: 'string', minLength: 1, description: tools.actionId },
-        result: { description: tools.submitResult.result },
-        error: { description: tools.submitResult.error },
-      },
-      'workflow_id',
-    ),
-    outputSchema: ENVELOPE_SCHEMA,
-    // Sending an answer once more changes nothing.
-    annotations: { readOnlyHint: false, idempotentHint: true },
-  },
-  get_workflow_status: {
-    name: 'get_workflow_status',
-    title: tools.getStatus.title,
-    description: tools.getStatus.description,
-    inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
-    outputSchema: STATUS_SCHEMA,
-    annotations: READS,
-  },
-  cancel_workflow: {
-    name: 'cancel_workflow',
-    title: tools.cancel.title,
-    description: tools.cancel.description,
-    inputSchema: strict(
-      {
-        workflow_id: ID,
-        reason: { type: 'string', maxLength: 500, description: tools.cancel.reason },
-        compensate: { type: 'boolean', description: tools.cancel.compensate },
-      },
-      'workflow_id',
-    ),
-    outputSchema: ENVELOPE_SCHEMA,
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-  },
-  list_workflows: {
-    name: 'list_workflows',
-    title: tools.list.title,
-    description: tools.list.description,
-    inputSchema: strict({
-      status: { ...STATUS, description: tools.list.status },
-      limit: { type: 'integer', minimum: 1, description: tools.list.limit },
-      cursor: { type: 'string', description: tools.list.cursor },
-    }),
-    outputSchema: {
-      type: 'object',
-      properties: {
-        workflows: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              name: { type: 'string' },
-              version: { type: 'string' },
-              description: { type: 'string' },
-              hash: { type: 'string' },
-              tool: { type: 'string' },
-            },
-            required: ['name', 'description', 'hash'],
-          },
-        },
-        runs: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              workflow_id: { type: 'string' },
-              name: { type: 'string' },
-              status: STATUS,
-              cancelling: { type: 'boolean' },
-              arguments: { type: 'object' },
-              arguments_omitted: { type: 'array', items: { type: 'string' } },
-              started_at: { type: 'string' },
-              ended_at: { type: 'string' },
-              open_actions: { type: 'array', items: { type: 'string' } },
-            },
-            required: ['workflow_id', 'name', 'status', 'arguments', 'started_at', 'open_actions'],
-          },
-        },
-        next_cursor: { type: 'string' },
-      },
-      required: ['workflows', 'runs'],
-    },
-    annotations: READS,
-  },
-};
-
-function strict(
-  properties: Readonly<Record<string, JsonSchema>>,
-  ...required: readonly string[]
-): JsonSchema {
-  return {
-    type: 'object',
-    properties,
-    ...(required.length === 0 ? {} : { required }),
-    additionalProperties: false,
-  };
-}
+import { type RunTool, runTools, runToolsFor } from './run-tools.js';
+import type { ServedWorkflow, WorkflowTool } from './served-workflows.js';
 
 export interface WorkflowToolsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
@@ -145,6 +23,8 @@ export interface WorkflowToolsOptions {
   readonly answerMs: number;
   /** The most workflows and the most runs in one answer of `list_workflows`. */
   readonly pageSize: number;
+  /** How much a listed tool says about its workflow. */
+  readonly describe: 'short' | 'full';
   readonly log: (text: string) => void;
 }
 
@@ -166,9 +46,9 @@ export class WorkflowTools {
     this.listings = [
       ...own.flatMap((name) => {
         const workflow = this.#byTool.get(name);
-        return workflow === undefined ? [] : [listingOf(workflow)];
+        return workflow === undefined ? [] : [listingOf(workflow, options.describe)];
       }),
-      ...(hasRuns(options.workflows.values()) ? RUN_TOOLS.map((name) => runTools[name]) : []),
+      ...runToolsFor([...options.workflows.values()]).map((name) => runTools[name]),
     ];
     this.#names = new Set(this.listings.map(({ name }) => name));
   }
@@ -334,11 +214,14 @@ export class WorkflowTools {
   }
 }
 
-function listingOf({ graph, tool, canWait }: ServedWorkflow & { readonly tool: WorkflowTool }): ToolListing {
+function listingOf(
+  { graph, tool, canWait }: ServedWorkflow & { readonly tool: WorkflowTool },
+  describe: 'short' | 'full',
+): ToolListing {
   return {
     name: tool.name,
     ...(graph.title === undefined ? {} : { title: graph.title }),
-    description: describeWorkflow(graph, canWait),
+    description: describe === 'full' ? describeWorkflow(graph, canWait) : describeShortly(graph, canWait),
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,
   };

@@ -202,12 +202,9 @@ export const workflowToolTexts = {
   tools: {
     submitResult: {
       title: 'Answer a waiting workflow',
-      description:
-        'Answers an action of a workflow that waits, and moves it on. Send `result`, or `error` where there is none. ' +
-        '`action_id` may be left out where one action is open. Returns the state of the run.',
-      result:
-        'The answer: an object that fits the schema of the action, or in short a boolean for confirm, a text for text and choice, nothing for info.',
-      error: 'Why there is no answer: the step fails with it.',
+      description: 'Answers an open action of a run: with `result`, or `error` where there is no answer.',
+      result: 'What fits the schema of the action; in short true, false, a text or an option.',
+      error: '{ message, code? }: the step fails with it.',
     },
     getStatus: {
       title: 'Get the state of a workflow run',
@@ -215,19 +212,16 @@ export const workflowToolTexts = {
     },
     cancel: {
       title: 'Cancel a workflow run',
-      description:
-        'Cancels a run: calls in flight are aborted, open actions are withdrawn. With `compensate`, what it did is undone first, the latest first.',
-      reason: 'Why, in one sentence',
-      compensate: 'Whether what the run did is undone. Default: false',
+      description: 'Cancels a run and its calls in flight.',
+      compensate: 'Undo what it did first. Default: false',
     },
     list: {
       title: 'List workflows and runs',
-      description: 'Lists the workflows of this server and your runs of them, the latest first.',
+      description: 'Lists the workflows, and your runs of them, the latest first.',
       status: 'Only runs with this status',
-      limit: 'At most this many workflows and this many runs. Default: the page size of the server',
-      cursor: '`next_cursor` of the page before, with the same status',
+      cursor: '`next_cursor` of the page before',
     },
-    workflowId: 'The id of the run, from the answer that said it waits or runs',
-    actionId: 'The id of the action. May be left out where one is open.',
+    workflowId: 'Id of the run',
+    actionId: 'May be left out where one is open',
   },
 } as const;

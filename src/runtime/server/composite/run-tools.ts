@@ -1,0 +1,140 @@
+import type { JsonSchema } from '../../../graph/json.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
+import type { ToolListing } from '../wire.js';
+
+/** Names of the tools that look after runs, in the order they are listed. */
+export const RUN_TOOLS = [
+  'submit_result',
+  'get_workflow_status',
+  'cancel_workflow',
+  'list_workflows',
+] as const;
+
+export type RunTool = (typeof RUN_TOOLS)[number];
+
+/** What runs of a workflow may need. */
+export interface RunTraits {
+  /** It is a prompt or a tool: callers may start it. */
+  readonly isExposed: boolean;
+  /** It may ask for something. */
+  readonly asks: boolean;
+  /** It may ask for something, or wait for a time. */
+  readonly canWait: boolean;
+  /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
+  readonly isKept: boolean;
+  /** How it is offered as a tool, where it is one. */
+  readonly tool?: object;
+}
+
+/**
+ * The tools that look after runs of these workflows. A run that cannot wait is found by the id in the answer that
+ * started it, so that nothing lists it.
+ */
+export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[] {
+  const exposed = workflows.filter(({ isExposed }) => isExposed);
+  const isNeeded: Readonly<Record<RunTool, boolean>> = {
+    submit_result: exposed.some(({ asks }) => asks),
+    get_workflow_status: exposed.some(({ tool, isKept }) => tool !== undefined || isKept),
+    cancel_workflow: exposed.some(({ tool, isKept }) => tool !== undefined || isKept),
+    list_workflows: exposed.some(({ canWait }) => canWait),
+  };
+  return RUN_TOOLS.filter((name) => isNeeded[name]);
+}
+
+/** The states of a run, as an envelope has them. */
+export const RUN_STATES: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
+
+/** The schema of an `Envelope`: the members that a model reads. It is part of each listed tool, and admits the others. */
+export const ENVELOPE_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    workflow_id: { type: 'string' },
+    status: RUN_STATES,
+    actions: { type: 'array' },
+    result: {},
+    error: { type: 'object' },
+  },
+  required: ['workflow_id', 'status'],
+};
+
+const { tools } = workflowToolTexts;
+
+const TEXT: JsonSchema = { type: 'string' };
+
+const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
+
+const LIST: JsonSchema = { type: 'array', items: { type: 'object' } };
+
+const READS = { readOnlyHint: true, openWorldHint: false } as const;
+
+/** The tools that look after runs. `run_id` is taken for `workflow_id` as well. */
+export const runTools: Readonly<Record<RunTool, ToolListing>> = {
+  submit_result: {
+    name: 'submit_result',
+    title: tools.submitResult.title,
+    description: tools.submitResult.description,
+    inputSchema: strict(
+      {
+        workflow_id: ID,
+        action_id: { type: 'string', minLength: 1, description: tools.actionId },
+        result: { description: tools.submitResult.result },
+        error: { description: tools.submitResult.error },
+      },
+      'workflow_id',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    // Sending an answer once more changes nothing.
+    annotations: { readOnlyHint: false, idempotentHint: true },
+  },
+  get_workflow_status: {
+    name: 'get_workflow_status',
+    title: tools.getStatus.title,
+    description: tools.getStatus.description,
+    inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
+    outputSchema: ENVELOPE_SCHEMA,
+    annotations: READS,
+  },
+  cancel_workflow: {
+    name: 'cancel_workflow',
+    title: tools.cancel.title,
+    description: tools.cancel.description,
+    inputSchema: strict(
+      {
+        workflow_id: ID,
+        reason: { type: 'string', maxLength: 500 },
+        compensate: { type: 'boolean', description: tools.cancel.compensate },
+      },
+      'workflow_id',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  },
+  list_workflows: {
+    name: 'list_workflows',
+    title: tools.list.title,
+    description: tools.list.description,
+    inputSchema: strict({
+      status: { ...RUN_STATES, description: tools.list.status },
+      limit: { type: 'integer', minimum: 1 },
+      cursor: { type: 'string', description: tools.list.cursor },
+    }),
+    outputSchema: {
+      type: 'object',
+      properties: { workflows: LIST, runs: LIST, next_cursor: TEXT },
+      required: ['workflows', 'runs'],
+    },
+    annotations: READS,
+  },
+};
+
+function strict(
+  properties: Readonly<Record<string, JsonSchema>>,
+  ...required: readonly string[]
+): JsonSchema {
+  return {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
