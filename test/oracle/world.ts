@@ -145,6 +145,7 @@ function fitting(mode: AskNode['mode'], options: readonly string[], number: numb
     case 'choice':
       return { selected: options[number % options.length] ?? '' };
     case 'yield':
+    case 'model':
       return { ok: number % 2 === 0 };
   }
 }

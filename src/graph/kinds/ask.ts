@@ -6,17 +6,25 @@ import { type KindDescriptor, noFaults } from './descriptor.js';
 import type { NodeBase } from './node.js';
 
 /**
- * Waits for a person. Its value is the answer: `{acknowledged}`, `{confirmed}`, `{input}`, `{selected}` by mode; for
- * `yield` whatever fits `expects`.
+ * Waits for a person, or in mode `model` for a value that a model supplies. Its value is the answer: `{acknowledged}`,
+ * `{confirmed}`, `{input}`, `{selected}` by mode; for `yield` and `model` whatever fits `expects`.
  */
 export interface AskNode extends NodeBase {
   readonly kind: 'ask';
-  readonly mode: 'info' | 'confirm' | 'text' | 'choice' | 'yield';
+  readonly mode: 'info' | 'confirm' | 'text' | 'choice' | 'yield' | 'model';
   readonly message: Expr;
   /** For `choice`: a list of texts, at least one, none twice. */
   readonly options?: Expr;
-  /** For `yield`: schema of the answer. */
+  /** For `yield` and `model`: schema of the answer. */
   readonly expects?: JsonSchema;
+  /** For `model`: the input of a call that the value is for, where it is for one. */
+  readonly feeds?: FedInput;
+}
+
+/** A part of the input of a node, and the keys and indexes that lead to it. */
+export interface FedInput {
+  readonly node: string;
+  readonly path: readonly (string | number)[];
 }
 
 declare module './node.js' {
@@ -31,6 +39,7 @@ const ANSWERS = {
   text: 'a text',
   choice: 'one',
   yield: 'an answer',
+  model: 'a value from a model',
 } as const;
 
 export const ask: KindDescriptor<AskNode> = {
@@ -40,18 +49,25 @@ export const ask: KindDescriptor<AskNode> = {
       .strictObject({
         kind: z.literal('ask'),
         ...fallible,
-        mode: z.enum(['info', 'confirm', 'text', 'choice', 'yield']),
+        mode: z.enum(['info', 'confirm', 'text', 'choice', 'yield', 'model']),
         message: expr,
         options: expr.exactOptional(),
         expects: jsonSchema.exactOptional(),
+        feeds: z
+          .strictObject({ node: z.string(), path: z.array(z.union([z.string(), z.int().nonnegative()])) })
+          .exactOptional(),
       })
       .refine(({ mode, options }) => (mode === 'choice') === (options !== undefined), {
         path: ['options'],
         error: 'a `choice` has options, and nothing else has',
       })
-      .refine(({ mode, expects }) => (mode === 'yield') === (expects !== undefined), {
+      .refine(({ mode, expects }) => (mode === 'yield' || mode === 'model') === (expects !== undefined), {
         path: ['expects'],
-        error: 'a `yield` says what it expects, and nothing else does',
+        error: 'a `yield` and a `model` say what they expect, and nothing else does',
+      })
+      .refine(({ mode, feeds }) => mode === 'model' || feeds === undefined, {
+        path: ['feeds'],
+        error: 'only the value of a `model` feeds the input of a call',
       }),
   expressions: { message: true, options: true },
   bodies: {},
@@ -90,6 +106,7 @@ function answerSchema(node: AskNode): JsonSchema {
       );
     }
     case 'yield':
+    case 'model':
       return node.expects ?? {};
     default:
       return node.mode satisfies never;

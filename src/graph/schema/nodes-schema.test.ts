@@ -51,6 +51,10 @@ describe('the kinds of steps', () => {
       ask,
       { ...ask, id: 'd', mode: 'choice', options: literal(['a']) },
       { ...ask, id: 'e', mode: 'yield', expects: { type: 'object' } },
+      {
+        ...{ ...ask, id: 'm', mode: 'model', expects: {} },
+        feeds: { node: 'b', path: ['lines', 0] },
+      },
       { kind: 'wait', id: 'h', ...base, durationMs: literal(5) },
       { kind: 'wait', id: 'i', ...base, until: ref('item', 'x') },
       { kind: 'set', id: 's', ...base, updates: [{ field: 'n', value: ref('state', 'n') }] },
@@ -94,9 +98,13 @@ describe('the kinds of steps', () => {
       '`/nodes/0/options`: a `choice` has options, and nothing else has',
       '`/nodes/1/options`: a `choice` has options, and nothing else has',
     ]);
+    const feeds = { node: 'b', path: [] };
+    expect(faults({ ...ask, mode: 'yield', expects: {}, feeds })).toEqual([
+      '`/nodes/0/feeds`: only the value of a `model` feeds the input of a call',
+    ]);
     expect(faults({ ...ask, expects: {} }, { ...ask, mode: 'yield' })).toEqual([
-      '`/nodes/0/expects`: a `yield` says what it expects, and nothing else does',
-      '`/nodes/1/expects`: a `yield` says what it expects, and nothing else does',
+      '`/nodes/0/expects`: a `yield` and a `model` say what they expect, and nothing else does',
+      '`/nodes/1/expects`: a `yield` and a `model` say what they expect, and nothing else does',
     ]);
   });
 

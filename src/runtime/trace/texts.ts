@@ -165,6 +165,7 @@ const asks: Readonly<Record<AskMode, string>> = {
   text: 'asks for a text',
   choice: 'asks to choose one',
   yield: 'asks for an answer',
+  model: 'asks a model for a value',
 };
 
 /** The texts of a trace about constructs: branches, groups, loops, workflows, questions, jumps and undoing. */
@@ -311,6 +312,7 @@ const asked: Readonly<Record<AskMode, string>> = {
   text: 'Ask for a text',
   choice: 'Ask to choose one',
   yield: 'Ask for an answer',
+  model: 'Supply a value',
 };
 
 /** Longer fallback values are not shown in a plan. UTF-16 code units. */

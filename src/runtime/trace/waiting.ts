@@ -96,6 +96,7 @@ function answerFor(mode: Action['mode']): Json {
     case 'choice':
       return { selected: waitingTexts.placeholder.choice };
     case 'yield':
+    case 'model':
       return waitingTexts.placeholder.yield;
     default:
       return mode satisfies never;

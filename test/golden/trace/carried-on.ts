@@ -159,6 +159,7 @@ export class CarriedOn {
           text: { input: 'x' },
           choice: { selected: options?.[0] ?? '' },
           yield: { ok: this.#luck },
+          model: { ok: this.#luck },
         }[mode];
         return { kind: 'actionSubmitted', ...about, value };
       }

@@ -77,6 +77,7 @@ export function answerSchema({ mode, expects }: AskNode, options: readonly strin
     case 'choice':
       return only('selected', { type: 'string', enum: options });
     case 'yield':
+    case 'model':
       return expects ?? ANYTHING;
     default:
       return unreachable(mode);
@@ -91,10 +92,11 @@ function only(key: string, schema: JsonSchema): JsonSchema {
 
 /**
  * Whether an answer matches its action, as far as possible without a validator: a host checks the schema of a `yield`
- * before it submits an answer.
+ * or a `model` before it submits an answer.
  */
 export function fits({ mode, options, schema }: Action, answer: Json): boolean {
-  if (mode === 'yield') return hasType(schema.type, answer) && hasRequired(schema.required, answer);
+  if (mode === 'yield' || mode === 'model')
+    return hasType(schema.type, answer) && hasRequired(schema.required, answer);
   if (!isJsonObject(answer) || Object.keys(answer).length !== 1) return false;
   switch (mode) {
     case 'info':

@@ -26,6 +26,7 @@ const schemaOf: Record<AskMode, JsonSchema> = {
   text: only('input', { type: 'string' }),
   choice: only('selected', { type: 'string', enum: options }),
   yield: seats,
+  model: seats,
 };
 const action = (mode: AskMode, schema = schemaOf[mode]): Action => ({
   type: 'ask',

@@ -107,6 +107,7 @@ function inFull(mode: AskMode, result: Json): Json | undefined {
     case 'choice':
       return typeof result === 'string' ? { selected: result } : undefined;
     case 'yield':
+    case 'model':
       return undefined;
     default:
       return unreachable(mode);

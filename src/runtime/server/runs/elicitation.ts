@@ -154,6 +154,9 @@ export function formOf(action: Action): Form | undefined {
       const schema = flatSchema(action.schema);
       return schema === undefined ? undefined : { schema, answerOf: (content) => content };
     }
+    case 'model':
+      // It is for a model: no person is asked.
+      return undefined;
     default:
       return unreachable(action.mode);
   }

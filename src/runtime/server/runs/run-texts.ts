@@ -62,6 +62,7 @@ export const runTexts = {
     choice: (options: readonly string[]) =>
       `Send one of ${options.map((option) => jsonText(option)).join(', ')}, or {"selected": "that one"}.`,
     yield: 'Send a result that fits the schema of the action.',
+    model: 'Send the value as the result: JSON that fits the schema of the action.',
   },
 
   declined: 'The user declined to answer.',
