@@ -6,6 +6,7 @@ import { checkCalls, checkResources } from './calls.js';
 import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
+import { checkModelMessages } from './model-values.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkRetries, checkRollbacks } from './side-effects.js';
@@ -56,6 +57,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkResources(plan, environment),
     ...checkState(plan, namesIn),
     ...checkConstructs(plan, namesIn),
+    ...checkModelMessages(plan, environment),
     ...checkRollbacks(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),

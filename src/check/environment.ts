@@ -18,6 +18,8 @@ export interface ToolSignature extends ToolEffects {
   readonly inputSchema: JsonSchema;
   /** If missing, the output is unknown. */
   readonly outputSchema?: JsonSchema;
+  /** The inputs whose values must not be shown. */
+  readonly secret?: readonly string[] | undefined;
 }
 
 /** Adds a graph's own tasks. A registered workflow of the same name takes precedence. */

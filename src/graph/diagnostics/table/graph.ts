@@ -188,6 +188,11 @@ export const graphFaults = {
     (p) =>
       `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
   ),
+  SW4038: error(
+    (p: { step: string; secret: string }) =>
+      `the message of \`${p.step}\` gives the secret \`${p.secret}\` to a model`,
+    () => 'leave the secret out of the message',
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,
