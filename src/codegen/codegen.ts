@@ -16,6 +16,7 @@ import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './dec
 import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
+import { withFedSchemas } from './fed-values.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
@@ -146,10 +147,13 @@ async function compileRegistry(
   const loading = readSchemas(declarations, options);
   // A phase below may throw before anything waits for it.
   loading.catch(() => {});
-  const linked = link(declarations);
+  const bare = link(declarations);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
   const schemas = await loading;
+  const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
+  const filled = withFedSchemas(bare.value, (name) => toolsByName.get(name)?.inputSchema);
+  const linked = { ...bare, value: filled };
   const faults = checkWorkflows(linked.value, declarations, schemas.value);
   const empty = isEmpty(declarations)
     ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
@@ -265,7 +269,7 @@ function isSettledByTypes({ code, params }: Diagnostic): boolean {
 }
 
 function signatureOf(
-  { annotations, retrySafety }: ToolDeclaration,
+  { annotations, retrySafety, secret }: ToolDeclaration,
   reading: ToolReading | undefined,
 ): ToolSignature {
   const { inputSchema, outputSchema } = reading ?? UNKNOWN;
@@ -274,5 +278,6 @@ function signatureOf(
     ...(outputSchema === undefined ? {} : { outputSchema }),
     annotations,
     retrySafety,
+    secret,
   };
 }

@@ -333,6 +333,8 @@ export type ExpressionSyntax = ExpressionBase &
         readonly callee: ExpressionSyntax;
         readonly args: readonly ExpressionSyntax[];
         readonly optional: boolean;
+        /** The type of its value, of a call of `ask.value` or `ask.model`. */
+        readonly type?: TypeSyntax;
       }
     | {
         readonly kind: 'object';

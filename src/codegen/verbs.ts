@@ -45,6 +45,8 @@ const FACTS = {
   'ask.text': { arguments: 1, makes: 'node' },
   'ask.choice': { arguments: 2, makes: 'node' },
   'ask.pick': { arguments: 3, makes: 'nodes' },
+  'ask.value': { arguments: 2, makes: 'node' },
+  'ask.model': { arguments: 2, makes: 'node' },
   link: { arguments: 2, makes: 'value' },
   get: { arguments: 1, makes: 'value' },
 } as const satisfies Readonly<Record<VerbName, VerbFacts>>;
@@ -61,6 +63,9 @@ export const VERBS = Object.keys(FACTS) as readonly Verb[];
 const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
 
 const ASK_VERBS = VERBS.filter((verb): verb is AskVerb => verb.startsWith('ask.'));
+
+/** The verbs that get a node of their own inside the arguments of another one. */
+export const HOISTED_VERBS = ['read', 'ask.model'] as const satisfies readonly Verb[];
 
 /** The facts of a verb. */
 export function factsOf(verb: Verb): VerbFacts {
@@ -256,7 +261,7 @@ export function madeBy(syntax: ExpressionSyntax): ReturnType<typeof factsOf>['ma
 /** Whether an expression is one node that ends the run, or the enclosing scope, at once. */
 export function endsAtOnce(syntax: ExpressionSyntax): boolean {
   const inner = unwrap(syntax);
-  return inner.kind === 'call' && neverGives(inner) && !uses(inner, 'read');
+  return inner.kind === 'call' && neverGives(inner) && !HOISTED_VERBS.some((verb) => uses(inner, verb));
 }
 
 /** Whether an expression uses a verb anywhere. */

@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../graph/json.js';
 import type { Unmark } from './arg.js';
 import { WorkflowNotRunnableError } from './decorate.js';
 
@@ -209,8 +210,17 @@ export interface Moment {
 /** How long to wait, in one or more units that add up, or until when. */
 export type Span = (SomeOf<Duration> & NoneOf<Moment>) | (Moment & NoneOf<Duration>);
 
+/** Options of `ask.value` and `ask.model`. */
+export interface AskValueOptions {
+  /**
+   * JSON Schema of the value, written out: `{ type: 'string', maxLength: 80 }`. It takes precedence over the schema
+   * derived from the type. Default: derived from the type.
+   */
+  readonly schema?: JsonSchema;
+}
+
 /**
- * Questions to the person behind the client. The step waits for the answer; steps that do not depend on it go on. There
+ * Questions to the person behind the client, and values from a model. The step waits for the answer; steps that do not depend on it go on. There
  * is a time limit only if the step has `timeoutMs`.
  */
 export interface Ask {
@@ -273,17 +283,45 @@ export interface Ask {
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
   pick<Item = never>(message: string, items: readonly Item[], label: (item: Item) => string): Unmark<Item>;
+
+  /**
+   * Asks for a value of a type: any JSON, an object or a list too. The value is the answer.
+   *
+   * @example
+   * ```ts
+   * @Step() address = ask.value<{ street: string; city: string }>('Where to?');
+   * ```
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
+   */
+  value<T = never>(message: string, options?: AskValueOptions): T;
+
+  /**
+   * Asks a model for a value: that of the operator, or of the client. As an input of `call` or `run` its type and its
+   * schema are those of the input; as a step, those of the type argument. No person is asked. The step fails with
+   * `E_MODEL_VALUE` if the third value does not fit the schema either.
+   *
+   * @param message what the model is asked for. A message that names a secret is refused.
+   * @example
+   * ```ts
+   * @Step() added = call(AddTask, { project: this.project, formatted_task: ask.model('Format the task as a block') });
+   * @Step() titled = ask.model<{ title: string }>(`Write a title for ${this.task}`);
+   * ```
+   * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
+   */
+  model<T = never>(message: string, options?: AskValueOptions): T;
 }
 
 const unrunnable = (mode: keyof Ask) => (): never => {
   throw new WorkflowNotRunnableError(`ask.${mode}(...)`);
 };
 
-/** Asks the person behind the client: see {@link Ask}. */
+/** Asks the person behind the client, or a model: see {@link Ask}. */
 export const ask: Ask = {
   info: unrunnable('info'),
   confirm: unrunnable('confirm'),
   text: unrunnable('text'),
   choice: unrunnable('choice'),
   pick: unrunnable('pick'),
+  value: unrunnable('value'),
+  model: unrunnable('model'),
 };

@@ -225,6 +225,25 @@ export class Other {
     expect(diagnostics.map(({ code }) => code).sort()).toEqual(['SW4003', 'SW4004']);
   });
 
+  test('gives a value that a model supplies the schema of the input', async () => {
+    const added = "path: this.found.path, line: ask.model('Write a line')";
+    const asking = workflow
+      .replace(/path: this\.found\.path, line: .*? \}/, `${added} }`)
+      .replace('{ Arg, call', '{ Arg, ask, call');
+    await project.write({
+      'src/add-task.ts': asking,
+      'src/tools.ts': tools.replace('line: z.string() }) })', 'line: z.string().min(2).max(9) }) })'),
+    });
+    const { text, workflows } = await codegen();
+    expect(text).toBe('');
+    const asked = workflows[0]?.graph.nodes.find(({ kind }) => kind === 'ask');
+    expect(asked).toMatchObject({
+      id: 'added.line',
+      expects: { type: 'string', minLength: 2, maxLength: 9 },
+      feeds: { node: 'added', path: ['line'] },
+    });
+  });
+
   test('writes each registry of a configuration, or none', async () => {
     const registries = [
       { include: ['src/*.ts'], out: registryFile },

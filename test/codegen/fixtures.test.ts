@@ -67,9 +67,9 @@ function check(
   const environment = {
     // Calls of a tool without a known schema are not checked.
     tools: new Map(
-      tools.map(({ name, annotations, retrySafety }) => [
+      tools.map(({ name, annotations, retrySafety, secret }) => [
         name,
-        { inputSchema: {}, annotations, retrySafety },
+        { inputSchema: {}, annotations, retrySafety, secret },
       ]),
     ),
     resources: new Map(resources.map(({ name, uri }) => [name, { uri }])),

@@ -1,5 +1,10 @@
 import type { ArgOptions, ValueRules } from '../../decorators/arg.js';
-import type { ForEachOptions, GotoOptions, ParallelOptions } from '../../decorators/control-flow.js';
+import type {
+  AskValueOptions,
+  ForEachOptions,
+  GotoOptions,
+  ParallelOptions,
+} from '../../decorators/control-flow.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
@@ -287,6 +292,10 @@ const gotoRules: Rules<GotoOptions> = {
 
 const failRules: Rules<FailOptions> = { code: text };
 
+const askValueRules: Rules<AskValueOptions> = {
+  schema: { accepts: isJsonObject, expected: "a JSON Schema, written out: `{ type: 'string' }`" },
+};
+
 /** What the last argument of each verb takes that has options. */
 export const verbRules = {
   call: callRules,
@@ -295,6 +304,8 @@ export const verbRules = {
   forEach: forEachRules,
   goto: gotoRules,
   fail: failRules,
+  'ask.value': askValueRules,
+  'ask.model': askValueRules,
 } as const satisfies Record<string, OptionRules>;
 
 export type VerbWithOptions = keyof typeof verbRules;

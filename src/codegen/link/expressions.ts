@@ -10,6 +10,7 @@ import {
   type CallSyntax,
   calleeName,
   functionOf,
+  HOISTED_VERBS,
   isPromptText,
   outcomeCalls,
   stepVerbOf,
@@ -337,7 +338,8 @@ class Lowering {
     if (verb === 'get') return lowerField(syntax, this.#scope.handles);
     if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
     if (verb !== undefined) {
-      if (verb === 'read' && this.#maybe === 0 && this.#scope.hoist !== undefined)
+      const isHoisted = HOISTED_VERBS.some((each) => each === verb);
+      if (isHoisted && this.#maybe === 0 && this.#scope.hoist !== undefined)
         return this.#scope.hoist(syntax, path);
       this.#scope.report(diagnostic('SW2003', syntax.callee.place, { verb }, { hint: hintForVerb(verb) }));
       return undefined;

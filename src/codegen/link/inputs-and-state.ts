@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty 
 import type { Input, StateField } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
-import { schemaOfType } from '../schemas/type-schema.js';
+import { schemaOfValue } from '../schemas/type-schema.js';
 import {
   type ExpressionSyntax,
   printType,
@@ -135,16 +135,6 @@ function schemaOfArg(type: TypeSyntax): JsonSchema | undefined {
     default:
       return type satisfies never;
   }
-}
-
-/** The schema of a value's type. `schemaOfType` takes objects only, so the value is a property of one. */
-function schemaOfValue(type: TypeSyntax): Pick<ReturnType<typeof schemaOfType>, 'schema' | 'faults'> {
-  const properties = [{ name: 'value', optional: false, type }];
-  const { schema, faults } = schemaOfType({ kind: 'object', properties }, 'input');
-  if (schema === undefined || !isJsonObject(schema.properties) || !isJsonObject(schema.properties.value))
-    return { faults };
-  const shared = schema.$defs === undefined ? {} : { $defs: schema.$defs };
-  return { schema: { ...schema.properties.value, ...shared }, faults };
 }
 
 function enumOf(values: readonly (string | number | boolean)[]): JsonSchema | undefined {

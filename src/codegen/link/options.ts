@@ -97,6 +97,8 @@ const EXAMPLES: Readonly<Record<VerbWithOptions, string>> = {
   forEach: '{ concurrency: 2 }',
   goto: '{ max: 3 }',
   fail: "{ code: 'OUT_OF_STOCK' }",
+  'ask.value': "{ schema: { type: 'string' } }",
+  'ask.model': "{ schema: { type: 'string' } }",
 };
 
 /** The third argument of `call` or `run`. */

@@ -24,12 +24,12 @@ export interface ExpressionScope {
   readonly locals?: ReadonlyMap<string, Local>;
   /** The values of parts that were linked before. */
   readonly given?: ReadonlyMap<ExpressionSyntax, Expr>;
-  /** Gives a `read(…)` inside an expression a node of its own; without it, reads are refused here. */
+  /** Gives a `read(…)` or an `ask.model(…)` inside an expression a node of its own; without it, both are refused here. */
   readonly hoist?: Hoist;
 }
 
 /** @param path where the value goes, by keys and indexes from the outermost expression. */
-type Hoist = (read: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
+type Hoist = (call: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
 
 /** What a step, or a part of one, is linked against. */
 export interface StepScope {

@@ -32,7 +32,6 @@ import {
   idPart,
   inSequence,
   type NodeCore,
-  propertyOf,
   readsState,
   retryOf,
   type StepNode,
@@ -49,7 +48,7 @@ import {
   type SyntaxOf,
 } from './scope.js';
 import { linkAttempt } from './verbs/attempt.js';
-import { linkCall, linkFunction, linkRead, linkRun, linkSet, readCore } from './verbs/calls.js';
+import { linkCall, linkFunction, linkRead, linkRun, linkSet } from './verbs/calls.js';
 import {
   ALWAYS,
   linkBranch,
@@ -61,7 +60,9 @@ import {
   linkMatch,
   linkParallel,
 } from './verbs/control-flow.js';
+import { HoistedNodes } from './verbs/hoisted.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';
+import { linkValue } from './verbs/values.js';
 import { linkAsk, linkWait } from './verbs/waiting.js';
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */
@@ -74,7 +75,7 @@ export function linkInitializer(scope: StepScope, isWrapped: boolean): StepOutco
 
 class StepLinker implements Linker {
   readonly scope: StepScope;
-  readonly #hoisted: StepNode[] = [];
+  readonly #hoisted = new HoistedNodes(this);
 
   constructor(scope: StepScope) {
     this.scope = scope;
@@ -199,7 +200,7 @@ class StepLinker implements Linker {
   }
 
   get arguments(): ExpressionScope {
-    return { ...this.values, hoist: (read, path) => this.#hoist(read, path) };
+    return { ...this.values, hoist: (call, path) => this.#hoisted.add(call, path) };
   }
 
   get prefix(): string {
@@ -213,17 +214,7 @@ class StepLinker implements Linker {
   ): StepOutcome {
     const { id, source } = this.scope;
     const node: StepNode = { id, core, conditions: [], source, ...more };
-    return { nodes: [...this.#hoisted, node], bind };
-  }
-
-  #hoist(read: CallSyntax, path: readonly (string | number)[]): Expr | undefined {
-    const core = readCore(this, read);
-    if (core === undefined) return undefined;
-    const keys = path.length === 0 ? ['read'] : path.map(idPart);
-    const id = this.scope.ids.next([this.prefix, ...keys].join('.'));
-    this.#hoisted.push({ id, core, conditions: [], source: read.place, hoisted: true });
-    // It shares the condition of the step it belongs to.
-    return { ...propertyOf(id, 'text', false), at: read.place.span };
+    return { nodes: [...this.#hoisted.before(core, node.id), node], bind };
   }
 
   settled(outcome: StepOutcome): StepOutcome {
@@ -305,7 +296,7 @@ class StepLinker implements Linker {
       const inner = unwrap(syntax);
       if (this.#isFunction(inner) || this.#isGuardedCall(inner)) return undefined;
       const value = lowerExpression(syntax, this.arguments);
-      return value && { nodes: inSequence(this.#hoisted), value };
+      return value && { nodes: inSequence(this.#hoisted.before()), value };
     }
     const outcome = this.link(syntax);
     const bound = outcome?.bind([]);
@@ -338,6 +329,8 @@ const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
   'ask.text': (linker, call) => linkAsk(linker, 'text', call),
   'ask.choice': (linker, call) => linkAsk(linker, 'choice', call),
   'ask.pick': (linker, call) => linkAsk(linker, 'pick', call),
+  'ask.value': (linker, call) => linkValue(linker, 'value', call),
+  'ask.model': (linker, call) => linkValue(linker, 'model', call),
 };
 
 /** The outcome of a verb's call; nothing if a part of it was reported. */

@@ -49,6 +49,16 @@ export function schemaOfType(type: TypeSyntax, side: SchemaSide): TypeSchema {
   return { faults, ...(rooted === undefined ? {} : { schema: rooted }) };
 }
 
+/** The schema of a value's type. {@link schemaOfType} takes objects only, so the value is a property of one. */
+export function schemaOfValue(type: TypeSyntax): TypeSchema {
+  const properties = [{ name: 'value', optional: false, type }];
+  const { schema, faults } = schemaOfType({ kind: 'object', properties }, 'input');
+  if (schema === undefined || !isJsonObject(schema.properties) || !isJsonObject(schema.properties.value))
+    return { faults };
+  const shared = schema.$defs === undefined ? {} : { $defs: schema.$defs };
+  return { schema: { ...schema.properties.value, ...shared }, faults };
+}
+
 interface Building {
   readonly side: SchemaSide;
   /** The name of the whole type, which `#` refers to. */

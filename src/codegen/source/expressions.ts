@@ -4,7 +4,7 @@ import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } fr
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
-import { compositeTruth, isAddedTo, isClaim } from './types.js';
+import { compositeTruth, isAddedTo, isClaim, typeOfExpression } from './types.js';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 
@@ -193,7 +193,15 @@ function callSyntax(context: HostContext, node: ts.CallExpression, optional: boo
     (arg): ExpressionSyntax =>
       ts.isSpreadElement(arg) ? spreadArgument(placeOf(context, arg)) : readExpression(context, arg),
   );
-  return { kind: 'call', place, callee: readExpression(context, node.expression), args, optional };
+  const called = { kind: 'call', place, callee: readExpression(context, node.expression), args } as const;
+  const type = isTypedAsk(node) ? { type: typeOfExpression(context, node) } : {};
+  return { ...called, optional, ...type };
+}
+
+/** Whether a call may be one whose value has the type that is asked for. */
+function isTypedAsk({ expression: callee }: ts.CallExpression): boolean {
+  if (!ts.isPropertyAccessExpression(callee)) return false;
+  return callee.name.text === 'value' || callee.name.text === 'model';
 }
 
 function prefixSyntax(context: HostContext, node: ts.PrefixUnaryExpression): ExpressionSyntax {

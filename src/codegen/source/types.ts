@@ -29,6 +29,11 @@ export function typeOfDeclaration(
   return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.type);
 }
 
+/** The type of an expression, as the compiler infers it. */
+export function typeOfExpression(context: HostContext, node: ts.CallExpression): TypeSyntax {
+  return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.typeArguments?.[0]);
+}
+
 /** The return type of a method or function, with promises unwrapped. */
 export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration): TypeSyntax {
   const { checker } = context;

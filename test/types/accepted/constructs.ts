@@ -80,6 +80,15 @@ export class Constructs {
   @Step() side = ask.choice('Where?', ['top', this.where, 'none']);
   @Step() line = ask.pick('Which line?', this.found.lines, (line) => line.text.slice(0, 20));
   @Step() picked = ask.pick('Which label?', this.labels, (label) => label);
+  @Step() address = ask.value<{ street: string }>('Where to?');
+  @Step() titled = ask.model<{ title: string }>(`A title for ${this.address.street}`);
+  @Step() word = ask.model<string>('A word', { schema: { type: 'string', maxLength: 8 } });
+  @Step() supplied = call(AddTask, {
+    project: ask.model('Name a project'),
+    task: this.titled.title,
+    priority: ask.model('How urgent?'),
+  });
+  @Step() ranWith = run(AddLine, { line: ask.model(`A line with ${this.word}`) });
 
   @Step() routed = match(this.body.kind, {
     bug: call(AddTask, { project: this.page, task: this.note }, { id: 'bug', timeoutMs: 5_000 }),
