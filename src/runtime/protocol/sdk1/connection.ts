@@ -2,6 +2,8 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { AuthInfo } from '../../../decorators/context.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
@@ -47,6 +49,7 @@ export async function openConnection(
   let hasEnded = false;
   const protocol = new ProtocolServer(server.info, {
     capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
+    jsonSchemaValidator: validatorOnDemand,
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
   // The SDK's own handler answers a malformed level with its list of issues.
@@ -145,6 +148,11 @@ class ProtocolServer extends Server {
    */
   protected override assertTaskHandlerCapability(): void {}
 }
+
+/** The SDK makes a compiler of schemas for each server otherwise, which costs more than most requests over HTTP. */
+const validatorOnDemand: jsonSchemaValidator = {
+  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
+};
 
 const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {} };
 const LASTING_CAPABILITIES = {
