@@ -1,15 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CompiledPrograms, compilePrograms } from '../compiled-programs.js';
-import { type ConformanceTools, conformanceTools } from './tools.js';
+import type { CompiledPrograms } from '../compiled-programs.js';
+import { type ConformanceTools, compileFixture, conformanceTools, servedFixture } from './tools.js';
 
 const found = conformanceTools();
-if ('why' in found) {
-  const text = `NOT CHECKED: the conformance of the server. ${found.why}`;
-  if (process.env.CI !== undefined) throw new Error(text);
-  process.stderr.write(`${text}\n`);
+const run = promisify(execFile);
+
+/** What the tests need of a client of the SDK's second line. */
+interface LaterClient {
+  connect(transport: object): Promise<void>;
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(call: object): Promise<{ content: { text?: string }[] }>;
+  getPrompt(prompt: object): Promise<{ messages: { content: { text?: string } }[] }>;
+  readResource(resource: object): Promise<{ contents: { text?: string }[] }>;
+  close(): Promise<void>;
 }
 
 /** How a suite ended: its counts, and the scenarios with failures. */
@@ -22,38 +27,75 @@ function totalsOf(output: string) {
   };
 }
 
-describe.runIf('run' in found)('the conformance suite of 2025-11-25', { timeout: 240_000 }, () => {
+describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 240_000 }, () => {
   const tools = found as ConformanceTools;
   let programs: CompiledPrograms;
-  let server: ChildProcess;
-  let url: string;
+  let server: Awaited<ReturnType<typeof servedFixture>>;
 
   beforeAll(async () => {
-    programs = await compilePrograms({ main: fileURLToPath(new URL('fixture/main.ts', import.meta.url)) });
-    server = spawn(process.execPath, [programs.file('main')], { stdio: ['ignore', 'inherit', 'pipe'] });
-    let text = '';
-    while (!text.includes('serving MCP at ')) {
-      const [chunk] = (await once(server.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
-      text += chunk.toString();
-    }
-    // What tools of the fixture throw on purpose is logged: nobody reads it.
-    server.stderr?.resume();
-    url = /serving MCP at (\S+);/.exec(text)?.[1] ?? '';
+    programs = await compileFixture();
+    server = await servedFixture(programs);
   }, 120_000);
   afterAll(async () => {
-    server?.kill('SIGKILL');
+    server?.stop();
     await programs?.remove();
   });
 
-  test('passes in the stable version, with the pending scenarios', () => {
-    const totals = totalsOf(tools.run('conformance-stable', ['--url', url, '--suite', 'all']));
+  test('passes the conformance suite of 2025-11-25, with its pending scenarios', () => {
+    const totals = totalsOf(tools.run('conformance-stable', ['--url', server.url, '--suite', 'all']));
     process.stdout.write(`conformance 0.1.16: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 44, failed: 0, failing: [] });
   });
 
-  test('passes in the version to come', () => {
-    const totals = totalsOf(tools.run('conformance-next', ['--url', url, '--requirements', '2025-11-25']));
+  test('passes the version of the suite to come', () => {
+    const args = ['--url', server.url, '--requirements', '2025-11-25'];
+    const totals = totalsOf(tools.run('conformance-next', args));
     process.stdout.write(`conformance 0.2.0-alpha.12: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 77, failed: 0, failing: [] });
+  });
+
+  const targetOf = (transport: string): string[] =>
+    transport === 'http'
+      ? [server.url, '--transport', 'http']
+      : [process.execPath, programs.file('main'), 'stdio'];
+
+  describe.each(['stdio', 'http'])('serves others over %s', (transport) => {
+    test('the Inspector lists tools, gets a prompt and calls a tool', async () => {
+      const cli = tools.file('.bin/mcp-inspector');
+      const inspect = async (...args: string[]) => {
+        const { stdout } = await run(cli, ['--cli', ...targetOf(transport), ...args]);
+        return JSON.parse(stdout);
+      };
+      const { tools: listed } = await inspect('--method', 'tools/list');
+      expect(listed).toContainEqual(expect.objectContaining({ name: 'test_simple_text' }));
+      const name = ['--prompt-name', 'test_prompt_with_arguments'];
+      const args = ['--prompt-args', 'arg1=a', 'arg2=b'];
+      expect(await inspect('--method', 'prompts/get', ...name, ...args)).toMatchObject({
+        messages: [{ content: { text: "Prompt with arguments: arg1='a', arg2='b'" } }],
+      });
+      expect(await inspect('--method', 'tools/call', '--tool-name', 'test_simple_text')).toMatchObject({
+        content: [{ text: 'This is a simple text response for testing.' }],
+      });
+    });
+
+    test("the client of the SDK's second line does the same, and reads a resource", async () => {
+      const sdk = await import(tools.file('@modelcontextprotocol/client/dist/index.mjs'));
+      const stdio = await import(tools.file('@modelcontextprotocol/client/dist/stdio.mjs'));
+      const [command, ...args] = targetOf('stdio');
+      const client: LaterClient = new sdk.Client({ name: 'later', version: '2.0.0' }, { capabilities: {} });
+      await client.connect(
+        transport === 'http'
+          ? new sdk.StreamableHTTPClientTransport(new URL(server.url))
+          : new stdio.StdioClientTransport({ command, args }),
+      );
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('test_simple_text');
+      const called = await client.callTool({ name: 'test_simple_text', arguments: {} });
+      expect(called.content[0]?.text).toBe('This is a simple text response for testing.');
+      const { messages } = await client.getPrompt({ name: 'test_simple_prompt' });
+      expect(messages[0]?.content.text).toBe('This is a simple prompt for testing.');
+      const { contents } = await client.readResource({ uri: 'test://static-text' });
+      expect(contents[0]?.text).toBe('This is the content of the static text resource.');
+      await client.close();
+    });
   });
 });
