@@ -82,6 +82,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     toolSafety: toolset.toolSafety,
     signal: request.signal,
     deadlineMs: leftMs,
+    leavesValues: true,
     context: { ...request, progress: progress.ofTool },
     observe,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),

@@ -50,6 +50,8 @@ type Path = readonly (string | number)[];
 export class OpenNodes {
   readonly #run: DryRunContext;
   readonly #states = new Map<string, StoppedState>();
+  /** Messages by the keys of the nodes that ask with them. */
+  readonly #supplied = new Map<string, string>();
 
   constructor(run: DryRunContext) {
     this.#run = run;
@@ -162,8 +164,15 @@ export class OpenNodes {
     return items > ITEMS_IN_FULL;
   }
 
+  /** Takes the message of a value that the reader of the hand-off supplies in a call. */
+  supply(key: string, message: string): void {
+    this.#supplied.set(key, message);
+  }
+
   promised(key: string): Json {
     const { node } = this.#run.ledger.instances.find(key).planned;
+    const message = this.#supplied.get(key);
+    if (message !== undefined) return Unknown.value({ sources: [nameOf(key)], text: () => `<${message}>` });
     const promised = placeholder(nameOf(key), texts.output, texts.field);
     return node.kind === 'ask' ? answerPromised(answerSchema(node), promised) : promised;
   }

@@ -66,6 +66,13 @@ export const handOffTexts = {
   fillIn: ` Fill in what is masked (${MASKED}) first.`,
   ask: (message: string, options: readonly string[], schema: JsonSchema) =>
     `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
+  supply: (message: string, schema: JsonSchema) =>
+    `Supply a value: ${jsonText(message)} It is JSON that fits ${jsonText(schema)}`,
+  /** `steps` have their places. */
+  needsValues: (steps: readonly string[]) =>
+    steps.length === 1
+      ? `Step ${steps.join()} needs a value that you supply.`
+      : `These steps need values that you supply: ${steps.join(', ')}.`,
   inside: (where: string) => `It is made${where}.`,
   conditional: (condition: string | undefined) =>
     condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`,
@@ -162,6 +169,7 @@ export function callText(call: HandOffCall): string {
 function lineOf(call: HandOffCall): string {
   if ('tool' in call) return texts.callTool(call.tool, call.arguments);
   if ('uri' in call) return texts.readResource(call.uri);
+  if (call.mode === 'model') return handOffTexts.supply(call.ask, call.schema);
   return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
 }
 
@@ -178,6 +186,7 @@ function question(step: AskNode, value: Json, secrets: RunMask) {
     ask: secrets.text(String(message)),
     ...(options === undefined ? {} : { options: options.map((option) => secrets.text(option)) }),
     schema: answerSchema(step, options),
+    ...(step.mode === 'model' ? { mode: step.mode } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
-import type { NotUndone, Remains } from '../engine/read.js';
+import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
 import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';
 import { jsonText } from '../tools/encode-text.js';
@@ -85,6 +85,7 @@ class StoppedRun {
     const { state, ledger } = this.#context;
     const left = new OpenNodes({ ...this.#context, again: new Set() });
     const hasValue = knownValues(this.#context, left);
+    if (state.run.status === 'running') return [this.#needsValues()];
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
       .filter((each) => !(isCancelled && wasCancelled(each)))
@@ -104,6 +105,17 @@ class StoppedRun {
     const [code, error] =
       failure === undefined ? ['E_UNFINISHED', sentence] : [failure.code, failure.message];
     return { sentence, pause: { type: 'toolError', failedStep: graph.name, error, retryable: false, code } };
+  }
+
+  /** The reason of a run that the reader continues with values. */
+  #needsValues(): Explanation {
+    const { ledger, state } = this.#context;
+    const asked = commandsOf(state).flatMap((command) =>
+      command.kind === 'requestAction' ? [ledger.instances.find(command.node)] : [],
+    );
+    const sentence = handOffTexts.needsValues(asked.map(nameAndPlace));
+    const waitingSteps = asked.map(({ key }) => key);
+    return { sentence, pause: { type: 'waiting', waitingSteps, code: 'E_WAITING' } };
   }
 
   /** Whether an `error` node was what the run failed with. */

@@ -186,7 +186,13 @@ export type HandOffCall = {
 } & (
   | { readonly tool: string; readonly arguments: JsonObject }
   | { readonly resource: string; readonly uri: string }
-  | { readonly ask: string; readonly options?: readonly string[]; readonly schema: JsonSchema }
+  | {
+      readonly ask: string;
+      readonly options?: readonly string[];
+      readonly schema: JsonSchema;
+      /** The reader supplies the value, and asks no person for it. */
+      readonly mode?: 'model';
+    }
 );
 
 /** Why a run stopped. `suggestedTool` is missing for a step that calls none. */

@@ -17,6 +17,7 @@ import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/inst
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { givenTo } from '../engine/rehearsal.js';
+import { oneLine } from '../tools/encode-text.js';
 import { DryRun, type DryRunObserver, type HandOffContext, isRolledBack, nameOf } from './dry-run.js';
 import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
@@ -99,6 +100,11 @@ class OpenCalls implements DryRunObserver {
     const { secrets } = this.#context;
     const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
     const entry = entryOf(node, shown?.ok ? shown.value : given, secrets);
+    if (model.kind === 'ask' && model.feeds !== undefined && 'ask' in entry) {
+      // The call that it feeds is listed with the message as a placeholder.
+      this.#run.open.supply(node.key, oneLine(entry.ask));
+      return this.#run.open.promised(node.key);
+    }
     const notes = this.#notesOf(node);
     this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
     this.#promised.add(nameOf(node.key));

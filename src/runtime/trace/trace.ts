@@ -30,7 +30,7 @@ import {
 import type { StepFact } from './step-log.js';
 import { isListed, isSkipAnnounced, stepsMeta } from './step-status.js';
 import { printExpression, texts } from './texts.js';
-import { type KeptRun, waitingEnd } from './waiting.js';
+import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
   readonly graph: Graph;
@@ -154,9 +154,10 @@ class ConversationTrace implements TraceObserver {
       isPrivate,
       workflowTool,
     };
-    const { text, ...meta } = status === 'running' ? waitingEnd(context, kept) : handOff(context);
+    const isWaiting = status === 'running' && (kept !== undefined || !isHandedOver(state));
+    const { text, ...meta } = isWaiting ? waitingEnd(context, kept) : handOff(context);
     const last = textBlock('assistant', text, {
-      'stepwright/part': status === 'running' ? 'waiting' : 'hand-off',
+      'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
     });
     return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
   }

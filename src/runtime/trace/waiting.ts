@@ -1,5 +1,5 @@
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { AskMode } from '../engine/contract.js';
+import type { AskMode, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import { commandsOf } from '../engine/read.js';
 import { jsonText } from '../tools/encode-text.js';
@@ -13,6 +13,15 @@ import { constructTexts } from './texts.js';
 export interface KeptRun {
   /** By what `submit_result` and `get_workflow_status` know it. */
   readonly workflowId: string;
+}
+
+/** Whether the reader can continue a run that nothing keeps: it waits for nothing but values of a model. */
+export function isHandedOver(state: RunState): boolean {
+  const commands = commandsOf(state).filter(({ kind }) => kind !== 'startTimer');
+  return (
+    commands.length > 0 &&
+    commands.every((command) => command.kind === 'requestAction' && command.action.mode === 'model')
+  );
 }
 
 /** What closes a trace of a run that is not over: what it waits for, and how to answer or where to look. */

@@ -90,7 +90,11 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     const state = await answered(options, scenario);
     return trace.finish(state, workflowId === undefined ? undefined : { workflowId });
   }
-  const { state } = await runInProcess({ ...options, ...(signal === undefined ? {} : { signal }) });
+  const { state } = await runInProcess({
+    ...options,
+    leavesValues: true,
+    ...(signal === undefined ? {} : { signal }),
+  });
   return trace.finish(state);
 }
 

@@ -35,6 +35,28 @@ export const waitingCases: Readonly<Record<string, Scenario>> = {
   'waits-for-yield': asking('yield', {
     expects: { type: 'object', properties: { page: { type: 'string' } }, required: ['page'] },
   }),
+  'waits-for-model': asking('model', { expects: { type: 'string' } }),
+  'reader-supplies-values': {
+    graph: graph(
+      [
+        use('find', { text: input('task') }),
+        ask('format', 'model', {
+          message: text('Format ', input('task'), ' for ', get(step('find'), 'page')),
+          expects: { type: 'string' },
+          feeds: { node: 'add', path: ['block'] },
+        }),
+        {
+          ...use('add', { page: get(step('find'), 'page'), block: step('format') }),
+          guidance: lit('Begin with TODO'),
+        },
+        ask('title', 'model', { message: lit('Title?'), expects: { type: 'string', maxLength: 9 } }),
+        use('tell', { id: get(step('add'), 'id'), title: step('title') }),
+      ],
+      { inputs: [textInput('task')] },
+    ),
+    given: { task: 'water the plants' },
+    tools: { find: echo({ page: 'Garden' }), add: echo({ id: 7 }), tell: echo('told') },
+  },
   'is-answered': {
     ...asking('choice', { options: get(step('find'), 'seats') }),
     answers: { sure: { selected: '14C' } },

@@ -200,6 +200,11 @@ export class LiveRun implements CallingRun, TimedRun {
     });
   }
 
+  /** Leaves the run as it is. Nothing of it goes on in this process. */
+  leave(): void {
+    if (!this.#isOver) this.#letGo();
+  }
+
   timesUp(ids: readonly string[]): void {
     const at = this.clock.now();
     for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });

@@ -204,6 +204,19 @@ describe('a run', () => {
     expect(other).toMatchObject({ status: 'succeeded', result: 'yes' });
   });
 
+  test('a run that waits for values of a model alone is left there, once its calls have returned', async () => {
+    const value = ask('value', 'model', { expects: { type: 'string' } });
+    const both = parallel('both', { left: body([call('slow')]), right: body([value]) });
+    const tools = { 'tool-slow': async () => ok({ id: 1 }) };
+    const left = await new Setup().run(graph([both]), tools, { leavesValues: true });
+    expect(left).toMatchObject({ status: 'running', state: { run: { status: 'running' } } });
+    expect(left.state.run).not.toHaveProperty('failure');
+    const alone = await new Setup().run(graph([value]), {});
+    expect(alone).toMatchObject({ status: 'failed', failure: { code: 'E_NOBODY_TO_ASK' } });
+    const asked = await new Setup().run(graph([value, ask('sure')]), {}, { leavesValues: true });
+    expect(asked).toMatchObject({ status: 'failed', failure: { code: 'E_NOBODY_TO_ASK' } });
+  });
+
   test('branches run side by side, and what they did is undone where one fails', async () => {
     const made: string[] = [];
     const left = call('left', {}, { compensate: undo('cancel-left', { id: step('left', 'id') }) });

@@ -4,6 +4,7 @@ import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { JournalConflictError } from '../journal.js';
 import { LiveRun } from './live-run.js';
+import type { Ask } from './open-commands.js';
 import type { RunHost, RunKeeper, RunStart } from './run-host.js';
 
 /** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
@@ -18,13 +19,16 @@ export interface Cancellation {
 export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: Cancellation;
+  /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
+  readonly leavesValues?: boolean;
   /** Gets what `observe` threw. Default: a process warning reports it. */
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
 }
 
 /** How a run ended. */
 export interface RunOutcome {
-  readonly status: Exclude<RunStatus, 'running'>;
+  /** `running` for one that was left where it waits for values of a model. */
+  readonly status: RunStatus;
   /** Missing where the run did not succeed, and for a value that is absent. */
   readonly result?: Json;
   readonly failure?: Failure;
@@ -34,14 +38,15 @@ export interface RunOutcome {
 }
 
 /**
- * Executes a run inside one call. It has no user to ask: a question fails with `E_NOBODY_TO_ASK`.
+ * Executes a run inside one call. It has no user to ask: a question fails with `E_NOBODY_TO_ASK`. A run may be left where
+ * it waits for values of a model.
  *
  * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine, or
  * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
  * it, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
 export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
-  const { signal, observe, onObserverError } = options;
+  const { signal, observe, onObserverError, leavesValues = false } = options;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
     const leave = (settle: () => void, isHeld = true): void => {
@@ -54,12 +59,18 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
           settle();
         });
     };
-    const decline = decliner();
+    const decline = decliner(leavesValues);
     const run = new LiveRun(options, options, {
       changed() {
         const outcome = outcomeOf(run);
-        if (outcome === undefined) decline(run);
-        else leave(() => resolve(outcome));
+        if (outcome !== undefined) {
+          leave(() => resolve(outcome));
+          return;
+        }
+        decline(run);
+        if (!leavesValues || run.liveStatus !== 'asking') return;
+        run.leave();
+        leave(() => resolve({ status: 'running', state: run.state }));
       },
       broken(fault) {
         leave(() => reject(fault), !(fault instanceof JournalConflictError));
@@ -79,13 +90,15 @@ const NOBODY_TO_ASK: Failure = {
 };
 
 /** Declines all that a run asks: declining one question may lead to the next. */
-function decliner(): (run: LiveRun) => void {
+function decliner(leavesValues: boolean): (run: LiveRun) => void {
   let isDeclining = false;
   return (run) => {
     if (isDeclining) return;
     isDeclining = true;
-    while (run.isSafe && run.asks.size > 0) {
-      for (const { id } of [...run.asks.values()]) run.refuse(id, NOBODY_TO_ASK);
+    const declined = (): readonly Ask[] =>
+      [...run.asks.values()].filter(({ action }) => !leavesValues || action.mode !== 'model');
+    for (let asks = declined(); run.isSafe && asks.length > 0; asks = declined()) {
+      for (const { id } of asks) run.refuse(id, NOBODY_TO_ASK);
     }
     isDeclining = false;
   };

@@ -104,9 +104,15 @@ function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, { tools }: R
     isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
     asks: hasNode(graph, ({ kind }) => kind === 'ask'),
     canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
-    isKept: hasNode(graph, (node) => kinds[node.kind].waits || isPrivate(node)),
+    // The reader of a conversation supplies values itself, with the calls that follow.
+    isKept: hasNode(graph, (node) => (kinds[node.kind].waits && !isSupplied(node)) || isPrivate(node)),
     ...tool,
   };
+}
+
+/** Whether a node waits for a value of a model. */
+function isSupplied(node: Node): boolean {
+  return node.kind === 'ask' && node.mode === 'model';
 }
 
 /** Whether a workflow, or one that it runs, has such a node. */

@@ -50,6 +50,7 @@ describe('an answer', () => {
     ['text', '{"a":1}', { input: '{"a":1}' }],
     ['choice', 'blue', { selected: 'blue' }],
     ['yield', { seats: 2 }, { seats: 2 }],
+    ['model', { seats: 2 }, { seats: 2 }],
   ])('to %s may be %j', (mode, result, value) => {
     expect(read(mode, result)).toStrictEqual({ ok: true, answer: { kind: 'value', value }, warnings: [] });
   });
@@ -59,6 +60,7 @@ describe('an answer', () => {
     ['text', ' {"input":"hi"}', { input: 'hi' }],
     ['choice', '{"selected":"red"}', { selected: 'red' }],
     ['yield', '{"seats":2}', { seats: 2 }],
+    ['model', '{"seats":2}', { seats: 2 }],
   ])('to %s that came as text is read, with a note', (mode, result, value) => {
     expect(read(mode, result)).toMatchObject({
       ok: true,
@@ -69,6 +71,8 @@ describe('an answer', () => {
 
   test.each<[AskMode, Json | undefined, string]>([
     ['confirm', undefined, 'send either'],
+    ['model', '{"seats":', 'must be object. Send the value'],
+    ['model', { seats: 0 }, '`/seats` must be >= 1'],
     ['confirm', 'true', 'must be object. Send true or false'],
     ['confirm', 1, 'must be object'],
     ['confirm', { confirmed: 'yes' }, '`/confirmed` must be boolean'],
