@@ -42,7 +42,7 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
 }
 
 /** The states of a run, as an envelope has them. */
-export const RUN_STATES: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
+const RUN_STATES: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
 
 /** The schema of an `Envelope`: the members that a model reads. It is part of each listed tool, and admits the others. */
 export const ENVELOPE_SCHEMA: JsonSchema = {
