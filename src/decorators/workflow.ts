@@ -31,7 +31,10 @@ export interface WorkflowOptions {
   readonly instructions?: readonly ResourceClass[];
   /** Fields of state that a calling workflow sets before it runs this one. Default: none. */
   readonly needsState?: readonly StateClass[];
-  /** Whether callers reach it as a prompt, as a tool that runs it, or both. Default: `['prompt']`. */
+  /**
+   * Whether clients reach it as a prompt, as a tool that runs it, or both; with `[]` only other workflows run it.
+   * Default: `['prompt', 'tool']`.
+   */
   readonly expose?: readonly ('prompt' | 'tool')[];
   /** Whether the first failure keeps further steps from starting. Default: `true`, and `false` under `'collect'`. */
   readonly failFast?: boolean;

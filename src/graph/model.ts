@@ -33,6 +33,7 @@ export interface Graph {
   readonly failFast?: boolean;
   /** How many nodes may run at once. Default 10. */
   readonly maxConcurrency?: number;
+  /** Default: as a prompt and as a tool. */
   readonly expose?: readonly Exposure[];
   readonly source?: SourceLocation;
 }

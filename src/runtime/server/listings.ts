@@ -54,7 +54,7 @@ export function servedPrompts(
 }
 
 /** How a workflow is offered that does not say it. */
-const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt'];
+const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
 
 /** Whether a workflow is offered this way. */
 export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {

@@ -180,7 +180,7 @@ export type WorkflowArguments<R extends Registry, N extends keyof R['workflows']
 /** What is sent for arguments of a prompt: the protocol knows text alone. */
 type AsText<Args> = { readonly [Name in keyof Args]: string };
 
-/** The names of the workflows that are offered this way; what says nothing is a prompt. */
+/** The names of the workflows that are offered this way; what says nothing is both. */
 type Exposed<Workflows, As extends 'prompt' | 'tool'> = {
   [N in keyof Workflows]: Workflows[N] extends {
     readonly graph: { readonly expose: readonly (infer Way)[] };
@@ -188,9 +188,7 @@ type Exposed<Workflows, As extends 'prompt' | 'tool'> = {
     ? As extends Way
       ? N
       : never
-    : As extends 'prompt'
-      ? N
-      : never;
+    : N;
 }[keyof Workflows] &
   string;
 

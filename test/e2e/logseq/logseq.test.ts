@@ -36,6 +36,8 @@ describe('the Logseq example, over stdio', () => {
       'normalize-project',
       'read-week',
       'verify-project',
+      ...['w_add-task', 'w_add-todo-to-project', 'w_weekly-review'],
+      ...['get_workflow_status', 'cancel_workflow'],
     ]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
@@ -127,6 +129,6 @@ describe('the Logseq example, over stdio', () => {
     });
     const direct = await client.callTool({ name: 'list-pages', arguments: {} });
     expect(direct.isError).toBe(true);
-    expect((await client.listTools()).tools).toHaveLength(8);
+    expect((await client.listTools()).tools).toHaveLength(13);
   });
 });

@@ -2,12 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { connected, refusal } from './connected.js';
 import { registry } from './fixture/registry.js';
 
+/** The tools of the registry, those of its workflows, and those that look after runs. */
+const ALL_TOOLS = [
+  ...Object.keys(registry.tools).sort(),
+  ...Object.keys(registry.workflows)
+    .sort()
+    .map((name) => `w_${name}`),
+  ...['get_workflow_status', 'cancel_workflow'],
+];
+
 describe('lists', () => {
-  test('tools are in the order of their names, with their schemas as codegen wrote them', async () => {
+  test('tools are in the order of their names, those of workflows after them, with their schemas as codegen wrote them', async () => {
     const { client } = await connected();
     const { tools } = await client.listTools();
     const names = tools.map((tool) => tool.name);
-    expect(names).toStrictEqual(Object.keys(registry.tools).sort());
+    expect(names).toStrictEqual(ALL_TOOLS);
     const echo = tools.find((tool) => tool.name === 'echo');
     expect(echo).toStrictEqual({
       name: 'echo',
@@ -68,7 +77,7 @@ describe('lists', () => {
       sizes.push(page.tools.length);
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    expect(names).toStrictEqual(Object.keys(registry.tools).sort());
+    expect(names).toStrictEqual(ALL_TOOLS);
     expect(Math.max(...sizes)).toBe(4);
   });
 
