@@ -65,8 +65,14 @@ function install(folder: string): string | undefined {
     encoding: 'utf8',
     shell: process.platform === 'win32',
   });
-  if (status === 0) renameSync(work, folder);
-  else rmSync(work, { recursive: true, force: true });
+  try {
+    if (status === 0) renameSync(work, folder);
+  } catch (error) {
+    // Another run was faster.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
   return status === 0 ? undefined : `npm cannot install the suites: ${stderr}`;
 }
 

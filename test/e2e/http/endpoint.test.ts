@@ -256,6 +256,7 @@ describe('refuses', () => {
       -32602,
       3,
     ],
+    ['a call without a name', JSON.stringify(rpc('tools/call', { arguments: {} })), 200, -32602, 1],
     ['an unknown method', JSON.stringify(rpc('tools/destroy')), 200, -32601, 1],
   ])('%s', async (_name, body, status, code, id) => {
     const reply = await send(handlerOf(), body);
@@ -314,6 +315,15 @@ describe('refuses', () => {
   ])('the setting %j', (settings, message) => {
     expect(() => handlerOf(settings)).toThrow(message);
   });
+});
+
+test.each([
+  [{}, 'Invalid params of tools/call: name: is missing'],
+  [{ name: 7 }, 'Invalid params of tools/call: name: must be a string'],
+  [{ name: 'search', arguments: [] }, 'Invalid params of tools/call: arguments: expected an object'],
+])('says what is wrong with %j', async (params, message) => {
+  const { body } = await send(handlerOf(), rpc('tools/call', params));
+  expect(body.error).toEqual({ code: -32602, message });
 });
 
 describe('many requests', () => {

@@ -6,7 +6,8 @@ import { serverTexts } from '../../server/server-texts.js';
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
 // and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
 
-const page = z.looseObject({ cursor: z.string().optional() });
+const text = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') });
+const page = z.looseObject({ cursor: text.optional() });
 /** Passed on unchanged: the server checks the content. */
 const dictionary = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -16,13 +17,13 @@ const dictionary = z.custom<Readonly<Record<string, unknown>>>(
 const completion = z.looseObject({
   ref: z.union(
     [
-      z.looseObject({ type: z.literal('ref/prompt'), name: z.string() }),
-      z.looseObject({ type: z.literal('ref/resource'), uri: z.string() }),
+      z.looseObject({ type: z.literal('ref/prompt'), name: text }),
+      z.looseObject({ type: z.literal('ref/resource'), uri: text }),
     ],
     'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
   ),
-  argument: z.looseObject({ name: z.string(), value: z.string() }),
-  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+  argument: z.looseObject({ name: text, value: text }),
+  context: z.looseObject({ arguments: z.record(z.string(), text).optional() }).optional(),
 });
 
 const paramsOf = {
@@ -30,11 +31,11 @@ const paramsOf = {
   'prompts/list': page,
   'resources/list': page,
   'resources/templates/list': page,
-  'tools/call': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
-  'prompts/get': z.looseObject({ name: z.string(), arguments: dictionary.optional() }),
-  'resources/read': z.looseObject({ uri: z.string() }),
-  'resources/subscribe': z.looseObject({ uri: z.string() }),
-  'resources/unsubscribe': z.looseObject({ uri: z.string() }),
+  'tools/call': z.looseObject({ name: text, arguments: dictionary.optional() }),
+  'prompts/get': z.looseObject({ name: text, arguments: dictionary.optional() }),
+  'resources/read': z.looseObject({ uri: text }),
+  'resources/subscribe': z.looseObject({ uri: text }),
+  'resources/unsubscribe': z.looseObject({ uri: text }),
   'logging/setLevel': z.looseObject({
     level: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`),
   }),
