@@ -75,6 +75,7 @@ interface ToolData {
   readonly annotations?: ToolAnnotations | undefined;
   readonly retrySafety?: RetrySafety | undefined;
   readonly visibility?: ToolVisibility | undefined;
+  readonly scopes?: readonly string[] | undefined;
   readonly icons?: readonly Icon[] | undefined;
   readonly hints?: LinkedHints | undefined;
   readonly secret?: readonly string[] | undefined;
@@ -90,6 +91,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     annotations: tool.annotations,
     retrySafety: tool.retrySafety,
     visibility: tool.visibility,
+    scopes: tool.scopes,
     icons: tool.icons,
     hints,
     secret: tool.secret,

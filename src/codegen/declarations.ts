@@ -26,6 +26,7 @@ export interface ToolDeclaration extends ClassHandle {
   readonly annotations?: ToolAnnotations;
   readonly retrySafety?: RetrySafety;
   readonly visibility?: ToolVisibility;
+  readonly scopes?: readonly string[];
   readonly icons?: readonly Icon[];
   readonly hints?: HintsDeclaration;
   /** Properties of the input that are masked. */

@@ -93,6 +93,11 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    *   that does not exist.
    */
   readonly visibility?: ToolVisibility;
+  /**
+   * The scopes that a client needs to call it, as in `'notes:write'`. A client without them does not see it in lists, and
+   * its call is refused (`E_SCOPE`). Steps of workflows do not need them. Default: none.
+   */
+  readonly scopes?: readonly string[];
   readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */

@@ -36,6 +36,11 @@ export interface WorkflowOptions {
    * Default: `['prompt', 'tool']`.
    */
   readonly expose?: readonly ('prompt' | 'tool')[];
+  /**
+   * The scopes that a client needs to start it, as in `'notes:write'`. A client without them does not see it in lists, and
+   * its request is refused (`E_SCOPE`). Its steps act for the client, whatever they call. Default: none.
+   */
+  readonly scopes?: readonly string[];
   /** Whether the first failure keeps further steps from starting. Default: `true`, and `false` under `'collect'`. */
   readonly failFast?: boolean;
   /**

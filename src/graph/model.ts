@@ -35,6 +35,8 @@ export interface Graph {
   readonly maxConcurrency?: number;
   /** Default: as a prompt and as a tool. */
   readonly expose?: readonly Exposure[];
+  /** What a client needs to start it. Default: none. */
+  readonly scopes?: readonly string[];
   readonly source?: SourceLocation;
 }
 

@@ -41,6 +41,9 @@ export function isValidName(kind: NamedKind, name: string): boolean {
 /** What every host takes as the name of a tool. */
 const PORTABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** A scope of OAuth, as headers write it. */
+export const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
 /** True for a name of a tool or a prompt that every host takes: some refuse dots, and more than 64 characters. */
 export function isPortableName(name: string): boolean {
   return PORTABLE_NAME.test(name);

@@ -158,8 +158,8 @@ function summary({ declarations, linked, prompts, hints }: ReturnType<typeof run
   const lines = [
     ...list('tools', tools.map(nameOf)),
     ...tools.flatMap((tool) => {
-      const { name, icons, retrySafety, visibility, secret } = tool;
-      const said = { icons, hints: hints.get(tool), retrySafety, visibility, secret };
+      const { name, icons, retrySafety, visibility, scopes, secret } = tool;
+      const said = { icons, hints: hints.get(tool), retrySafety, visibility, scopes, secret };
       return JSON.stringify(said) === '{}' ? [] : [`${name}: ${JSON.stringify(said)}`];
     }),
     ...list('resources', resources.map(nameOf)),

@@ -62,6 +62,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...(title === undefined ? {} : { title }),
     ...effects,
     ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
+    ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
     ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),

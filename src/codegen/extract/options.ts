@@ -11,6 +11,7 @@ import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decora
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
+import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 
 /** What an option may hold. */
@@ -38,6 +39,11 @@ const flag: OptionRule = {
 };
 
 const texts: OptionRule = { accepts: isListOfTexts, expected: 'a list of texts' };
+
+const scopes: OptionRule = {
+  accepts: (value) => isListOfTexts(value) && value.every((scope) => SCOPE.test(scope)),
+  expected: 'a list of scopes: texts without spaces, quotes and backslashes',
+};
 
 const milliseconds: OptionRule = {
   accepts: (value) => typeof value === 'number' && Number.isInteger(value) && value > 0,
@@ -91,7 +97,7 @@ const retryRules = {
 
 const retry: OptionRule = object('an object of retry options', retryRules);
 
-function isListOfTexts(value: unknown): boolean {
+function isListOfTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
@@ -155,6 +161,7 @@ const toolRules: Rules<ToolOptions> = {
   annotations: object('an object of hints', annotationRules),
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),
+  scopes,
   icons,
   hints: object('an object of hints', hintRules),
   needsState: states,
@@ -182,6 +189,7 @@ const workflowRules: Rules<WorkflowOptions> = {
     accepts: (value) => Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
     expected: "a list of `'prompt'` and `'tool'`",
   },
+  scopes,
   failFast: flag,
   maxConcurrency: positive,
   errorStrategy: {

@@ -160,6 +160,7 @@ class WorkflowLinker {
       ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),
+      ...(Array.isArray(options.scopes) ? { scopes: options.scopes } : {}),
       source: place,
     };
     return { graph, isWhole: this.#isWhole, runs: this.#runs };

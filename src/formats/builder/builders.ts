@@ -185,7 +185,7 @@ export class SequentialBuilder {
  * Begins a workflow whose steps run in order.
  *
  * @param name unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`.
- * @param details further options: `{ title, domain, version, expose, failFast }`.
+ * @param details further options: `{ title, domain, version, expose, scopes, failFast }`.
  * @example
  * ```ts
  * const addTask = sequential('add-task', 'add a task to a project')

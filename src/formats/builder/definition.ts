@@ -21,7 +21,10 @@ export interface WorkflowDefinition {
 }
 
 /** Further options of a workflow, with the meanings and defaults that they have in `@Workflow`. */
-export type WorkflowDetails = Pick<WorkflowOptions, 'title' | 'domain' | 'version' | 'expose' | 'failFast'>;
+export type WorkflowDetails = Pick<
+  WorkflowOptions,
+  'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast'
+>;
 
 /** The result of a workflow. */
 export interface ResultDefinition {

@@ -71,6 +71,12 @@ export const tools = {
     cause: 'The client did not check what its user typed.',
     repair: 'Catch the error and ask again, or let the call fail.',
   },
+  E_SCOPE: {
+    meaning: 'The caller lacks a scope of the tool, the workflow or the prompt; nothing was done.',
+    cause:
+      'Its token does not have the scopes of `@Tool({ scopes })` or `@Workflow({ scopes })`, which `details.missing` lists, or it has no token. Over HTTP with `auth` the request gets the status 403 or 401.',
+    repair: 'Call with a token that has the scopes. The user of a process, over stdio, has all scopes.',
+  },
   E_REFUSED: {
     meaning: 'Middleware refused the call; the tool was not called.',
     cause: '`onRequest` threw an error without a `code`.',

@@ -4,6 +4,7 @@ import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
 import type { Node, Scope } from '../kinds/node.js';
 import { GRAPH_VERSION, type Graph } from '../model.js';
+import { SCOPE } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
 import {
   baseShape,
@@ -84,6 +85,7 @@ const workflow = {
     .exactOptional(),
   failFast: z.boolean().exactOptional(),
   maxConcurrency: z.int().positive().exactOptional(),
+  scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
   expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
   ...source,
 };

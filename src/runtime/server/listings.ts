@@ -26,6 +26,8 @@ export interface ServedPrompt {
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly meta?: JsonObject;
+  /** What a client needs to get it. Default: none. */
+  readonly scopes?: readonly string[] | undefined;
   /** In declaration order. */
   readonly inputs: readonly Input[];
   /** By argument. */
@@ -62,13 +64,14 @@ export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 't
 }
 
 function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): ServedPrompt {
-  const { name, title, description, inputs } = workflow.graph;
+  const { name, title, description, inputs, scopes } = workflow.graph;
   return {
     name,
     ...(title === undefined ? {} : { title }),
     description,
     ...(entry?.icons === undefined ? {} : { icons: entry.icons }),
     ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
+    scopes,
     inputs,
     completers: entry === undefined ? new Map() : completersOf(entry.class),
     content: { kind: 'workflow', workflow },

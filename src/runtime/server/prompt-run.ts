@@ -16,6 +16,7 @@ import type { ServedWorkflow } from './composite/served-workflows.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import type { RunStore, Waiter } from './runs/run-store.js';
+import { lackingScopes } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 
 /** A workflow to run for `prompts/get`. */
@@ -56,7 +57,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph,
     mask,
     describeTool,
-    isPrivate: toolset.isPrivate,
+    isPrivate: (tool) => toolset.isPrivate(tool) || lacksScopes(tool, run),
     workflowTool: workflow.tool?.name,
     plan,
     given,
@@ -88,6 +89,11 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
   });
   return trace.finish(state);
+}
+
+/** Whether the caller of a run may not call a tool. */
+function lacksScopes(tool: string, { toolset, request }: PromptRun): boolean {
+  return lackingScopes(ownProperty(toolset.registry.tools, tool)?.scopes, request).length > 0;
 }
 
 const plans = new WeakMap<Toolset, WeakMap<Graph, string>>();

@@ -94,6 +94,8 @@ export const serverTexts = {
   refusedValue: (name: string, problem: string) => `Invalid value for argument '${name}': ${problem}`,
   resultSecret: (name: string) =>
     `Tool '${name}' succeeded, but its result cannot be shown: it repeats a secret of the input, and does not match the output schema without it. Do not call it again.`,
+  lackingScopes: (missing: readonly string[]) =>
+    `The caller lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.map((scope) => `'${clip(scope)}'`).join(', ')}: call again with a token that has ${missing.length === 1 ? 'it' : 'them'}`,
   toolTimedOut: (name: string, ms: number) =>
     `Tool '${name}' did not answer within ${ms} ms; whether it took effect is unknown`,
   noAnswer: (ms: number) => `there was no answer within ${ms} ms`,

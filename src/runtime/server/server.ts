@@ -52,6 +52,7 @@ import {
 import { MemoryRunStore } from './runs/memory-store.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
+import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
 import {
@@ -154,13 +155,17 @@ class RegistryServer implements StepwrightServer {
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
   }
 
-  listTools(cursor?: string) {
-    const { items, ...next } = pageOf('tools', this.#tools, cursor, this.settings.pageSize);
+  listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
+    const tools = this.#tools.filter(({ name }) => this.lackingScopes('tool', name, caller).length === 0);
+    const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
     return { tools: items, ...next };
   }
 
-  listPrompts(cursor?: string) {
-    const { items, ...next } = pageOf('prompts', this.#listings.prompts, cursor, this.settings.pageSize);
+  listPrompts(cursor?: string, caller: ScopedCaller = { local: true }) {
+    const prompts = this.#listings.prompts.filter(
+      ({ name }) => this.lackingScopes('prompt', name, caller).length === 0,
+    );
+    const { items, ...next } = pageOf('prompts', prompts, cursor, this.settings.pageSize);
     return { prompts: items, ...next };
   }
 
@@ -174,12 +179,20 @@ class RegistryServer implements StepwrightServer {
     return { resourceTemplates: items, ...next };
   }
 
+  lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {
+    if (kind === 'prompt') return lackingScopes(this.#prompts.get(name)?.scopes, caller);
+    const tool = this.#clientTools.has(name) ? this.registry.tools[name] : undefined;
+    return lackingScopes(tool?.scopes ?? this.#workflowTools.scopesOf(name), caller);
+  }
+
   async callTool(
     name: string,
     input: Readonly<Record<string, unknown>>,
     context: RequestContext,
   ): Promise<ToolResult> {
     const request = this.#identified(context);
+    const missing = this.lackingScopes('tool', name, request);
+    if (missing.length > 0) return failureResult(scopeFailure(missing));
     if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
     if (!this.#clientTools.has(name)) {
       const near = nearestName(name, [...this.#clientTools, ...this.#workflowTools.names]);
@@ -236,7 +249,7 @@ class RegistryServer implements StepwrightServer {
     context: RequestContext,
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
-    const prompt = this.#prompt(name);
+    const prompt = this.#permittedPrompt(name, request);
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
@@ -367,7 +380,8 @@ class RegistryServer implements StepwrightServer {
   ): Promise<CompletionResult> {
     const request = this.#identified(context);
     const { toolTimeoutMs } = this.settings;
-    if (of.kind === 'prompt') return completeArgument(this.#prompt(of.name), asked, request, toolTimeoutMs);
+    if (of.kind === 'prompt')
+      return completeArgument(this.#permittedPrompt(of.name, request), asked, request, toolTimeoutMs);
     const template = this.toolset.template(of.uriTemplate);
     if (template === undefined) {
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
@@ -417,6 +431,15 @@ class RegistryServer implements StepwrightServer {
     const workflow = this.#workflows.get(name);
     if (workflow === undefined) throw new Error(`workflow ${name} is offered and not served`);
     return workflow;
+  }
+
+  /** A prompt whose scopes the caller has. */
+  #permittedPrompt(name: string, request: IdentifiedRequest): ServedPrompt {
+    const prompt = this.#prompt(name);
+    const missing = lackingScopes(prompt.scopes, request);
+    if (missing.length === 0) return prompt;
+    const { code, message } = scopeFailure(missing);
+    throw new ProtocolFault(faultCodes.refused, message, { code, missing });
   }
 
   #prompt(name: string): ServedPrompt {

@@ -9,6 +9,7 @@ import type { CompletionRequest } from './prompt-arguments.js';
 import type { RequestContext } from './request.js';
 import type { Envelope } from './runs/envelope.js';
 import type { Caller } from './runs/run-owner.js';
+import type { ScopedCaller } from './scopes.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -31,8 +32,14 @@ export interface StepwrightServer {
   readonly info: { readonly name: string; readonly version: string };
   /** What a client should know about the server as a whole. */
   readonly instructions?: string;
-  /** `cursor` comes from the page before. */
-  listTools(cursor?: string): { readonly tools: readonly ToolListing[]; readonly nextCursor?: string };
+  /**
+   * `cursor` comes from the page before.
+   * @param caller who asks: tools whose scopes it lacks are left out. Default: the user of this process, who has all.
+   */
+  listTools(
+    cursor?: string,
+    caller?: ScopedCaller,
+  ): { readonly tools: readonly ToolListing[]; readonly nextCursor?: string };
   /**
    * Calls a tool: one of the registry, that of a workflow, or one that looks after runs. A failure, a refused input
    * among them, is a result with `isError`.
@@ -42,7 +49,11 @@ export interface StepwrightServer {
     input: Readonly<Record<string, unknown>>,
     request: RequestContext,
   ): Promise<ToolResult>;
-  listPrompts(cursor?: string): { readonly prompts: readonly PromptListing[]; readonly nextCursor?: string };
+  /** As {@link listTools}. */
+  listPrompts(
+    cursor?: string,
+    caller?: ScopedCaller,
+  ): { readonly prompts: readonly PromptListing[]; readonly nextCursor?: string };
   /**
    * Runs a workflow and gives the conversation that shows the run; a failed run is shown as well. Of a prompt in loose
    * mode it gives the messages; one that fails is a fault.
@@ -52,6 +63,11 @@ export interface StepwrightServer {
     given: Readonly<Record<string, unknown>>,
     request: RequestContext,
   ): Promise<PromptTrace | PromptResult>;
+  /**
+   * The scopes that a caller lacks for a tool or a prompt: none where it may call it, or where there is none of this
+   * name. Adapters ask before they call, to refuse a request in the way of their protocol.
+   */
+  lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[];
   listResources(cursor?: string): {
     readonly resources: readonly ResourceListing[];
     readonly nextCursor?: string;

@@ -51,6 +51,8 @@ export interface ToolEntry extends Listed {
   readonly retrySafety?: RetrySafety;
   /** Who may call it. Default: `'client'`. */
   readonly visibility?: ToolVisibility;
+  /** What a client needs to call it. Default: none. */
+  readonly scopes?: readonly string[];
   /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
   /** Inputs whose values are masked wherever the runtime shows them. */

@@ -174,9 +174,9 @@ async function answer(
     throw new ProtocolFault(faultCodes.methodNotFound, serverTexts.unknownMethod(method));
   switch (method) {
     case 'tools/list':
-      return server.listTools(parseParams(method, params).cursor);
+      return server.listTools(parseParams(method, params).cursor, context);
     case 'prompts/list':
-      return server.listPrompts(parseParams(method, params).cursor);
+      return server.listPrompts(parseParams(method, params).cursor, context);
     case 'resources/list':
       return server.listResources(parseParams(method, params).cursor);
     case 'resources/templates/list':

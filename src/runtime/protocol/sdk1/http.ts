@@ -13,6 +13,7 @@ import {
 } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
 import { ownerKey, UnidentifiedCallerError } from '../../server/runs/run-owner.js';
+import type { ScopedCaller } from '../../server/scopes.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { openConnection } from './connection.js';
@@ -166,6 +167,8 @@ class Endpoint {
     if (read === 'tooLong') return refusal(413, -32_600, httpTexts.bodyTooLong(limits.bodyBytes));
     if (!read.ok) return Response.json(read.refusal, { status: 400 });
     const { message } = read;
+    const lacking = this.#scopeRefusal(admitted, message);
+    if (lacking !== undefined) return lacking;
     if (isWork(message) && this.#turns.isFull(admitted.holder))
       return busy(429, httpTexts.tooManyRequests(limits.queuedPerOwner), message);
     if (session !== undefined) return this.#answerInSession(session, admitted, message);
@@ -174,6 +177,19 @@ class Endpoint {
     return this.#wantsSession(message)
       ? this.#beginSession(admitted, message)
       : this.#answerAlone(admitted, message);
+  }
+
+  /** Tells a client which scopes its request needs, where it can get a token with them. */
+  #scopeRefusal({ request, auth }: Admitted, message: JSONRPCMessage): Response | undefined {
+    if (this.#bearer === undefined || !('method' in message)) return undefined;
+    const kind = { 'tools/call': 'tool', 'prompts/get': 'prompt' }[message.method];
+    const name = message.params?.name;
+    if ((kind !== 'tool' && kind !== 'prompt') || typeof name !== 'string') return undefined;
+    const caller = auth === undefined ? {} : { auth: authInfoOf(auth) };
+    const missing = this.server.lackingScopes(kind, name, caller as ScopedCaller);
+    return missing.length === 0
+      ? undefined
+      : this.#bearer.lacking(new URL(request.url), missing, auth !== undefined);
   }
 
   #wantsSession(message: JSONRPCMessage): boolean {

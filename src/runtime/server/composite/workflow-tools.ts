@@ -9,6 +9,7 @@ import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { RunStore, RunSummary, Submission, Waiter } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
+import { lackingScopes } from '../scopes.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
 import { describeShortly, describeWorkflow } from './description.js';
 import { envelopeResult, movedResult, toolResult } from './results.js';
@@ -59,6 +60,11 @@ export class WorkflowTools {
 
   has(name: string): boolean {
     return this.#names.has(name);
+  }
+
+  /** What a client needs to call one of {@link names}. */
+  scopesOf(name: string): readonly string[] | undefined {
+    return this.#byTool.get(name)?.graph.scopes;
   }
 
   /** Calls one of {@link names}. A failure, a refused input among them, is a result with `isError`. */
@@ -165,7 +171,9 @@ export class WorkflowTools {
   async #list(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const limit = ownProperty(input, 'limit');
     const size = Math.min(this.#options.pageSize, typeof limit === 'number' ? limit : Infinity);
-    const all = [...this.#options.workflows.values()];
+    const all = [...this.#options.workflows.values()].filter(
+      ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
+    );
     const runsOfCaller = await this.#options.runs.list(request.principal);
     const start = startOf(textIn(input, 'cursor'), all.length, runsOfCaller);
     if (start === undefined)

@@ -1,5 +1,6 @@
 import type { AuthInfo } from '../../../decorators/context.js';
 import { isJsonObject } from '../../../graph/json.js';
+import { SCOPE } from '../../../graph/names.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { httpTexts } from './http-texts.js';
 
@@ -65,7 +66,7 @@ export class Bearer {
         throw new RangeError(httpTexts.notAuthorizationServer(text));
     }
     for (const scope of [...requiredScopes, ...scopesSupported]) {
-      if (!/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) throw new RangeError(httpTexts.notScope(scope));
+      if (!SCOPE.test(scope)) throw new RangeError(httpTexts.notScope(scope));
     }
   }
 
@@ -117,8 +118,12 @@ export class Bearer {
       : { ok: false, response: this.lacking(url, missing) };
   }
 
-  /** The refusal of a token that lacks scopes: its client may ask for another one. */
-  lacking(url: URL, scopes: readonly string[]): Response {
+  /**
+   * The refusal of a request that lacks scopes: its client may ask for another token.
+   * @param hasToken whether it had one.
+   */
+  lacking(url: URL, scopes: readonly string[], hasToken = true): Response {
+    if (!hasToken) return this.#refusal(url, 401, undefined, httpTexts.noToken(), scopes);
     return this.#refusal(url, 403, 'insufficient_scope', httpTexts.missingScopes(scopes), scopes);
   }
 
