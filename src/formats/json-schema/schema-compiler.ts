@@ -142,7 +142,7 @@ function inspect(source: string, pointer: string, faults: SchemaFault[]): void {
  * `usable`, which ignores those. The latter is for a schema that was converted from an author's, such as one of zod,
  * which checks the same values itself.
  */
-export type Patterns = 'all' | 'usable';
+type Patterns = 'all' | 'usable';
 
 /** A fault of a value, as a keyword of the schema reports it. */
 export interface ValueFault {

@@ -141,7 +141,7 @@ export const starts = {
   },
   E_SCHEMA: {
     meaning: 'A schema cannot be used.',
-    cause: 'The JSON Schema of a tool or an argument does not compile; `pointer` says where.',
+    cause: 'The JSON Schema of an argument of a built workflow does not compile; `pointer` says where.',
     repair: 'Correct the schema.',
   },
   E_DEFAULT: {

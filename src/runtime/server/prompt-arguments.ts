@@ -4,11 +4,12 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
-import { receivedJson, schemaProblems } from '../tools/check-input.js';
+import { type Problem, receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
 import { MASKED } from '../tools/mask.js';
 import type { TemplateInfo } from '../tools/resources.js';
 import { requestContextOf } from '../tools/tool-context.js';
+import { toolTexts } from '../tools/tool-texts.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
 import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
 import type { CompletionResult, PromptArgumentListing } from './wire.js';
@@ -104,7 +105,12 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   const received = receivedJson({ [name]: coerced.value });
   if (!received.ok)
     return { ok: false, messages: [serverTexts.refusedValue(name, received.problem.message)] };
-  const problems = schemaProblems(schemas.check(schema, coerced.value), schema);
+  let problems: readonly Problem[];
+  try {
+    problems = schemaProblems(schemas.check(schema, coerced.value), schema);
+  } catch (error) {
+    return { ok: false, messages: [toolTexts.schemaBroken('argument', name, thrownText(error))] };
+  }
   if (problems.length === 0) return coerced;
   return { ok: false, messages: problems.map((problem) => serverTexts.refusedValue(name, problem.message)) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fromStep, sequential, step, toolHandle } from '../../formats/builder/index.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
 import type { Registry } from '../tools/registry.js';
@@ -52,19 +53,7 @@ describe('what is registered', () => {
     ]);
   });
 
-  test('may hold no schema that values cannot be checked by', () => {
-    const broken: Registry = {
-      ...registry,
-      tools: {
-        ping: {
-          class: Ping,
-          description: 'Pings',
-          inputSchema: { type: 'object', properties: { a: { pattern: '(' } } },
-          outputSchema: { type: 'nope' },
-          fingerprint: '',
-        },
-      },
-    };
+  test('brings no schema of an argument that values cannot be checked by', () => {
     const { graph } = sequential('echo', 'echo')
       .step(step(toolHandle('ping')))
       .build();
@@ -74,14 +63,39 @@ describe('what is registered', () => {
       { ...declared, name: 'd', schema: { type: 'number', maximum: 3 }, default: 4 },
     ];
     const problems = refusal(() =>
-      register(broken, { workflows: [{ graph: { ...graph, inputs } }], prompts: [] }),
+      register(registry, { workflows: [{ graph: { ...graph, inputs } }], prompts: [] }),
     );
     expect(problems).toEqual([
-      'tool `ping`: its input schema at `/properties/a/pattern` is not a regular expression: /(/u: Unterminated group',
-      expect.stringContaining('tool `ping`: its output schema at `/type` must be'),
       expect.stringContaining('workflow `echo`: the schema of argument `n` cannot be used: '),
       'workflow `echo`: the default of argument `d` does not fit: the value must be <= 3',
     ]);
+  });
+
+  test('leaves the schemas of the registry to their first use', () => {
+    const compiled: unknown[] = [];
+    class Recorder extends SchemaCompiler {
+      override faults(...args: Parameters<SchemaCompiler['faults']>) {
+        compiled.push(args[0]);
+        return super.faults(...args);
+      }
+      override check(...args: Parameters<SchemaCompiler['check']>) {
+        compiled.push(args[0]);
+        return super.check(...args);
+      }
+    }
+    const { graph } = sequential('echo', 'echo')
+      .step(step(toolHandle('ping')))
+      .build();
+    const input = { name: 'n', description: 'n', required: false };
+    const decorated = { ...graph, name: 'shout', inputs: [{ ...input, schema: { type: 'number' } }] };
+    const schema = { type: 'string' };
+    const registered: Registry = {
+      ...registry,
+      workflows: { shout: { class: Ping, graph: decorated, hash, fingerprint: '' } },
+    };
+    const built = { graph: { ...graph, inputs: [{ ...input, schema }] } };
+    register(registered, { workflows: [built], prompts: [] }, new Recorder());
+    expect(compiled).toEqual([schema]);
   });
 });
 

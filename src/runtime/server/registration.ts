@@ -2,22 +2,17 @@ import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { graphErrors } from '../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder/errors.js';
-import {
-  type Patterns,
-  SchemaCompiler,
-  type SchemaFault,
-} from '../../formats/json-schema/schema-compiler.js';
+import { SchemaCompiler, type SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type JsonSchema } from '../../graph/json.js';
-import type { Graph, Input } from '../../graph/model.js';
+import { isJsonObject } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import { planOf } from '../../plan/compile.js';
 import { schemaProblems } from '../tools/check-input.js';
 import type { FunctionEntry, Registry } from '../tools/registry.js';
-import { standardSchema } from '../tools/toolset.js';
 import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
 import { workflowToolTexts } from './runs/run-texts.js';
@@ -125,10 +120,12 @@ export class NestedWorkflowError extends RegistrationProblem {
   }
 }
 
-/** What values are checked by: a schema of a tool, or that of an argument. */
-export type SchemaRef =
-  | { readonly kind: 'tool'; readonly name: string; readonly side: 'input' | 'output' }
-  | { readonly kind: 'workflow' | 'prompt'; readonly name: string; readonly argument: string };
+/** The schema of an argument of a built workflow. */
+export interface SchemaRef {
+  readonly kind: 'workflow';
+  readonly name: string;
+  readonly argument: string;
+}
 
 /** A schema that no value can be checked by. */
 export class UnusableSchemaError extends RegistrationProblem {
@@ -143,11 +140,7 @@ export class UnusableSchemaError extends RegistrationProblem {
     readonly schema: SchemaRef,
     fault: SchemaFault,
   ) {
-    super(
-      schema.kind === 'tool'
-        ? serverTexts.toolSchema(schema.side, schema.name, fault)
-        : serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault),
-    );
+    super(serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault));
     this.pointer = fault.pointer;
     this.reason = fault.problem;
   }
@@ -159,7 +152,7 @@ export class DefaultMismatchError extends RegistrationProblem {
   readonly code = 'E_DEFAULT';
 
   constructor(
-    readonly schema: Exclude<SchemaRef, { readonly kind: 'tool' }>,
+    readonly schema: SchemaRef,
     readonly reason: string,
   ) {
     super(serverTexts.argumentDefault(schema.kind, schema.name, schema.argument, reason));
@@ -230,8 +223,8 @@ export interface Registered {
 }
 
 /**
- * Checks built workflows against the tools, resources and functions of a registry, every name against all others, and
- * every schema a server would check values by.
+ * Checks built workflows against the tools, resources and functions of a registry, with the schemas of their arguments,
+ * and every name against all others.
  *
  * @throws RegistrationError with all faults at once.
  */
@@ -267,13 +260,7 @@ export function register(
     }
     problems.push(...functionProblems(checked, functions));
   }
-  problems.push(
-    ...schemaFaults(
-      registry,
-      runnable.map(({ graph }) => graph),
-      schemas,
-    ),
-  );
+  problems.push(...runnable.flatMap(({ graph }) => argumentFaults(graph, schemas)));
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
 }
@@ -388,47 +375,12 @@ function nameProblems(
 }
 
 /**
- * What is wrong with the schemas a server would check values by, and with the defaults of arguments.
- * The regular expressions of a tool with a schema of its author's own are the author's affair.
- *
- * @param built graphs beside those of the registry.
+ * Faults of the schemas and defaults of a built workflow's arguments. Codegen has checked those of the registry, and the
+ * checksum shows that they are the same: they are compiled on first use, since a start would wait for all of them.
  */
-function schemaFaults(
-  registry: Registry,
-  built: readonly Graph[],
-  schemas: SchemaCompiler,
-): RegistrationProblem[] {
-  const decorated = Object.values(registry.workflows).map(({ graph }) => graph);
-  return [
-    ...Object.entries(registry.tools).flatMap(([name, { class: cls, inputSchema, outputSchema }]) => {
-      const tell = (side: 'input' | 'output', schema: JsonSchema) => {
-        const patterns: Patterns = standardSchema(cls, side) === undefined ? 'all' : 'usable';
-        return schemas
-          .faults(schema, patterns)
-          .map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
-      };
-      return [
-        ...tell('input', inputSchema),
-        ...(outputSchema === undefined ? [] : tell('output', outputSchema)),
-      ];
-    }),
-    ...[...decorated, ...built].flatMap(({ name, inputs }) =>
-      argumentFaults('workflow', name, inputs, schemas),
-    ),
-    ...Object.entries(registry.prompts ?? {}).flatMap(([name, prompt]) =>
-      argumentFaults('prompt', name, prompt.arguments, schemas),
-    ),
-  ];
-}
-
-function argumentFaults(
-  kind: 'workflow' | 'prompt',
-  holder: string,
-  inputs: readonly Input[],
-  schemas: SchemaCompiler,
-): RegistrationProblem[] {
+function argumentFaults({ name: workflow, inputs }: Graph, schemas: SchemaCompiler): RegistrationProblem[] {
   return inputs.flatMap(({ name, schema, default: defaultValue }): RegistrationProblem[] => {
-    const argument = { kind, name: holder, argument: name } as const;
+    const argument = { kind: 'workflow', name: workflow, argument: name } as const;
     const faults = schemas.faults(schema);
     if (faults.length > 0 || defaultValue === undefined) {
       return faults.map((fault) => new UnusableSchemaError(argument, fault));

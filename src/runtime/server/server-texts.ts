@@ -15,8 +15,6 @@ export const serverTexts = {
     `workflows[${index}] is ${found}, not a built workflow: make it with build() of stepwright/builder`,
   notPlainPrompt: (index: number, found: string) =>
     `prompts[${index}] is ${found}, not a plain prompt: make it with simplePrompt(name, handler)`,
-  toolSchema: (side: 'input' | 'output', tool: string, { pointer, problem }: Fault) =>
-    `tool \`${clip(tool)}\`: its ${side} schema${inPlace(pointer)} ${oneLine(problem)}`,
   argumentSchema: (kind: string, holder: string, argument: string, { pointer, problem }: Fault) =>
     `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
   argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>

@@ -66,11 +66,12 @@ import {
 } from './wire.js';
 
 /**
- * Makes a server of a generated registry.
+ * Makes a server of a generated registry. Its schemas are compiled on first use: the call of a tool whose schema cannot
+ * be used fails with `E_SCHEMA_INVALID`.
  *
  * @throws StaleRegistryError when the registry does not match its classes any more; run `stepwright codegen`.
- * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or a schema cannot be
- *   used.
+ * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or the schema of an
+ *   argument of a built workflow cannot be used.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
  * @throws RangeError for a limit among the options that is not a positive whole number, and for another malformed option.
  */

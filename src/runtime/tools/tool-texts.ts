@@ -97,6 +97,7 @@ export const toolTexts = {
   },
   schemaBroken: (which: string, name: string, why: string) =>
     `the ${which} schema of ${quoted(name)} cannot be compiled: ${why}`,
+  schemaUnusable: (fault: string) => `${fault}; every call of the tool fails until it is corrected`,
   missingRequired: (name: string, pointer: string) => `missing required ${quoted(name)}${inObject(pointer)}`,
   unknownArgument: (name: string, pointer: string, suggestion: string | undefined) =>
     `unknown ${pointer === '' ? 'argument' : 'property'} ${quoted(name)}${inObject(pointer)}${inBrackets(suggestion)}`,

@@ -252,30 +252,26 @@ describe('callTool', () => {
     });
   });
 
-  test('an invalid schema is reported', async () => {
-    expect(
-      await callOnce(
-        tool(
+  test('a schema that cannot be used fails the call, and is logged', async () => {
+    const call = async (entry: Partial<ToolEntry>) => {
+      const logged: string[] = [];
+      const registered = registryOf({
+        go: tool(
           executes(() => 1),
-          { inputSchema: { type: 'strnig' } },
+          entry,
         ),
-      ),
-    ).toMatchObject({
-      ok: false,
-      attempted: false,
-      failure: { code: 'E_SCHEMA_INVALID' },
+      });
+      const toolset = createToolset<Registry>(registered, { log: (text) => logged.push(text) });
+      return { outcome: await toolset.callTool('go', {}, context()), logged };
+    };
+    const schema: JsonSchema = { type: 'strnig' };
+    expect(await call({ inputSchema: schema })).toMatchObject({
+      outcome: { ok: false, attempted: false, failure: { code: 'E_SCHEMA_INVALID' } },
+      logged: [expect.stringMatching(/^the input schema of `go` cannot be compiled: .* fails until/)],
     });
-    expect(
-      await callOnce(
-        tool(
-          executes(() => 1),
-          { outputSchema: { type: 'strnig' } },
-        ),
-      ),
-    ).toMatchObject({
-      ok: false,
-      attempted: true,
-      failure: { code: 'E_SCHEMA_INVALID' },
+    expect(await call({ outputSchema: schema })).toMatchObject({
+      outcome: { ok: false, attempted: true, failure: { code: 'E_SCHEMA_INVALID' } },
+      logged: [expect.stringMatching(/^the output schema of `go` cannot be compiled: .* fails until/)],
     });
   });
 

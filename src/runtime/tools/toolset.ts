@@ -176,6 +176,7 @@ class RegistryToolset implements Toolset {
       };
       const call = (checked: CheckedInput): ToolOutcome | Promise<ToolOutcome> => {
         if (!checked.ok) {
+          this.#logBrokenSchema(checked.failure);
           const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
           return { ok: false, attempted: false, failure };
         }
@@ -221,6 +222,11 @@ class RegistryToolset implements Toolset {
     return evaluateFunction(this.registry, reference, args, context, this.#log);
   }
 
+  /** Logs a schema that cannot be used: schemas are compiled on first use, so the start did not report it. */
+  #logBrokenSchema({ code, message }: Failure): void {
+    if (code === 'E_SCHEMA_INVALID') this.#log(toolTexts.schemaUnusable(message));
+  }
+
   #check(name: string, entry: ToolEntry, input: JsonObject): CheckedInput | Promise<CheckedInput> {
     const standard = this.#standards.of(entry.class, 'input');
     return checkInput(
@@ -260,7 +266,10 @@ class RegistryToolset implements Toolset {
     if (entry.outputSchema !== undefined) {
       const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
       const invalid = checking instanceof Promise ? await checking : checking;
-      if (invalid !== undefined) return failed({ attempted: true, failure: invalid });
+      if (invalid !== undefined) {
+        this.#logBrokenSchema(invalid);
+        return failed({ attempted: true, failure: invalid });
+      }
     }
     return { ok: true, value: result.value, ...callResult };
   }
@@ -302,7 +311,7 @@ function masked(outcome: FailedCall, mask: CallMask): ToolOutcome {
 }
 
 /** A schema in the tool's decorator: JSON Schema alone has no transforms and no checks of the author's own. */
-export function standardSchema(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
+function standardSchema(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
   const metadata = readMetadata(cls);
   return metadata?.kind === 'tool' ? metadata.options[side] : undefined;
 }

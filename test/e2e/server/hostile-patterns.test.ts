@@ -71,15 +71,25 @@ test('a hostile text does not keep the server from its work', async () => {
   });
 });
 
-test('a pattern that would take longer is refused when the server starts', () => {
-  const start = () => createServer(registryWith('(?!b)'), { workflows: [flow('(a)\\1')] });
+test('a pattern of a built workflow that would take longer is refused when the server starts', () => {
+  const start = () => createServer(registryWith('a'), { workflows: [flow('(a)\\1')] });
   expect(start).toThrow(RegistrationError);
-  expect(start).toThrow(
-    /tool `plain`: its input schema at `\/properties\/text\/pattern` cannot be matched in linear time/,
-  );
   expect(start).toThrow(
     /workflow `flow`: the schema of argument `text` at `\/pattern` cannot be matched in linear time/,
   );
+});
+
+test('a pattern of a tool that would take longer fails its calls, and is logged', async () => {
+  const logged: string[] = [];
+  const server = createServer(registryWith('(?!b)'), { log: (entry) => logged.push(entry) });
+  const result = await server.callTool('plain', { text: 'a' }, request);
+  expect(result.isError).toBe(true);
+  expect(JSON.stringify(result._meta)).toContain('"E_SCHEMA_INVALID"');
+  expect(logged).toEqual([
+    expect.stringMatching(
+      /^the input schema of `plain` cannot be compiled: the pattern "\(\?!b\)" cannot be matched in linear time/,
+    ),
+  ]);
 });
 
 test('the patterns of an own schema are its own affair', async () => {
