@@ -37,6 +37,19 @@ export class AddTwo {
   output = done({ first: this.one.text, second: this.two.text, atMost: this.two.atMost });
 }
 
+@Tool({ name: 'stamp', description: 'Stamps', visibility: 'workflow' })
+export class Stamp {
+  async execute(): Promise<{ at: string }> {
+    return { at: 'noon' };
+  }
+}
+
+@Workflow({ name: 'StampIt', description: 'stamp it' })
+export class StampIt {
+  @Step() stamped = call(Stamp);
+  output = done({ at: this.stamped.at });
+}
+
 @Prompt({ name: 'code.review', description: 'Review code' })
 export class CodeReview {
   @Arg({ name: 'max-depth', description: 'Depth', type: 'integer' }) maxDepth!: Arg<number>;
@@ -68,6 +81,12 @@ export const typed = async () => {
   await server.getPrompt('AddTask', { 'task-name': 'a', 'at-most': '3' }, request);
   await server.getPrompt('code.review', { 'max-depth': '3' }, request);
   await server.callTool('cancel_workflow', { workflow_id: 'a' }, request);
+  await server.callTool('w_StampIt', {}, request);
+  await server.getPrompt('StampIt', {}, request);
+  const prefixed = createServer(registry, { workflowPrefix: 'run-' });
+  await prefixed.callTool('run-AddTask', { 'task-name': 'a', 'at-most': 3 }, request);
+  // @ts-expect-error Assert the tools of workflows have another prefix
+  await prefixed.callTool('w_AddTask', { 'task-name': 'a' }, request);
   await server.getPrompt(anyName, { whatever: 1 }, request);
   await server.callTool(anyName, { whatever: 1 }, request);
   await plain.getPrompt('unknown', {}, request);
@@ -80,6 +99,8 @@ export const refused = () => [
   server.callTool('getUser', { id: 1 }, request),
   // @ts-expect-error Assert the registry has no such tool
   server.callTool('getUsr', { id: 'a' }, request),
+  // @ts-expect-error Assert the tool is private
+  server.callTool('stamp', {}, request),
   // @ts-expect-error Assert the workflow is not a prompt
   server.getPrompt('Add-Two', { 'task-name': 'a' }, request),
   // @ts-expect-error Assert the registry has no such prompt
@@ -119,25 +140,21 @@ describe('a migrated server keeps the names that its clients use', { timeout: 24
   });
 
   test('in lists and schemas', () => {
-    const served = createServer(registry);
+    const served = createServer(registry, { describe: 'full' });
     expect(served.listTools().tools.map(({ name }) => name)).toEqual([
       'getUser',
       'user.get',
       'w_Add-Two',
       'w_AddTask',
-      'submit_result',
+      'w_StampIt',
       'get_workflow_status',
       'cancel_workflow',
-      'list_workflows',
     ]);
     expect(
       served
         .listPrompts()
         .prompts.map(({ name, arguments: list }) => [name, ...list.map((each) => each.name)]),
-    ).toEqual([
-      ['AddTask', 'task-name', 'at-most'],
-      ['code.review', 'max-depth', 'language'],
-    ]);
+    ).toEqual([['AddTask', 'task-name', 'at-most'], ['StampIt'], ['code.review', 'max-depth', 'language']]);
     const addTask = served.listTools().tools.find(({ name }) => name === 'w_AddTask');
     expect(addTask?.inputSchema).toMatchObject({
       properties: { 'task-name': { minLength: 2 }, 'at-most': { default: 3 } },
