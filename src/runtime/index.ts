@@ -64,6 +64,7 @@ export {
 } from './server/registration.js';
 export type { RequestContext } from './server/request.js';
 export { faultCodes, ProtocolFault } from './server/request.js';
+export type { ModelFunction, ModelRequest } from './server/runs/model-values.js';
 export {
   type Caller,
   type OwnerRule,

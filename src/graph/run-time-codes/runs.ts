@@ -136,6 +136,12 @@ export const constructs = {
 
 /** Failures of questions, and refusals of the tools that look after runs. */
 export const questions = {
+  E_MODEL_VALUE: {
+    meaning: 'A model supplied no value.',
+    cause:
+      'Three values in a row do not fit the schema, the model could not be asked, or the message of `ask.model` holds a secret.',
+    repair: 'Read the problems in `details`, say in the message what is wanted, and leave secrets out of it.',
+  },
   E_ASK_OPTIONS: {
     meaning: 'A choice cannot be asked.',
     cause: 'Its options are not one or more distinct texts.',

@@ -6,6 +6,7 @@ describe('resolveSettings', () => {
   test('fills defaults in', () => {
     const { newRunId, log, ...settings } = resolveSettings({});
     expect(settings).toStrictEqual({
+      allowSampling: false,
       name: 'stepwright',
       version: '0.0.0',
       pageSize: 100,

@@ -7,6 +7,7 @@ import { encodedLog } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { BuiltWorkflow } from './registration.js';
+import type { ModelFunction } from './runs/model-values.js';
 import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
@@ -52,6 +53,14 @@ export interface ServerSettings extends OwnerRule {
    * be written down is lost. Default: nowhere, since runs end with the process.
    */
   readonly journal?: Journal;
+  /**
+   * Supplies the values of `ask.model`: JSON that fits `schema`. A value that does not fit is asked for again at most
+   * twice, with the `errors`; then the step fails with `E_MODEL_VALUE`, as it does if the function throws. Its time
+   * counts to the step's `timeoutMs`. Default: the client's model if `allowSampling`, else the caller.
+   */
+  readonly model?: ModelFunction;
+  /** Whether the client's model is asked for values of `ask.model`, where the client offers sampling. Default: false. */
+  readonly allowSampling?: boolean;
   /** Makes the id of a run, which must be impossible to guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
@@ -72,10 +81,11 @@ export interface ServerSettings extends OwnerRule {
 
 /** Settings with their defaults. */
 export interface ResolvedSettings
-  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal' | keyof OwnerRule>> {
+  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal' | 'model' | keyof OwnerRule>> {
   readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
+  readonly model?: ModelFunction;
   readonly instructions?: string;
 }
 
@@ -132,6 +142,8 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
     log: encodedLog(settings.log),
+    allowSampling: settings.allowSampling ?? false,
+    ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };

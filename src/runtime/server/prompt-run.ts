@@ -4,6 +4,7 @@ import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { failedAtStart } from '../engine/engine.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
+import type { ValuePort } from '../host/in-process/values-in-flight.js';
 import { RunMask } from '../host/run-mask.js';
 import { bodyText } from '../tools/encode-text.js';
 import type { ResourceOutcome } from '../tools/port.js';
@@ -28,6 +29,8 @@ export interface PromptRun {
   readonly toolset: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
+  /** Supplies values of a model. */
+  readonly values: ValuePort;
   readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
   readonly request: IdentifiedRequest;
 }
@@ -42,7 +45,7 @@ export interface PromptRun {
  * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
-  const { workflow, input, given, toolset, settings, request } = run;
+  const { workflow, input, given, toolset, settings, request, values } = run;
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
@@ -84,6 +87,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     signal: request.signal,
     deadlineMs: leftMs,
     leavesValues: true,
+    values,
     context: { ...request, progress: progress.ofTool },
     observe,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import { processClock } from '../host/in-process/clock.js';
+import type { ValuePort } from '../host/in-process/values-in-flight.js';
 import { CallMask } from '../tools/call-mask.js';
 import { thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -50,6 +51,7 @@ import {
   RequestGate,
 } from './request.js';
 import { MemoryRunStore } from './runs/memory-store.js';
+import { valuePort } from './runs/model-values.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
@@ -115,6 +117,7 @@ class RegistryServer implements StepwrightServer {
   readonly #schemas: SchemaCompiler;
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
+  readonly #values: ValuePort;
   readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
   readonly #listeners = new Set<(change: ServerChange) => void>();
@@ -131,6 +134,8 @@ class RegistryServer implements StepwrightServer {
     this.#schemas = schemas;
     this.#clientTools = new Set(clientToolNames(registry));
     this.#workflows = workflows;
+    const values = valuePort({ ...settings, schemas });
+    this.#values = values;
     const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, describe, log, journal } = settings;
     const runs = new MemoryRunStore({
       calls: toolset,
@@ -139,6 +144,7 @@ class RegistryServer implements StepwrightServer {
       secretInputs: toolset.secretInputs,
       toolSafety: toolset.toolSafety,
       isPrivate: toolset.isPrivate,
+      values,
       ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,
@@ -321,6 +327,7 @@ class RegistryServer implements StepwrightServer {
         ),
         toolset: this.toolset,
         runs: this.#runs,
+        values: this.#values,
         settings: this.settings,
         request,
       });

@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Plan } from '../../../plan/plan.js';
-import type { Advance, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Advance, Command, Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf, outstanding } from '../../engine/read.js';
@@ -28,6 +28,7 @@ import {
   startOf,
   tellFacts,
 } from './run-host.js';
+import { ValuesInFlight } from './values-in-flight.js';
 
 /** What takes effect once the journal has it: facts for observers, commands, a response. */
 interface Pending {
@@ -61,6 +62,7 @@ export class LiveRun implements CallingRun, TimedRun {
   readonly #writer: JournalWriter<Pending> | undefined;
   #incoming: Incoming | undefined;
   #calls: CallsInFlight | undefined;
+  #values: ValuesInFlight | undefined;
   #reader: InboxReader | undefined;
   #ref: string | undefined;
   #state: RunState;
@@ -125,7 +127,7 @@ export class LiveRun implements CallingRun, TimedRun {
     if (this.#isOver) return 'over';
     if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
-    if (this.#open.isHostBusy) return 'busy';
+    if (this.#open.isHostBusy || this.#values?.isEmpty === false) return 'busy';
     return this.#open.asks.size > 0 ? 'asking' : 'sleeping';
   }
 
@@ -157,6 +159,7 @@ export class LiveRun implements CallingRun, TimedRun {
   /** Starts the run, or continues it after a restart. */
   go(): void {
     if (this.#begun === undefined) this.#readInbox();
+    for (const ask of this.#open.asks.values()) this.#supply(ask);
     this.#work();
   }
 
@@ -392,9 +395,31 @@ export class LiveRun implements CallingRun, TimedRun {
       if ('command' in event && commandOf(state, event.command) === undefined)
         this.#open.settle(event.command);
     }
+    this.#values?.trim((id) => this.#open.has(id));
+    for (const command of commands) this.#supply(command);
     this.#tell(facts, delivery, response);
     for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
     this.#readInbox();
+  }
+
+  /** Asks for the value of a model. */
+  #supply(command: Command): void {
+    if (command.kind !== 'requestAction' || command.action.mode !== 'model') return;
+    const { id, node, action } = command;
+    const { message, schema } = action;
+    if (this.#mask.action(node, action).message !== message) {
+      this.#in.add({ kind: 'actionFailed', at: this.clock.now(), command: id, failure: SECRET_MESSAGE });
+      return;
+    }
+    const { values } = this.#host;
+    if (values === undefined) return;
+    this.#values ??= new ValuesInFlight(values);
+    const { workflow, ref: run } = this;
+    const request = { message, schema, workflow, step: node, run, peer: this.#context.peer };
+    this.#values.ask(id, request, (supplied) => {
+      if (supplied.ok) this.answer(id, supplied.value);
+      else this.refuse(id, supplied.failure);
+    });
   }
 
   /** From the start of the run on, there is an inbox in its journal. */
@@ -432,6 +457,7 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#state = state;
     this.#open.clear();
     this.#expectOwed();
+    for (const ask of this.#open.asks.values()) this.#supply(ask);
     this.#calls?.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
     this.#readInbox();
@@ -477,8 +503,14 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#open.stopTimer();
     this.#reader?.stop();
     this.#calls?.abortAll();
+    this.#values?.trim();
   }
 }
+
+const SECRET_MESSAGE: Failure = {
+  code: 'E_MODEL_VALUE',
+  message: 'The message for the model holds a secret: leave it out.',
+};
 
 const NO_EVENTS: readonly Event[] = [];
 

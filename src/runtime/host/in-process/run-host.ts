@@ -12,6 +12,7 @@ import type { RunMask } from '../run-mask.js';
 import type { SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
+import type { ValuePort } from './values-in-flight.js';
 
 /** What runs in this process have in common: one object serves any number of them. */
 export interface RunHost {
@@ -21,6 +22,8 @@ export interface RunHost {
   readonly toolSafety?: (tool: string) => ToolSafety;
   /** Default: the process's own clock. */
   readonly clock?: Clock;
+  /** Supplies values of a model. Default: the caller does. */
+  readonly values?: ValuePort;
   /** Where the transitions are written. Default: nowhere. */
   readonly journal?: Journal;
 }

@@ -65,6 +65,22 @@ export const runTexts = {
     model: 'Send the value as the result: JSON that fits the schema of the action.',
   },
 
+  model: {
+    notJson: 'it is not JSON',
+    unfit: (tries: number, problems: readonly string[]) =>
+      `The model supplied no value that fits in ${tries} tries: ${clip(problems.slice(0, 10).join('; '))}`,
+    failed: 'The model could not be asked for the value.',
+    failedLog: (step: string, workflow: string, run: string, why: string) =>
+      `The model failed for step '${step}' of workflow '${workflow}' (run ${run}): ${why}`,
+    /** `schema` is JSON. */
+    sampling: (message: string, schema: string, errors: readonly string[]) =>
+      [
+        message,
+        `Answer with one JSON value, and nothing else. It fits this schema: ${schema}`,
+        ...(errors.length === 0 ? [] : [`The answer before did not fit: ${errors.join('; ')}`]),
+      ].join('\n\n'),
+  },
+
   declined: 'The user declined to answer.',
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',

@@ -346,7 +346,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   observe(fact: Fact, state: RunState): void {
-    if (fact.kind === 'waiting') {
+    // A model is asked by way of the request.
+    if (fact.kind === 'waiting' && fact.action?.mode !== 'model') {
       this.#auth = recorded(this.#auth).auth;
       this.#peer = undefined;
     }
@@ -361,6 +362,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const { live } = this;
     if (live === undefined) return;
     if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
+    if (live.liveStatus === 'asking') this.#peer = undefined;
     this.#waiting?.changed();
     if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
