@@ -19,82 +19,92 @@ import {
   source,
 } from './parts.js';
 
-const scope: z.ZodType<Scope> = z.strictObject({
-  nodes: z.array(z.lazy(() => nodeSchema)),
-  value: exprSchema.exactOptional(),
-});
+let made: z.ZodType<Graph> | undefined;
 
-const parts: SchemaParts = {
-  z,
-  base: baseShape,
-  fallible: { ...baseShape, onError: onErrorSchema.exactOptional() },
-  expr: exprSchema,
-  dict: dictSchema,
-  scope,
-  compensation: compensationSchema,
-  jsonSchema: schemaObject,
-};
+/** The schema of a whole graph, made on first use: most servers read no graph, and start without it. */
+function graphSchema(): z.ZodType<Graph> {
+  made ??= makeGraphSchema();
+  return made;
+}
 
-const supported = Object.values(kinds).filter(({ isSupported }) => isSupported);
+function makeGraphSchema(): z.ZodType<Graph> {
+  const scope: z.ZodType<Scope> = z.strictObject({
+    nodes: z.array(z.lazy(() => nodeSchema)),
+    value: exprSchema.exactOptional(),
+  });
 
-/** A node of any kind this version runs, with its content. Anything else, unknown keys included, is refused. */
-const nodeSchema: z.ZodType<Node> = z.discriminatedUnion(
-  'kind',
-  supported.map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
-) as unknown as z.ZodType<Node>;
+  const parts: SchemaParts = {
+    z,
+    base: baseShape,
+    fallible: { ...baseShape, onError: onErrorSchema.exactOptional() },
+    expr: exprSchema,
+    dict: dictSchema,
+    scope,
+    compensation: compensationSchema,
+    jsonSchema: schemaObject,
+  };
 
-const workflow = {
-  graphVersion: z.literal(GRAPH_VERSION),
-  name: z.string(),
-  title: z.string().exactOptional(),
-  description: z.string(),
-  domain: z.string().exactOptional(),
-  version: z.string().exactOptional(),
-  inputs: z.array(
-    z.strictObject({
-      name: z.string(),
-      title: z.string().exactOptional(),
-      description: z.string(),
-      schema: schemaObject,
-      required: z.boolean(),
-      default: jsonSchema.exactOptional(),
-      secret: z.boolean().exactOptional(),
-      ...source,
-    }),
-  ),
-  state: z
-    .array(
+  const supported = Object.values(kinds).filter(({ isSupported }) => isSupported);
+
+  // A node of any kind this version runs, with its content. Anything else, unknown keys included, is refused.
+  const nodeSchema: z.ZodType<Node> = z.discriminatedUnion(
+    'kind',
+    supported.map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
+  ) as unknown as z.ZodType<Node>;
+
+  const workflow = {
+    graphVersion: z.literal(GRAPH_VERSION),
+    name: z.string(),
+    title: z.string().exactOptional(),
+    description: z.string(),
+    domain: z.string().exactOptional(),
+    version: z.string().exactOptional(),
+    inputs: z.array(
       z.strictObject({
         name: z.string(),
-        scope: z.literal('run'),
+        title: z.string().exactOptional(),
+        description: z.string(),
         schema: schemaObject,
-        initial: jsonSchema.exactOptional(),
+        required: z.boolean(),
+        default: jsonSchema.exactOptional(),
+        secret: z.boolean().exactOptional(),
         ...source,
       }),
-    )
-    .exactOptional(),
-  instructions: z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source })),
-  nodes: z.array(nodeSchema),
-  returns: exprSchema.exactOptional(),
-  errorStrategy: z
-    .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('failFast') }),
-      z.strictObject({ kind: z.literal('collect') }),
-      z.strictObject({ kind: z.literal('retry'), retry: retrySchema }),
-    ])
-    .exactOptional(),
-  failFast: z.boolean().exactOptional(),
-  maxConcurrency: z.int().positive().exactOptional(),
-  scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
-  expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
-  ...source,
-};
+    ),
+    state: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          scope: z.literal('run'),
+          schema: schemaObject,
+          initial: jsonSchema.exactOptional(),
+          ...source,
+        }),
+      )
+      .exactOptional(),
+    instructions: z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source })),
+    nodes: z.array(nodeSchema),
+    returns: exprSchema.exactOptional(),
+    errorStrategy: z
+      .discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('failFast') }),
+        z.strictObject({ kind: z.literal('collect') }),
+        z.strictObject({ kind: z.literal('retry'), retry: retrySchema }),
+      ])
+      .exactOptional(),
+    failFast: z.boolean().exactOptional(),
+    maxConcurrency: z.int().positive().exactOptional(),
+    scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
+    expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
+    ...source,
+  };
 
-/** A whole graph; the workflows it includes have none of their own. */
-const graphSchema: z.ZodType<Graph> = z.strictObject({
-  ...workflow,
-  tasks: z.array(z.strictObject(workflow)).exactOptional(),
-});
+  // The workflows it includes have none of their own.
+  return z.strictObject({
+    ...workflow,
+    tasks: z.array(z.strictObject(workflow)).exactOptional(),
+  });
+}
 
 /** Documents nested deeper than this are refused before recursion meets the end of the stack. */
 const MAX_DEPTH = 400;
@@ -111,7 +121,7 @@ export function parseGraph(
     const problem = `it is nested deeper than ${MAX_DEPTH} levels`;
     return { ok: false, diagnostics: [diagnostic('SW4011', undefined, { problem })] };
   }
-  const result = graphSchema.safeParse(data);
+  const result = graphSchema().safeParse(data);
   if (result.success) return { ok: true, graph: result.data };
   const issues = result.error.issues.flatMap((issue) => flatten(issue, []));
   return { ok: false, diagnostics: issues.map((issue) => report(issue, data)) };

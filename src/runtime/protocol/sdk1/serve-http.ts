@@ -5,7 +5,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import type { HttpSettings } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
 import type { ServerSettings } from '../../server/options.js';
@@ -72,6 +71,16 @@ export function fetchHandler(
 export function nodeHandler(
   handler: HttpHandler,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  let listener: ReturnType<typeof listenerOf> | undefined;
+  return async (request, response) => {
+    listener ??= listenerOf(handler);
+    await (await listener)(request, response);
+  };
+}
+
+/** Loads what a server over stdio does not need: with it comes the whole of `fetch`. */
+async function listenerOf(handler: HttpHandler) {
+  const { getRequestListener } = await import('@hono/node-server');
   return getRequestListener(
     (request, { incoming }) =>
       handler(request, {
