@@ -11,6 +11,7 @@ import { runTexts } from './run-texts.js';
 
 /** What a step asks a model for. */
 export interface ModelRequest {
+  /** What the step asks for. */
   readonly message: string;
   /** JSON Schema of the value. */
   readonly schema: JsonSchema;
