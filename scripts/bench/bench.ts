@@ -7,6 +7,7 @@ import { memory, rowBytes } from './rows/memory.js';
 import { planning, references } from './rows/parts.js';
 import { promptSlope, prompts } from './rows/prompts.js';
 import { secrets } from './rows/secrets.js';
+import { startup } from './rows/startup.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
 import { tools } from './rows/tools.js';
@@ -31,6 +32,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   slope: promptSlope,
   prompts,
   tools,
+  startup,
 };
 
 /** Measures groups by their names. Default: all groups. */

@@ -33,6 +33,8 @@ export interface Sizes {
   readonly waiting: number;
   /** Items of the smaller and the larger loop over secrets. */
   readonly secrets: readonly [fewer: number, more: number];
+  /** Tools of the server that starts, and of the one whose lists are measured. */
+  readonly tools: readonly [started: number, listed: number];
 }
 
 interface LineSize {
@@ -68,6 +70,7 @@ export const FULL: Sizes = {
   stateBytes: 1_000_000,
   waiting: 10_000,
   secrets: [100, 800],
+  tools: [20, 100],
 };
 
 /** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
@@ -94,4 +97,5 @@ export const TINY: Sizes = {
   stateBytes: 1_000,
   waiting: 10,
   secrets: [2, 4],
+  tools: [2, 3],
 };

@@ -97,6 +97,9 @@ describe('the rows', () => {
       'prompts/get of 2 steps, over stdio / by hand',
       'prompts/get of 2 steps, over HTTP / by hand',
       'tools/call, in memory / by hand',
+      'start of a server with 2 tools, to its first list / by hand',
+      'memory of a server with 2 tools that has started / by hand',
+      'tools/list of 3 tools, over stdio / by hand',
     ]);
   });
 

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { builtPackage } from '../../../test/built-package.js';
+import { inTurns, timed } from '../measure.js';
+import { type Row, row } from '../row.js';
+import type { Sizes } from '../sizes.js';
+
+const PROGRAMS = fileURLToPath(new URL('../wire/start/', import.meta.url));
+
+/**
+ * The start of a server of the built package, from its process to its first list of tools, and further lists; against a
+ * server by hand with the same tools.
+ */
+export async function startup(sizes: Sizes): Promise<Row[]> {
+  const [fewer, more] = sizes.tools;
+  const { cpu, memory } = await startsInTurns(fewer, sizes);
+  const lists = await listsInTurns(more, sizes);
+  return [
+    row({
+      name: `start of a server with ${fewer} tools, to its first list`,
+      unit: 'µs',
+      ...cpu,
+      target: { of: 'ratio', atMost: 1.3 },
+    }),
+    row({
+      name: `memory of a server with ${fewer} tools that has started`,
+      unit: 'kB',
+      ...memory,
+      target: { of: 'ratio', atMost: 1.15 },
+    }),
+    row({ name: `tools/list of ${more} tools, over stdio`, unit: 'µs', ...lists }),
+  ];
+}
+
+type Figures = Pick<Row, 'ours' | 'peer'>;
+
+async function startsInTurns(count: number, sizes: Sizes): Promise<{ cpu: Figures; memory: Figures }> {
+  // Processes are never warm.
+  const once = { rounds: sizes.rounds, warmUpMs: 0 };
+  const memory = { stepwright: [] as number[], 'by-hand': [] as number[] };
+  const sample = (program: Program) => async () => {
+    const started = await StartedServer.of(program, count);
+    const { cpu, memory: bytes } = await started.costs();
+    memory[program].push(bytes);
+    await started.close();
+    return cpu;
+  };
+  const cpu = await inTurns({ stepwright: sample('stepwright'), 'by-hand': sample('by-hand') }, once);
+  const least = (program: Program) => Math.min(...memory[program]) / 1_000;
+  return {
+    cpu: figures(cpu),
+    memory: figures({ stepwright: least('stepwright'), 'by-hand': least('by-hand') }),
+  };
+}
+
+async function listsInTurns(count: number, sizes: Sizes): Promise<Figures> {
+  const [ours, byHand] = [
+    await StartedServer.of('stepwright', count),
+    await StartedServer.of('by-hand', count),
+  ];
+  const sample = (server: StartedServer) =>
+    timed(
+      1,
+      sizes.goMs,
+      () => server.client.listTools(),
+      async () => (await server.costs()).cpu,
+    );
+  const costs = await inTurns({ stepwright: sample(ours), 'by-hand': sample(byHand) }, sizes);
+  await Promise.all([ours.close(), byHand.close()]);
+  return figures(costs);
+}
+
+function figures({ stepwright, 'by-hand': value }: Record<Program, number>): Figures {
+  return { ours: stepwright, peer: { name: 'by hand', value } };
+}
+
+type Program = 'stepwright' | 'by-hand';
+
+/** What a server has cost so far. */
+interface Costs {
+  /** In µs. */
+  readonly cpu: number;
+  /** Resident, in bytes. */
+  readonly memory: number;
+}
+
+/** A server in a process of its own that has listed its tools once. */
+class StartedServer {
+  static async of(program: Program, count: number): Promise<StartedServer> {
+    const url = pathToFileURL(builtPackage()).href;
+    const child = spawn(process.execPath, [path.join(PROGRAMS, `${program}.mjs`), String(count), url], {
+      stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+    });
+    const client = new Client({ name: 'bench', version: '1.0.0' });
+    // Both ends of stdio read and write lines.
+    await client.connect(new StdioServerTransport(child.stdout as Readable, child.stdin as Writable));
+    const { tools } = await client.listTools();
+    if (tools.length !== count) throw new Error(`${program} lists ${tools.length} tools`);
+    return new StartedServer(child, client);
+  }
+
+  constructor(
+    readonly child: ChildProcess,
+    readonly client: Client,
+  ) {}
+
+  costs(): Promise<Costs> {
+    return new Promise((resolve) => {
+      this.child.once('message', (costs) => resolve(costs as Costs));
+      this.child.send('costs');
+    });
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
+    this.child.kill('SIGKILL');
+    await ended;
+    await this.client.close();
+  }
+}
