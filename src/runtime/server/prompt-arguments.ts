@@ -15,7 +15,7 @@ import { expectedWords, limitWords, serverTexts, valueWords } from './server-tex
 import type { CompletionResult, PromptArgumentListing } from './wire.js';
 
 /** What is wrong with one argument of a request. */
-interface ArgumentProblem {
+export interface ArgumentProblem {
   readonly argument: string;
   /** One sentence. */
   readonly message: string;

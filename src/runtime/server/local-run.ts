@@ -1,0 +1,82 @@
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import type { Json } from '../../graph/json.js';
+import type { Failure } from '../engine/contract.js';
+import { runInProcess } from '../host/in-process/run-in-process.js';
+import { RunMask } from '../host/run-mask.js';
+import type { UntypedFactories } from '../tools/factories.js';
+import { type Registry, verifyRegistry } from '../tools/registry.js';
+import { createToolset } from '../tools/toolset.js';
+import { createProgress, type ReportProgress } from '../trace/progress.js';
+import { servedWorkflows } from './composite/served-workflows.js';
+import { resolveSettings, type ServerSettings } from './options.js';
+import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
+
+/** How a local run ended. */
+export type LocalOutcome =
+  | { readonly status: 'succeeded'; readonly result?: Json }
+  | { readonly status: 'failed' | 'cancelled'; readonly failure: Failure }
+  /** The run was not started. */
+  | { readonly status: 'refused'; readonly problems: readonly ArgumentProblem[] };
+
+/** The start of a run in this process, for the user of this process. */
+export interface LocalRun {
+  readonly registry: Registry;
+  readonly options: ServerSettings & UntypedFactories;
+  /** A workflow of the registry. */
+  readonly workflow: string;
+  /** The arguments as texts, as a prompt takes them. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly progress: ReportProgress;
+  /** Cancels the run. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a workflow of a registry to its end, without a server and without a limit on its time. A question fails the run
+ * with `E_NOBODY_TO_ASK`. Secrets are masked.
+ *
+ * @throws StaleRegistryError, FactoriesError as `createServer` does.
+ * @throws Error for a workflow that the registry does not have.
+ */
+export async function runLocally({
+  registry,
+  options,
+  workflow,
+  given,
+  progress: report,
+  signal,
+}: LocalRun): Promise<LocalOutcome> {
+  verifyRegistry(registry);
+  const settings = resolveSettings(options);
+  const schemas = new SchemaCompiler();
+  const toolset = createToolset<Registry>(registry, { ...options, ...settings, schemas });
+  const served = servedWorkflows(registry, [], settings.workflowPrefix).workflows.get(workflow);
+  if (served === undefined) throw new Error(`the registry has no workflow ${workflow}`);
+  const { graph } = served;
+  const read = readArguments(graph.inputs, given, schemas);
+  if (!read.ok) return { status: 'refused', problems: read.problems };
+  const { input } = read;
+  const { secretInputs, toolSafety } = toolset;
+  const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
+  const progress = createProgress(graph, report);
+  const { status, result, failure, state } = await runInProcess({
+    graph,
+    input,
+    runId: settings.newRunId(),
+    mask,
+    calls: toolset,
+    toolSafety,
+    signal,
+    context: { requestId: 'local', principal: { kind: 'local' }, progress: progress.ofTool },
+    observe: progress.observe.bind(progress),
+    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
+  });
+  if (status === 'succeeded') {
+    return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
+  }
+  const { code = 'E_FAIL', message = status } = failure ?? {};
+  return {
+    status: status === 'cancelled' ? 'cancelled' : 'failed',
+    failure: { code, message: mask.text(message) },
+  };
+}
