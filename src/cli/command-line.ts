@@ -24,16 +24,19 @@ export function misused(text: string, { err }: Output): number {
 /** The kind of an option. One with a value may list its permitted values in `oneOf`. */
 type OptionRule =
   | { readonly type: 'boolean' }
+  | { readonly type: 'string'; readonly isRepeatable: true }
   | { readonly type: 'string'; readonly oneOf?: readonly string[] };
 
 /** The options of a command, by their long names. */
 export type OptionTable = Readonly<Record<string, OptionRule>>;
 
-type ValueOf<R extends OptionRule> = R extends { readonly oneOf: readonly (infer V)[] }
-  ? V
-  : R extends { readonly type: 'string' }
-    ? string
-    : boolean;
+type ValueOf<R extends OptionRule> = R extends { readonly isRepeatable: true }
+  ? readonly string[]
+  : R extends { readonly oneOf: readonly (infer V)[] }
+    ? V
+    : R extends { readonly type: 'string' }
+      ? string
+      : boolean;
 
 type Values<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
 
@@ -62,7 +65,7 @@ export function parseOptions<T extends OptionTable>(
     allowPositionals: true,
     tokens: true,
   });
-  const values: Record<string, string | boolean> = {};
+  const values: Record<string, string | boolean | readonly string[]> = {};
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
@@ -87,6 +90,10 @@ export function parseOptions<T extends OptionTable>(
       if (token.value === undefined || token.value === '' || isOption) {
         return fault(texts.missingValue(command, token.rawName));
       }
+      if ('isRepeatable' in option) {
+        values[token.name] = [...((values[token.name] as readonly string[] | undefined) ?? []), token.value];
+        continue;
+      }
       if (option.oneOf !== undefined && !option.oneOf.includes(token.value)) {
         return fault(texts.unknownValue(command, token.rawName, token.value, option.oneOf));
       }
@@ -107,6 +114,14 @@ const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the wo
   --help           show this
 `;
 
+const REGISTRY_OPTIONS = `  --registry FILE  the registry: a compiled module (.js, .mjs, .cjs), or one of the configuration, where it has several
+  --options FILE   a module whose default export is the options of the server, such as factories of classes
+                   (default: \`server\` of the configuration)
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --help           show this
+`;
+
 /** All texts of the command line. */
 export const texts = {
   help: `Usage: stepwright <command> [options]
@@ -115,6 +130,9 @@ Commands:
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
   graph       show a workflow as an outline or a chart
+  list        list the tools, workflows, prompts and resources of the registries
+  run         run a workflow in this process, and print its result
+  serve       serve a registry over stdio or HTTP
   explain     show what a code means, of a diagnostic or a failure, and its repair
 
 Options:
@@ -147,6 +165,31 @@ Options:
   --no-cache       import every tool module, and keep nothing of it in node_modules/.cache
   --help           show this
 `,
+  listHelp: `Usage: stepwright list [options]
+
+Lists the tools, workflows with their arguments, prompts and resources of the project's registries.
+
+Options:
+  --json           print one JSON value
+${REGISTRY_OPTIONS}`,
+  runHelp: `Usage: stepwright run WORKFLOW [options]
+
+Runs a workflow of a registry in this process: \`stepwright run greet-all --arg name=Ada\`. Its steps are shown on
+stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run.
+
+Options:
+  --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --json           print one JSON object: { status, result?, failure? }
+${REGISTRY_OPTIONS}`,
+  serveHelp: `Usage: stepwright serve [options]
+
+Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp.
+
+Options:
+  --stdio          over stdio (default)
+  --http           over HTTP
+  --port N         where to listen over HTTP (default: 3000)
+${REGISTRY_OPTIONS}`,
   explainHelp: `Usage: stepwright explain CODE
 
 Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
@@ -174,7 +217,21 @@ Options:
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
     `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 ts-node@10 typescript@6\``,
-  missingWorkflow: 'stepwright: `stepwright graph` needs the name of a workflow',
+  missingWorkflow: (command: string) => `stepwright: \`${command}\` needs the name of a workflow`,
+  noModule: (file: string, why: string) => `stepwright: cannot load \`${file}\`: ${why}`,
+  noRegistryFile: 'there is no such file; `stepwright codegen` writes the registries',
+  noRegistryExport: 'it exports no `registry`',
+  noOptionsExport: 'its default export is not an object: write `export default { tools: { … } }`',
+  chooseRegistry: (known: readonly string[]) =>
+    `stepwright: the project has the registries ${and(known.map((name) => `\`${name}\``))}; choose one with \`--registry\``,
+  unreadableArgument: (text: string) =>
+    `stepwright: \`--arg ${text}\` has no \`=\`: write \`--arg name=value\``,
+  repeatedArgument: (name: string) => `stepwright: argument \`${name}\` is given twice`,
+  badPort: (text: string) => `stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${text}\``,
+  twoTransports: 'stepwright: `stepwright serve` takes `--stdio` or `--http`, not both',
+  portOverStdio: 'stepwright: `--port` is for `stepwright serve --http`',
+  missingFactories:
+    'Options for classes whose constructor takes parameters come from a module: `export default { tools: { … } }`. Name it with `--options FILE`, or as `server` in stepwright.config.json.',
   unknownWorkflow: (name: string, known: readonly string[]) =>
     `stepwright: there is no workflow \`${name}\`${orKnown(nearestName(name, known), known)}`,
   severalWorkflows: (name: string, registries: readonly string[]) =>

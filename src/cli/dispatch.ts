@@ -1,32 +1,21 @@
-import { createRequire } from 'node:module';
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
 import { type Command, type Output, texts } from './command-line.js';
+import { missingCompilers } from './compilers.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
   graph: async () => (await import('./commands/graph.js')).graphCommand,
+  list: async () => (await import('./commands/list.js')).listCommand,
+  run: async () => (await import('./commands/run.js')).runCommand,
+  serve: async () => (await import('./commands/serve.js')).serveCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 
 /** Commands that read TypeScript. The compilers are optional peers: a server that only runs is installed without them. */
 const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph']);
-
-const COMPILERS = ['ts-morph', 'ts-node'];
-
-function missingCompilers(): readonly string[] {
-  const { resolve } = createRequire(import.meta.url);
-  return COMPILERS.filter((name) => {
-    try {
-      resolve(name);
-      return false;
-    } catch {
-      return true;
-    }
-  });
-}
 
 /**
  * Runs a command line.
@@ -86,6 +75,11 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   chart: 'graph',
   draw: 'graph',
   show: 'graph',
+  execute: 'run',
+  exec: 'run',
+  ls: 'list',
+  start: 'serve',
+  tools: 'list',
   print: 'graph',
 };
 

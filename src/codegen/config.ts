@@ -42,6 +42,8 @@ export interface CodegenPlan {
   readonly registries: readonly RegistryPlan[];
   /** What warnings are to count as, by code. */
   readonly severity: Readonly<Record<string, SeverityOverride>>;
+  /** The module of the options that commands serve and run workflows with; relative to the root. */
+  readonly server?: string;
   /** The limits that the configuration sets. */
   readonly moduleLimits: Partial<ModuleLimits>;
 }
@@ -89,6 +91,7 @@ const configSchema = z.strictObject({
   tsconfig: insideRoot.default('tsconfig.json'),
   severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
   moduleLimits: limitsSchema.default({}),
+  server: insideRoot.exactOptional(),
   registries: z.array(registrySchema).min(1).optional(),
 });
 
@@ -206,7 +209,7 @@ function planOf(
   file: string,
   tsconfig: Tsconfig | undefined,
   registries: readonly RegistryPlan[],
-  { severity, moduleLimits }: Pick<CodegenPlan, 'severity' | 'moduleLimits'> = {
+  { severity, moduleLimits, server }: Pick<Config, 'severity' | 'moduleLimits' | 'server'> = {
     severity: {},
     moduleLimits: {},
   },
@@ -217,6 +220,7 @@ function planOf(
     registries,
     severity,
     moduleLimits,
+    ...(server === undefined ? {} : { server }),
   };
 }
 

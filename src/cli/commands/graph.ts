@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { posix } from 'node:path';
 import type { CodegenResult } from '../../codegen/codegen.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { isNamed, shortName } from '../registry-names.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -25,7 +25,7 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
     return 0;
   }
   const [name] = parsed.args;
-  if (name === undefined) return misused(texts.missingWorkflow, output);
+  if (name === undefined) return misused(texts.missingWorkflow('stepwright graph'), output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const configured = config === undefined ? {} : { configFile: config };
   // Loaded here, so that `--help` works without the compilers.
@@ -67,13 +67,4 @@ function find(
   if (others.length === 0) return first;
   const registries = named.map((each) => each.registry);
   return { fault: texts.severalWorkflows(name, registries) };
-}
-
-/** Whether a registry has this path or short name: that of `generated/greeting.registry.ts` is `greeting`. */
-function isNamed(file: string, name: string): boolean {
-  return file === posix.normalize(name) || shortName(file) === name;
-}
-
-function shortName(file: string): string {
-  return posix.basename(file).replace(/\..*$/, '');
 }

@@ -238,18 +238,10 @@ export function ownEntries(): readonly string[] {
  * @param memoryMb - what it may use, in MiB.
  */
 function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
-  const { flags, env } = childConditions(options);
+  const { env } = childConditions(options);
   return spawn(
     process.execPath,
-    [
-      ...flags,
-      '--enable-source-maps',
-      '--disable-warning=DEP0180',
-      `--max-old-space-size=${heapLimitMb(memoryMb)}`,
-      '--import',
-      registerHooks(),
-      childEntry(),
-    ],
+    [...typeScriptFlags(), `--max-old-space-size=${heapLimitMb(memoryMb)}`, childEntry()],
     {
       cwd: options.root,
       env,
@@ -257,6 +249,12 @@ function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
       stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc', 'pipe'],
     },
   );
+}
+
+/** Node's arguments for a process that imports the author's TypeScript under {@link childConditions}. */
+export function typeScriptFlags(): readonly string[] {
+  const loader = ['--import', registerHooks()];
+  return [...nodeFlags(process.execArgv), '--enable-source-maps', '--disable-warning=DEP0180', ...loader];
 }
 
 /** The limit that Node sets to the heap, for what grows faster than the watchdog looks at the memory of the process. */

@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { formatDiagnostics } from '../graph/diagnostics/format.js';
+import type { Registry } from '../runtime/index.js';
+import type { ServerSettings } from '../runtime/server/options.js';
+import type { UntypedFactories } from '../runtime/tools/factories.js';
+import { type Command, misused, type Output, parseOptions, texts } from './command-line.js';
+import { missingCompilers } from './compilers.js';
+import { isNamed, shortName } from './registry-names.js';
+
+/** The options of every command that loads registries. */
+export const REGISTRY_OPTIONS = {
+  root: { type: 'string' },
+  config: { type: 'string' },
+  registry: { type: 'string' },
+  options: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+/** What the options say about where registries are. */
+export interface RegistryChoice {
+  readonly root?: string;
+  readonly config?: string;
+  readonly registry?: string;
+  readonly options?: string;
+}
+
+export interface OpenRegistry {
+  /** Relative to the root, with `/`; of a compiled module as it was given. */
+  readonly file: string;
+  readonly registry: Registry;
+}
+
+/** Registries, with the options that the project gives to servers. */
+export interface OpenRegistries {
+  readonly registries: readonly [OpenRegistry, ...OpenRegistry[]];
+  readonly options: ServerSettings & UntypedFactories;
+}
+
+/** Set for a process that was started with the loader of TypeScript. */
+const LOADER = 'STEPWRIGHT_LOADER';
+
+/**
+ * Loads the registries that the options select and hands them to `work`. Registries in TypeScript are loaded by a second
+ * process, since Node takes a loader only at its start: that process runs the same command.
+ *
+ * @param given the arguments of the command, with which the second process is started.
+ */
+export async function withRegistries(
+  command: string,
+  given: readonly string[],
+  choice: RegistryChoice,
+  output: Output,
+  work: (open: OpenRegistries) => Promise<number>,
+): Promise<number> {
+  const root = choice.root ?? '.';
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
+  const found = await findModules(command, realpathSync(root), choice, output);
+  if (typeof found === 'number') return found;
+  const hasLoader = process.env[LOADER] !== undefined;
+  // Not for the processes that tools start.
+  delete process.env[LOADER];
+  if (found.decorators !== undefined && !hasLoader) {
+    return relaunch([command, ...given], realpathSync(root), found.decorators);
+  }
+  try {
+    return await work(await load(found));
+  } catch (error) {
+    const text = await faultOf(error);
+    if (text === undefined) throw error;
+    output.err(`${text}\n`);
+    return 1;
+  }
+}
+
+/** A module that cannot be used; its message is for the user. */
+class ModuleFault extends Error {}
+
+/** The sentences for faults of the project; none for a fault of Stepwright. */
+async function faultOf(error: unknown): Promise<string | undefined> {
+  if (error instanceof ModuleFault) return error.message;
+  const { FactoriesError, RegistrationError, StaleRegistryError } = await import('../runtime/index.js');
+  if (error instanceof FactoriesError) return `stepwright: ${error.message}\n${texts.missingFactories}`;
+  const isOfProject =
+    error instanceof StaleRegistryError || error instanceof RegistrationError || error instanceof RangeError;
+  return isOfProject ? `stepwright: ${error.message}` : undefined;
+}
+
+interface ModulePath {
+  /** As it is shown. */
+  readonly file: string;
+  /** Absolute. */
+  readonly path: string;
+}
+
+interface Modules {
+  readonly registries: readonly ModulePath[];
+  readonly options?: ModulePath;
+  /** Which decorators the modules are compiled with, where one is TypeScript. */
+  readonly decorators?: { readonly experimental: boolean };
+}
+
+const COMPILED = /\.[cm]?js$/;
+
+/** Finds the modules, or reports why not and gives the exit code. */
+async function findModules(
+  command: string,
+  root: string,
+  { config, registry, options }: RegistryChoice,
+  output: Output,
+): Promise<Modules | number> {
+  const inRoot = (file: string) => ({ file, path: path.resolve(root, file) });
+  const isCompiled = registry !== undefined && COMPILED.test(registry);
+  if (isCompiled && (options === undefined || COMPILED.test(options))) {
+    return { registries: [inRoot(registry)], ...(options === undefined ? {} : { options: inRoot(options) }) };
+  }
+  const missing = missingCompilers();
+  if (missing.length > 0) {
+    output.err(`${texts.missingPackages(command, missing)}\n`);
+    return 1;
+  }
+  const { planCodegen } = await import('../codegen/config.js');
+  const plan = await planCodegen({ root, ...(config === undefined ? {} : { configFile: config }) });
+  if (plan.value === undefined) {
+    output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
+    return 1;
+  }
+  const { registries, server, experimentalDecorators } = plan.value;
+  const outs = registries.map(({ out }) => out);
+  const chosen = isCompiled
+    ? [registry]
+    : outs.filter((out) => registry === undefined || isNamed(out, registry));
+  if (chosen.length === 0) {
+    return misused(texts.unknownRegistry(registry ?? '', [...outs, ...outs.map(shortName)]), output);
+  }
+  const module = options ?? server;
+  return {
+    registries: chosen.map(inRoot),
+    ...(module === undefined ? {} : { options: inRoot(module) }),
+    decorators: { experimental: experimentalDecorators },
+  };
+}
+
+async function load({ registries, options }: Modules): Promise<OpenRegistries> {
+  const opened: OpenRegistry[] = [];
+  for (const { file, path: from } of registries) {
+    if (!existsSync(from)) throw new ModuleFault(texts.noModule(file, texts.noRegistryFile));
+    const { registry } = await loadModule(file, from);
+    if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, texts.noRegistryExport));
+    opened.push({ file, registry });
+  }
+  const given = options === undefined ? {} : await loadOptions(options);
+  return { registries: opened as unknown as OpenRegistries['registries'], options: given };
+}
+
+async function loadOptions({ file, path: from }: ModulePath): Promise<OpenRegistries['options']> {
+  const { default: given } = await loadModule(file, from);
+  if (typeof given === 'object' && given !== null) return given;
+  throw new ModuleFault(texts.noModule(file, texts.noOptionsExport));
+}
+
+function isRegistry(value: unknown): value is Registry {
+  return typeof value === 'object' && value !== null && 'registryVersion' in value && 'tools' in value;
+}
+
+async function loadModule(file: string, from: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    if (COMPILED.test(from)) return await import(pathToFileURL(from).href);
+    const { isCommonJs, requireModule } = await import('../codegen/schemas/module-loader.js');
+    const exports = isCommonJs(from) ? requireModule(from) : await import(pathToFileURL(from).href);
+    return exports as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw new ModuleFault(texts.noModule(file, why.split('\n', 1)[0] ?? ''));
+  }
+}
+
+/** Runs this command in a process with the loader of TypeScript, and gives its exit code. */
+async function relaunch(
+  args: readonly string[],
+  root: string,
+  { experimental }: { readonly experimental: boolean },
+): Promise<number> {
+  const { childConditions, typeScriptFlags } = await import('../codegen/schemas/import-modules.js');
+  const { env } = childConditions({ root, experimentalDecorators: experimental });
+  const { STEPWRIGHT_CODEGEN: _, ...own } = env;
+  const extension = path.extname(fileURLToPath(import.meta.url));
+  const main = fileURLToPath(new URL(`main${extension}`, import.meta.url));
+  const child = spawn(process.execPath, [...typeScriptFlags(), main, ...args], {
+    env: { ...own, [LOADER]: '1' },
+    stdio: 'inherit',
+  });
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  // The terminal sends SIGINT to both.
+  process.on('SIGTERM', pass);
+  process.on('SIGINT', () => {});
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** A command that loads registries: its options are parsed, and its help printed, the same way. */
+export function registryCommand<T extends typeof REGISTRY_OPTIONS>(
+  name: string,
+  help: string,
+  table: T,
+  most: number,
+  work: (
+    parsed: Extract<ReturnType<typeof parseOptions<T>>, { kind: 'options' }>,
+    given: readonly string[],
+    output: Output,
+  ) => Promise<number>,
+): Command {
+  return async (given, output) => {
+    const parsed = parseOptions(`stepwright ${name}`, given, table, most);
+    if (parsed.kind === 'fault') return misused(parsed.text, output);
+    if (parsed.values.help) {
+      output.out(help);
+      return 0;
+    }
+    return work(parsed, given, output);
+  };
+}

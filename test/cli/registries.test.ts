@@ -1,0 +1,208 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
+
+const TOOLS = `import { Tool } from 'stepwright';
+
+/** What to count. */
+interface Range { from: number; steps: number }
+
+@Tool({ name: 'count', description: 'Counts up' })
+export class Count {
+  constructor(private readonly limit: number) {}
+  execute({ from, steps }: Range): { end: number } {
+    console.log('counting');
+    if (from + steps > this.limit) throw new Error('too far');
+    return { end: from + steps };
+  }
+}
+`;
+
+const WORKFLOW = `import { Arg, call, done, Step, Workflow } from 'stepwright';
+import { Count } from './tools.js';
+
+@Workflow({ name: 'count-twice', description: 'count in two steps' })
+export class CountTwice {
+  @Arg({ description: 'Where to begin' }) from!: Arg<number>;
+  @Step() first = call(Count, { from: this.from, steps: 1 });
+  @Step() second = call(Count, { from: this.first.end, steps: 1 });
+  output = done({ end: this.second.end });
+}
+`;
+
+const OPTIONS = `import { Count } from './src/tools.js';
+export default { name: 'counter', tools: { count: () => new Count(10) } };
+`;
+
+describe('a command that uses registries', { timeout: 120_000 }, () => {
+  let root = '';
+  let main = '';
+
+  const write = (file: string, text: string): void => {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  };
+  const stepwright = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    return { code: status, out: stdout, err: stderr };
+  };
+
+  beforeAll(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'stepwright-registries-'));
+    main = path.join(builtPackage(), 'dist/cli/main.js');
+    mkdirSync(path.join(root, 'node_modules'));
+    symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
+    const compilerOptions = { module: 'NodeNext', target: 'ES2022', strict: true, types: [] };
+    write('package.json', '{ "type": "module" }\n');
+    write('tsconfig.json', JSON.stringify({ compilerOptions }));
+    const registries = [{ include: ['src/*.ts'], out: 'generated/registry.ts' }];
+    write('stepwright.config.json', JSON.stringify({ server: 'options.ts', registries }));
+    write('bare.json', JSON.stringify({ registries }));
+    write('src/tools.ts', TOOLS);
+    write('src/count-twice.ts', WORKFLOW);
+    write('options.ts', OPTIONS);
+    expect(stepwright('list').err).toContain('`stepwright codegen` writes the registries');
+    expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
+  }, 300_000);
+
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test('lists what the registry offers', () => {
+    expect(stepwright('list')).toEqual({
+      code: 0,
+      err: '',
+      out: `generated/registry.ts
+  tools:
+    count: Counts up
+  workflows:
+    count-twice: count in two steps
+      from: Where to begin
+`,
+    });
+    const [listed] = JSON.parse(stepwright('list', '--json').out);
+    expect(listed.workflows[0].arguments).toEqual([
+      { name: 'from', description: 'Where to begin', required: true, schema: { type: 'number' } },
+    ]);
+  });
+
+  test('runs a workflow, with its steps on stderr and its result on stdout', () => {
+    const { code, out, err } = stepwright('run', 'count-twice', '--arg', 'from=3');
+    expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: { end: 5 } });
+    expect(err).toBe('Step 1/2: first\ncounting\nStep 2/2: second\ncounting\nWorkflow execution complete\n');
+    const json = stepwright('run', 'count-twice', '--arg', 'from=3', '--json');
+    expect(JSON.parse(json.out)).toEqual({ status: 'succeeded', result: { end: 5 } });
+  });
+
+  test('tells a run that fails', () => {
+    const failed = stepwright('run', 'count-twice', '--arg', 'from=10', '--json');
+    expect({ code: failed.code, out: JSON.parse(failed.out) }).toEqual({
+      code: 1,
+      out: {
+        status: 'failed',
+        failure: { code: 'E_TOOL_ERROR', message: expect.stringContaining('too far') },
+      },
+    });
+    expect(stepwright('run', 'count-twice', '--arg', 'from=10')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('E_TOOL_ERROR: '),
+    });
+  });
+
+  test.each([
+    [['cont-twice'], 'there is no workflow `cont-twice` (did you mean `count-twice`?)'],
+    [['count-twice', '--arg', 'form=1'], "Unknown argument 'form'. Did you mean 'from'?"],
+    [['count-twice', '--arg', 'from=one'], 'one'],
+    [['count-twice', '--arg', 'from'], '`--arg from` has no `=`'],
+    [['count-twice', '--arg', 'from=1', '--arg', 'from=2'], 'argument `from` is given twice'],
+    [[], '`stepwright run` needs the name of a workflow'],
+    [['count-twice', '--registry', 'registri'], 'there is no registry `registri`'],
+  ])('refuses %j', (args, text) => {
+    const { code, out, err } = stepwright('run', ...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(text);
+  });
+
+  test('says how to give factories', () => {
+    const { code, err } = stepwright('run', 'count-twice', '--config', 'bare.json', '--arg', 'from=1');
+    expect(code).toBe(1);
+    expect(err).toContain('the constructor of Count takes parameters');
+    expect(err).toContain('--options FILE');
+    const given = ['--config', 'bare.json', '--options', 'options.ts', '--arg', 'from=1'];
+    expect(stepwright('run', 'count-twice', ...given).code).toBe(0);
+  });
+
+  test('loads a compiled registry without the loader of TypeScript', () => {
+    const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+    for (const file of ['src/tools', 'src/count-twice', 'generated/registry', 'options']) {
+      const source = readFileSync(path.join(root, `${file}.ts`), 'utf8');
+      const { outputText } = ts.transpileModule(source, { compilerOptions: options });
+      write(`dist/${file}.js`, outputText);
+    }
+    const compiled = ['--registry', 'dist/generated/registry.js', '--options', 'dist/options.js'];
+    const { code, out } = stepwright('run', 'count-twice', '--arg', 'from=3', ...compiled);
+    expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: { end: 5 } });
+  });
+
+  test.each([
+    [['--registry', 'dist/none.js'], 'cannot load `dist/none.js`: there is no such file'],
+    [['--options', 'src/tools.ts'], 'cannot load `src/tools.ts`: its default export is not an object'],
+    [['--options', 'none.ts'], 'cannot load `none.ts`: '],
+  ])('names a module that cannot be used: %j', (args, text) => {
+    expect(stepwright('list', ...args)).toMatchObject({ code: 1, err: expect.stringContaining(text) });
+  });
+
+  test('serves over stdio', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [main, 'serve'],
+        cwd: root,
+        stderr: 'pipe',
+      }),
+    );
+    expect(client.getServerVersion()).toMatchObject({ name: 'counter' });
+    const input = { name: 'count', arguments: { from: 1, steps: 2 } };
+    expect(await client.callTool(input)).toMatchObject({ structuredContent: { end: 3 } });
+    await client.close();
+  });
+
+  test('serves over HTTP, and drains on SIGTERM', async () => {
+    const child = spawn(process.execPath, [main, 'serve', '--http', '--port', '0'], { cwd: root });
+    const url = await new Promise<string>((resolve) => {
+      let text = '';
+      child.stderr.on('data', (chunk) => {
+        text += chunk;
+        const found = /http:[^;\s]+/.exec(text)?.[0];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as Transport);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('count');
+    await client.close();
+    const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+  });
+
+  test.each([
+    [['--stdio', '--http'], 'not both'],
+    [['--port', '80'], '`--port` is for'],
+    [['--http', '--port', '99999'], 'not `99999`'],
+  ])('serve refuses %j', (args, text) => {
+    expect(stepwright('serve', ...args)).toMatchObject({ code: 2, err: expect.stringContaining(text) });
+  });
+});
