@@ -122,12 +122,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   };
   const runs = { ...DEFAULT_LIMITS, ...settings.runs };
   const ofRuns = Object.entries(runs).map(([name, limit]) => [`runs.${name}`, limit] as const);
-  for (const [name, limit] of [...Object.entries(limits), ...ofRuns]) {
-    // Longer timers than 2^31-1 ms fire at once.
-    if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
-      throw new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`);
-    }
-  }
+  checkLimits([...Object.entries(limits), ...ofRuns]);
   return {
     ...limits,
     runs,
@@ -161,6 +156,16 @@ function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {
   throw new RangeError(
     `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${given}`,
   );
+}
+
+/** @throws RangeError for a limit that is not a positive whole number. */
+export function checkLimits(limits: Iterable<readonly [name: string, limit: number]>): void {
+  for (const [name, limit] of limits) {
+    // Longer timers than 2^31-1 ms fire at once.
+    if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
+      throw new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`);
+    }
+  }
 }
 
 function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {

@@ -36,7 +36,7 @@ export type ReadRequest = CallOrigin & {
   readonly uri: string;
 };
 
-/** Told how a request ended: without a failure it succeeded. What it throws is logged and changes nothing. */
+/** Called when a request has ended: without a failure it succeeded. What it throws is logged and changes nothing. */
 export type RequestEnd = (failure?: Failure) => Nothing;
 
 /** What `onResponse` sees of a call that succeeded: a copy, so that looking changes nothing. */
@@ -87,12 +87,12 @@ export interface Middleware {
   onError?(call: MiddlewareCall, failure: Failure, context: ToolContext, error: unknown): Nothing;
   /**
    * Before a prompt is made for a client. Lets it pass, or refuses it by throwing: the request is answered with the error
-   * -32006. May return a function that is told how the request ended.
+   * -32006. May return a function that gets how the request ended.
    */
   onPrompt?(request: PromptRequest, context: RequestContext): Admission | Promise<Admission>;
   /**
    * Before a resource is read, for a client, a step or the instructions of a workflow. Refused by throwing, the read fails
-   * with the code of the error, else `E_REFUSED`. May return a function that is told how the read ended.
+   * with the code of the error, else `E_REFUSED`. May return a function that gets how the read ended.
    */
   onRead?(request: ReadRequest, context: RequestContext): Admission | Promise<Admission>;
 }

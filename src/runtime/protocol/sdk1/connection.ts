@@ -5,6 +5,7 @@ import type { Result, ServerNotification, ServerRequest } from '@modelcontextpro
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { AuthInfo } from '../../../decorators/context.js';
+import { unreachable } from '../../../graph/json.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
   ConnectionClosed,
@@ -291,8 +292,4 @@ function authOf({ clientId, scopes, extra }: NonNullable<Extra['authInfo']>): Au
 /** A claim that JSON cannot hold must not look like one that is missing. */
 function jsonOrNull(_key: string, value: unknown): unknown {
   return ['function', 'symbol', 'bigint'].includes(typeof value) ? null : value;
-}
-
-function unreachable(method: never): never {
-  throw new Error(`no answer for ${String(method)}`);
 }

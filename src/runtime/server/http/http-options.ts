@@ -1,3 +1,4 @@
+import { checkLimits } from '../options.js';
 import type { BearerAuth } from './bearer-auth.js';
 import type { TurnLimits } from './fair-turns.js';
 import type { HostValidationOptions } from './host-validation.js';
@@ -66,10 +67,6 @@ export function resolveHttpSettings(settings: HttpSettings): ResolvedHttpSetting
   if (!/^\/[^?#\s]*$/.test(path)) throw new RangeError(httpTexts.notPath(path));
   if (!['auto', 'always', 'never'].includes(sessions)) throw new RangeError(httpTexts.badMode(sessions));
   const limits = { ...DEFAULT_LIMITS, ...settings.limits };
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
-      throw new RangeError(`limits.${name} must be a whole number from 1 to 2147483647, not ${limit}`);
-    }
-  }
+  checkLimits(Object.entries(limits).map(([name, limit]) => [`limits.${name}`, limit]));
   return { ...settings, path, sessions, limits };
 }
