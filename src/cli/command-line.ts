@@ -216,7 +216,7 @@ Options:
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
-    `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 ts-node@10 typescript@6\``,
+    `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 esbuild@0\``,
   missingWorkflow: (command: string) => `stepwright: \`${command}\` needs the name of a workflow`,
   noModule: (file: string, why: string) => `stepwright: cannot load \`${file}\`: ${why}`,
   noRegistryFile: 'there is no such file; `stepwright codegen` writes the registries',

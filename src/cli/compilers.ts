@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-const COMPILERS = ['ts-morph', 'ts-node'];
+const COMPILERS = ['ts-morph', 'esbuild'];
 
 /** The packages that read TypeScript and are not installed. */
 export function missingCompilers(): readonly string[] {

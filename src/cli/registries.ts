@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -39,18 +38,13 @@ export interface OpenRegistries {
   readonly options: ServerSettings & UntypedFactories;
 }
 
-/** Set for a process that was started with the loader of TypeScript. */
-const LOADER = 'STEPWRIGHT_LOADER';
-
 /**
- * Loads the registries that the options select and hands them to `work`. Registries in TypeScript are loaded by a second
- * process, since Node takes a loader only at its start: that process runs the same command.
+ * Loads the registries that the options select and hands them to `work`.
  *
- * @param given the arguments of the command, with which the second process is started.
+ * @param command its name, for messages.
  */
 export async function withRegistries(
   command: string,
-  given: readonly string[],
   choice: RegistryChoice,
   output: Output,
   work: (open: OpenRegistries) => Promise<number>,
@@ -59,11 +53,9 @@ export async function withRegistries(
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const found = await findModules(command, realpathSync(root), choice, output);
   if (typeof found === 'number') return found;
-  const hasLoader = process.env[LOADER] !== undefined;
-  // Not for the processes that tools start.
-  delete process.env[LOADER];
-  if (found.decorators !== undefined && !hasLoader) {
-    return relaunch([command, ...given], realpathSync(root), found.decorators);
+  if (found.decorators !== undefined) {
+    const { registerLoader } = await import('../codegen/schemas/loader/register.js');
+    registerLoader({ experimentalDecorators: found.decorators.experimental });
   }
   try {
     return await work(await load(found));
@@ -168,38 +160,12 @@ function isRegistry(value: unknown): value is Registry {
 async function loadModule(file: string, from: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     if (COMPILED.test(from)) return await import(pathToFileURL(from).href);
-    const { isCommonJs, requireModule } = await import('../codegen/schemas/module-loader.js');
-    const exports = isCommonJs(from) ? requireModule(from) : await import(pathToFileURL(from).href);
-    return exports as Readonly<Record<string, unknown>>;
+    const loader = await import('../codegen/schemas/loader/register.js');
+    return await loader.loadModule(from);
   } catch (error) {
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new ModuleFault(texts.noModule(file, why.split('\n', 1)[0] ?? ''));
   }
-}
-
-/** Runs this command in a process with the loader of TypeScript, and gives its exit code. */
-async function relaunch(
-  args: readonly string[],
-  root: string,
-  { experimental }: { readonly experimental: boolean },
-): Promise<number> {
-  const { childConditions, typeScriptFlags } = await import('../codegen/schemas/import-modules.js');
-  const { env } = childConditions({ root, experimentalDecorators: experimental });
-  const { STEPWRIGHT_CODEGEN: _, ...own } = env;
-  const extension = path.extname(fileURLToPath(import.meta.url));
-  const main = fileURLToPath(new URL(`main${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [...typeScriptFlags(), main, ...args], {
-    env: { ...own, [LOADER]: '1' },
-    stdio: 'inherit',
-  });
-  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-  // The terminal sends SIGINT to both.
-  process.on('SIGTERM', pass);
-  process.on('SIGINT', () => {});
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
-  });
 }
 
 /** A command that loads registries: its options are parsed, and its help printed, the same way. */
@@ -210,7 +176,6 @@ export function registryCommand<T extends typeof REGISTRY_OPTIONS>(
   most: number,
   work: (
     parsed: Extract<ReturnType<typeof parseOptions<T>>, { kind: 'options' }>,
-    given: readonly string[],
     output: Output,
   ) => Promise<number>,
 ): Command {
@@ -221,6 +186,6 @@ export function registryCommand<T extends typeof REGISTRY_OPTIONS>(
       output.out(help);
       return 0;
     }
-    return work(parsed, given, output);
+    return work(parsed, output);
   };
 }

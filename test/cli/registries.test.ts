@@ -63,7 +63,13 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     main = path.join(builtPackage(), 'dist/cli/main.js');
     mkdirSync(path.join(root, 'node_modules'));
     symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
-    const compilerOptions = { module: 'NodeNext', target: 'ES2022', strict: true, types: [] };
+    const compilerOptions = {
+      module: 'NodeNext',
+      target: 'ES2022',
+      lib: ['ES2023'],
+      strict: true,
+      types: [],
+    };
     write('package.json', '{ "type": "module" }\n');
     write('tsconfig.json', JSON.stringify({ compilerOptions }));
     const registries = [{ include: ['src/*.ts'], out: 'generated/registry.ts' }];

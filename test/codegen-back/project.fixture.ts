@@ -68,13 +68,7 @@ export interface Ran {
 /** Runs this Node with arguments. */
 export function run(args: readonly string[], cwd: string): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const env = {
-      ...process.env,
-      NO_COLOR: '1',
-      NODE_OPTIONS: '',
-      // The sources of this repository are compiled with its own settings, in whatever folder the command runs.
-      TS_NODE_PROJECT: path.join(repository, 'tsconfig.json'),
-    };
+    const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '' };
     const child = spawn(process.execPath, args, { cwd, env });
     let stdout = '';
     let stderr = '';

@@ -125,7 +125,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       { at: '6-missing.ts', text: expect.stringMatching(/^SW6001 .*Cannot find module .*gone\.js/) },
       {
         at: '8-syntax.ts',
-        text: 'SW6001 `8-syntax.ts` cannot be imported: SyntaxError: Unexpected reserved word (8-syntax.ts:3:3)',
+        text: 'SW6001 `8-syntax.ts` cannot be imported: SyntaxError: 8-syntax.ts:3:3: "await" can only be used inside an "async" function',
       },
       { at: '9-asks.ts', text: expect.stringMatching(/^SW6001 .*SyntaxError: .*`?none'? \(9-asks\.ts:2\)$/) },
     ]);
@@ -373,12 +373,23 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
+  test('finds imports without an extension, of folders too', async () => {
+    const files = {
+      'a.ts': `import { bound } from './shared/bound';\nimport { unit } from './shared';\n${source('input: z.object({ a: z.number().max(bound).describe(unit) })')}`,
+      'shared/bound.ts': 'export const bound: number = 7;',
+      'shared/index.ts': `export const unit: string = 'kg';`,
+    };
+    const { faults, tools } = await read(files, { tools: [tool('a.ts')] });
+    expect(faults).toEqual([]);
+    expect(JSON.stringify(tools)).toContain('"maximum":7,"description":"kg"');
+  });
+
   test('reports modules that name each other as the cause', async () => {
     const found = await read(
       {
         'package.json': '{ "type": "commonjs" }',
-        'a.ts': `import { b } from './b.js';\nexport const a = { b: b.a };`,
-        'b.ts': `import { a } from './a.js';\nexport const b = { a: a.b };`,
+        'a.ts': `import './b.js';\nthrow new Error('a');`,
+        'b.ts': `import './a.js';\nthrow new Error('b');`,
       },
       { tools: [tool('a.ts'), tool('b.ts')] },
     );

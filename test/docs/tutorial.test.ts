@@ -38,7 +38,7 @@ function install(root: string): void {
 }
 
 /** What the tutorial installs for development only. */
-const DEVELOPMENT = ['ts-morph', 'ts-node', 'typescript', '@types/node'];
+const DEVELOPMENT = ['ts-morph', 'esbuild', 'typescript', '@types/node'];
 
 function linkPackage(modules: string, name: string): void {
   mkdirSync(dirname(join(modules, name)), { recursive: true });
@@ -106,7 +106,7 @@ describe('the tutorial works as written', () => {
     expect(type('npx stepwright codegen')).toMatchObject({
       status: 1,
       stderr:
-        'stepwright: `stepwright codegen` needs `ts-morph` and `ts-node`, which are not installed: run `npm install --save-dev ts-morph@28 ts-node@10 typescript@6`\n',
+        'stepwright: `stepwright codegen` needs `ts-morph` and `esbuild`, which are not installed: run `npm install --save-dev ts-morph@28 esbuild@0`\n',
     });
     for (const name of DEVELOPMENT) if (name !== 'typescript') linkPackage(modules, name);
     expect(type('npx stepwright codegen')).toMatchObject({

@@ -5,8 +5,8 @@ import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries
 const OPTIONS = { ...REGISTRY_OPTIONS, json: { type: 'boolean' } } as const;
 
 /** `stepwright list`: lists what the registries offer. */
-export const listCommand = registryCommand('list', texts.listHelp, OPTIONS, 0, (parsed, given, output) =>
-  withRegistries('list', given, parsed.values, output, async ({ registries }) => {
+export const listCommand = registryCommand('list', texts.listHelp, OPTIONS, 0, (parsed, output) =>
+  withRegistries('list', parsed.values, output, async ({ registries }) => {
     const listed = registries.map(({ file, registry }) => listedRegistry(file, registry));
     output.out(
       parsed.values.json ? `${JSON.stringify(listed, null, 2)}\n` : listed.map(listingText).join('\n'),

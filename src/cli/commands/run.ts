@@ -10,13 +10,13 @@ const OPTIONS = {
 } as const;
 
 /** `stepwright run WORKFLOW`: runs a workflow in this process. */
-export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, async (parsed, given, output) => {
+export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, async (parsed, output) => {
   const { values, args } = parsed;
   const [name] = args;
   if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
   const read = readPairs(values.arg ?? []);
   if ('fault' in read) return misused(read.fault, output);
-  return withRegistries('run', given, values, output, async (open) => {
+  return withRegistries('run', values, output, async (open) => {
     const found = find(open, name);
     if ('fault' in found) return misused(found.fault, output);
     // Stdout has the result alone.

@@ -11,30 +11,24 @@ const OPTIONS = {
 } as const;
 
 /** `stepwright serve`: serves a registry until its client hangs up or the process is told to stop. */
-export const serveCommand = registryCommand(
-  'serve',
-  texts.serveHelp,
-  OPTIONS,
-  0,
-  async (parsed, given, output) => {
-    const { stdio, http = false, port, ...choice } = parsed.values;
-    if (stdio && http) return misused(texts.twoTransports, output);
-    if (port !== undefined && !http) return misused(texts.portOverStdio, output);
-    if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
-    return withRegistries('serve', given, choice, output, async ({ registries, options }) => {
-      const [{ registry }, ...others] = registries;
-      if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
-      // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-      untypedServer(registry, options);
-      const listen = port === undefined ? {} : { port: Number(port) };
-      const running = http
-        ? await serveHttp<Registry>(registry, { ...options, ...listen })
-        : await serve<Registry>(registry, options);
-      await running.closed;
-      return 0;
-    });
-  },
-);
+export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0, async (parsed, output) => {
+  const { stdio, http = false, port, ...choice } = parsed.values;
+  if (stdio && http) return misused(texts.twoTransports, output);
+  if (port !== undefined && !http) return misused(texts.portOverStdio, output);
+  if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
+  return withRegistries('serve', choice, output, async ({ registries, options }) => {
+    const [{ registry }, ...others] = registries;
+    if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
+    // Faults are thrown here, with the repair for this command, before `serve` would end the process.
+    untypedServer(registry, options);
+    const listen = port === undefined ? {} : { port: Number(port) };
+    const running = http
+      ? await serveHttp<Registry>(registry, { ...options, ...listen })
+      : await serve<Registry>(registry, options);
+    await running.closed;
+    return 0;
+  });
+});
 
 function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;

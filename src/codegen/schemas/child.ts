@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
 import { observeReads, type Reads } from './cache/dependencies.js';
@@ -11,7 +10,8 @@ import type {
   ReadRequest,
 } from './import-modules.js';
 import { readJsonSchema } from './json-schema.js';
-import { findSyntaxFault, importFailure, isCommonJs, requireModule, startWatchdog } from './module-loader.js';
+import { loadModule, registerLoader } from './loader/register.js';
+import { importFailure, startWatchdog } from './module-loader.js';
 import { texts } from './texts.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
@@ -26,9 +26,10 @@ function print(error: unknown): void {
   process.stderr.write(`${inspect(error)}\n`);
 }
 
-async function answer({ root, modules, limits }: ReadRequest): Promise<void> {
+async function answer({ root, loader, modules, limits }: ReadRequest): Promise<void> {
   // The open channel must not keep the event loop alive.
   process.channel?.unref();
+  registerLoader(loader);
   const watchdog = startWatchdog(limits);
   const takeReads = observeReads();
   for (const [index, module] of modules.entries()) {
@@ -46,17 +47,13 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
   const path = join(root, file);
   let exports: Readonly<Record<string, unknown>>;
   try {
-    exports = (await Promise.race([load(path), emptyLoop()])) as Readonly<Record<string, unknown>>;
+    exports = (await Promise.race([loadModule(path), emptyLoop()])) as Readonly<Record<string, unknown>>;
   } catch (error) {
     if (error === UNSETTLED) {
       await send({ kind: 'unsettled', file });
       return;
     }
-    const reads = takeReads();
-    const failure = importFailure(error, root, () => findSyntaxFault(path, root));
-    // Discards the reads of the search itself.
-    takeReads();
-    await send({ kind: 'failed', file, ...failure, reads });
+    await send({ kind: 'failed', file, ...importFailure(error, root), reads: takeReads() });
     return;
   }
   const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));
@@ -74,11 +71,6 @@ function emptyLoop(): Promise<never> {
 
 let rejectUnsettled = (): void => {};
 process.on('beforeExit', () => rejectUnsettled());
-
-/** `import` of a CommonJS module finds its exports by their JavaScript text, which a TypeScript file has not. */
-function load(path: string): unknown {
-  return isCommonJs(path) ? requireModule(path) : import(pathToFileURL(path).href);
-}
 
 function send(message: ChildMessage): Promise<void> {
   return new Promise((done) => {

@@ -1,23 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, extname, join, parse } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
-import {
-  bundledCompiler,
-  type ImportFailure,
-  type ModuleLimits,
-  type StopReason,
-  VERDICT_FD,
-} from './module-loader.js';
+import type { LoaderSettings } from './loader/compile.js';
+import { type ImportFailure, type ModuleLimits, type StopReason, VERDICT_FD } from './module-loader.js';
 import { texts } from './texts.js';
 
 /** The request of the parent, sent once per child. */
 export interface ReadRequest {
   /** Absolute path of the project. */
   readonly root: string;
+  readonly loader: LoaderSettings;
   readonly modules: readonly ModuleRequest[];
   readonly limits: ModuleLimits;
 }
@@ -181,6 +176,7 @@ function runChild(
     });
     const request: ReadRequest = {
       root: options.root,
+      loader: { experimentalDecorators: options.experimentalDecorators },
       modules: modules.map(({ file, classes }) => ({ file, classes })),
       limits,
     };
@@ -219,11 +215,8 @@ export interface ChildConditions {
 }
 
 /** The conditions of a child that is started now. */
-export function childConditions({ root, experimentalDecorators }: LaunchOptions): ChildConditions {
-  return {
-    flags: nodeFlags(process.execArgv),
-    env: childEnvironment(process.env, root, experimentalDecorators),
-  };
+export function childConditions(): ChildConditions {
+  return { flags: nodeFlags(process.execArgv), env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
 }
 
 /** The modules of this package that decide what a child reads, as absolute paths: its entry and this one. */
@@ -237,24 +230,25 @@ export function ownEntries(): readonly string[] {
  *
  * @param memoryMb - what it may use, in MiB.
  */
-function launchChild(options: LaunchOptions, memoryMb: number): ChildProcess {
-  const { env } = childConditions(options);
+function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
+  const { flags, env } = childConditions();
+  const own = suffix === '.ts' ? ['--import', SOURCE_LOADER] : [];
   return spawn(
     process.execPath,
-    [...typeScriptFlags(), `--max-old-space-size=${heapLimitMb(memoryMb)}`, childEntry()],
+    [
+      ...flags,
+      ...own,
+      '--disable-warning=DEP0180',
+      `--max-old-space-size=${heapLimitMb(memoryMb)}`,
+      childEntry(),
+    ],
     {
-      cwd: options.root,
+      cwd: root,
       env,
       // The last one is the watchdog's.
       stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc', 'pipe'],
     },
   );
-}
-
-/** Node's arguments for a process that imports the author's TypeScript under {@link childConditions}. */
-export function typeScriptFlags(): readonly string[] {
-  const loader = ['--import', registerHooks()];
-  return [...nodeFlags(process.execArgv), '--enable-source-maps', '--disable-warning=DEP0180', ...loader];
 }
 
 /** The limit that Node sets to the heap, for what grows faster than the watchdog looks at the memory of the process. */
@@ -264,6 +258,9 @@ function heapLimitMb(memoryMb: number): number {
 
 /** From source the child is TypeScript like the rest of us, and the package's own name resolves to source too. */
 const suffix = extname(fileURLToPath(import.meta.url));
+
+/** Loads the child where it is TypeScript, until it has registered the loader of the author's modules. */
+const SOURCE_LOADER = new URL('../../../scripts/register.mjs', import.meta.url).href;
 
 function childEntry(): string {
   return join(dirname(fileURLToPath(import.meta.url)), `child${suffix}`);
@@ -278,43 +275,5 @@ export function nodeFlags(execArgv: readonly string[]): string[] {
     if ((argument === '-C' || argument === '--conditions') && next !== undefined)
       flags.push(`--conditions=${next}`);
   });
-  // Node's own type stripping would take `.ts` files before the loader does, and knows no decorators.
-  if (Reflect.get(process.features, 'typescript')) flags.push('--no-experimental-strip-types');
   return [...new Set(flags)];
-}
-
-/** Registers ts-node's hooks from a data URL, so that no file has to exist both as source and as output. */
-function registerHooks(): string {
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('ts-node/esm')).href;
-  const source = `import { register } from 'node:module'; register(${JSON.stringify(loader)});`;
-  return `data:text/javascript,${encodeURIComponent(source)}`;
-}
-
-function childEnvironment(
-  inherited: NodeJS.ProcessEnv,
-  root: string,
-  experimentalDecorators: boolean,
-): NodeJS.ProcessEnv {
-  const own = Object.entries(inherited).filter(([name]) => !name.startsWith('TS_NODE_'));
-  return {
-    ...Object.fromEntries(own),
-    STEPWRIGHT_CODEGEN: '1',
-    TS_NODE_TRANSPILE_ONLY: 'true',
-    // The author's tsconfig may need a compiler other than ours; only its decorator flag changes what a module means.
-    TS_NODE_SKIP_PROJECT: 'true',
-    TS_NODE_COMPILER: bundledCompiler(),
-    TS_NODE_COMPILER_OPTIONS: JSON.stringify({
-      module: 'NodeNext',
-      moduleResolution: 'NodeNext',
-      target: 'ES2022',
-      rootDir: parse(root).root,
-      experimentalDecorators,
-      emitDecoratorMetadata: false,
-      useDefineForClassFields: true,
-      verbatimModuleSyntax: false,
-      esModuleInterop: true,
-      strict: false,
-      types: [],
-    }),
-  };
 }

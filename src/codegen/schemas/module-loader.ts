@@ -1,49 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire, SourceMap } from 'node:module';
-import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { Script } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import type { TSCommon } from 'ts-node';
-import { type Disk, filesOf, openDisk, specifiersOf } from './cache/dependencies.js';
 import { texts } from './texts.js';
-
-/** True where Node takes a TypeScript file's output for CommonJS: by its extension, else by its package's `type`. */
-export function isCommonJs(file: string): boolean {
-  const extension = extname(file);
-  if (extension === '.cts') return true;
-  if (extension === '.mts') return false;
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const manifest = join(folder, 'package.json');
-    if (existsSync(manifest)) return packageType(manifest) !== 'module';
-    if (folder === dirname(folder)) return true;
-  }
-}
-
-function packageType(manifest: string): unknown {
-  try {
-    return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: unknown } | null)?.type;
-  } catch {
-    return undefined;
-  }
-}
-
-let require: NodeJS.Require | undefined;
-
-/** Loads a module for which {@link isCommonJs} holds. The first call readies `require` for TypeScript. */
-export function requireModule(file: string): unknown {
-  require ??= compilingRequire();
-  return require(file);
-}
-
-function compilingRequire(): NodeJS.Require {
-  const plain = createRequire(import.meta.url);
-  const tsNode = plain('ts-node') as typeof import('ts-node');
-  // It finds `./x.ts` where `./x.js` is written, as `import` does. All else comes from the environment.
-  tsNode.register({ experimentalResolver: true });
-  return plain;
-}
 
 /** Why an import failed. */
 export interface ImportFailure {
@@ -64,18 +23,12 @@ interface SourcePosition {
  *
  * @param error - whatever was thrown.
  * @param root - absolute path of the project; absolute paths under it are shortened.
- * @param findSyntaxFault - asked for the place of a syntax error that brings none: Node's own name no file.
  */
-export function importFailure(
-  error: unknown,
-  root: string,
-  findSyntaxFault: () => SourcePosition | undefined = () => undefined,
-): ImportFailure {
+export function importFailure(error: unknown, root: string): ImportFailure {
   const summary = firstLine(summarise(error)).replaceAll(`${root}${sep}`, '');
-  const syntax = /^(\S.*)\(\d+,\d+\): error TS\d+: /.exec(summary)?.[1];
-  if (syntax !== undefined) return { reason: summary, culprit: syntax };
-  const named = error instanceof Error ? projectFrame(error.stack ?? '', root) : undefined;
-  const frame = named ?? (error instanceof SyntaxError ? findSyntaxFault() : undefined);
+  const [, file, position] = /^SyntaxError: (\S.*?):(\d+:\d+): /.exec(summary) ?? [];
+  if (file !== undefined && position !== undefined) return { reason: summary, culprit: file };
+  const frame = error instanceof Error ? projectFrame(error.stack ?? '', root) : undefined;
   if (frame === undefined) return { reason: summary };
   return { reason: `${summary} (${frame.file}:${frame.position})`, culprit: frame.file };
 }
@@ -83,7 +36,6 @@ export function importFailure(
 function summarise(error: unknown): string {
   if (typeof error !== 'object' || error === null) return texts.threw(String(error));
   const { name, message } = error as Record<'name' | 'message', unknown>;
-  // ts-node's syntax errors lose all but their printed form on the way between threads.
   if (typeof message !== 'string') return inspect(error);
   return typeof name === 'string' && name !== '' ? `${name}: ${message}` : message;
 }
@@ -120,83 +72,6 @@ function projectFile(path: string, root: string): string | undefined {
 
 function absolutePath(location: string): string {
   return location.startsWith('file://') ? fileURLToPath(location) : resolve(location);
-}
-
-const SOURCE = /\.[cm]?[jt]sx?$/;
-
-/**
- * The first place that JavaScript does not admit, in a module and what it imports of the project. TypeScript compiles
- * some of it (an `await` in a plain function), and the error that Node then throws names no file.
- *
- * @param entry - absolute path of the module.
- * @param root - absolute path of the project.
- */
-export function findSyntaxFault(entry: string, root: string): SourcePosition | undefined {
-  const compiler = createRequire(import.meta.url)(bundledCompiler()) as TSCommon;
-  const disk = openDisk();
-  for (const path of importedFiles(disk, entry, root)) {
-    const position = faultIn(compiler, path, disk.text(path) ?? '');
-    const file = projectFile(path, root);
-    if (position !== undefined && file !== undefined) return { file, position };
-  }
-  return undefined;
-}
-
-function importedFiles(disk: Disk, entry: string, root: string): ReadonlySet<string> {
-  const files = new Set([entry]);
-  // Iteration includes files added to the set meanwhile.
-  for (const file of files) {
-    for (const specifier of specifiersOf(disk.text(file) ?? '').named) {
-      const loaded = filesOf(disk, specifier, file).filter((path) => SOURCE.test(path));
-      for (const path of loaded) if (projectFile(path, root) !== undefined) files.add(path);
-    }
-  }
-  return files;
-}
-
-/** Path of the compiler inside ts-morph: always there and always of a version with a JavaScript API. */
-export function bundledCompiler(): string {
-  const fromHere = createRequire(import.meta.url);
-  return createRequire(fromHere.resolve('ts-morph')).resolve('@ts-morph/common/dist/typescript.js');
-}
-
-function faultIn(compiler: TSCommon, path: string, text: string): string | undefined {
-  const { outputText, sourceMapText = '' } = compiler.transpileModule(text, {
-    fileName: path,
-    compilerOptions: {
-      module: compiler.ModuleKind.CommonJS,
-      target: compiler.ScriptTarget.ES2022,
-      sourceMap: true,
-    },
-  });
-  // Of the same length, so that columns stay; and a module may wait at its top level.
-  const code = `(async function () {\n${outputText.replaceAll('import.meta', 'import_meta')}\n})`;
-  try {
-    new Script(code, { filename: path, lineOffset: -1 });
-    return undefined;
-  } catch (error) {
-    const place = error instanceof SyntaxError ? placeOf(error, path) : undefined;
-    return place && originalOf(place, sourceMapText);
-  }
-}
-
-interface Position {
-  /** From 0. */
-  readonly line: number;
-  /** From 0. */
-  readonly column: number;
-}
-
-/** Node puts the place above the message: `/src/a.ts:4`, the line, and carets below the fault. */
-function placeOf({ stack = '' }: SyntaxError, path: string): Position | undefined {
-  const [heading = '', , carets = ''] = stack.split('\n');
-  if (!heading.startsWith(`${path}:`)) return undefined;
-  return { line: Number(heading.slice(path.length + 1)) - 1, column: Math.max(0, carets.indexOf('^')) };
-}
-
-function originalOf({ line, column }: Position, sourceMap: string): string | undefined {
-  const entry = new SourceMap(JSON.parse(sourceMap)).findEntry(line, column);
-  return 'originalLine' in entry ? `${entry.originalLine + 1}:${entry.originalColumn + 1}` : undefined;
 }
 
 /** What the import of one module may use. */

@@ -108,7 +108,7 @@ export function specifiersOf(text: string): Specifiers {
  *
  * @param from - absolute path of the module.
  */
-export function filesOf(disk: Disk, specifier: string, from: string): readonly string[] {
+function filesOf(disk: Disk, specifier: string, from: string): readonly string[] {
   if (specifier.startsWith('file:'))
     return candidates(disk, fileURLToPath(new URL(specifier.replace(/[?#].*$/, ''))));
   if (/^\.{0,2}\//.test(specifier) || specifier === '.' || specifier === '..') {

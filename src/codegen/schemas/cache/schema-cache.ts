@@ -126,9 +126,7 @@ export async function importCached(
   options: ImportOptions & { readonly cache: boolean },
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
   const cache =
-    options.cache && modules.length > 0
-      ? openSchemaCache({ ...options, ...childConditions(options) })
-      : undefined;
+    options.cache && modules.length > 0 ? openSchemaCache({ ...options, ...childConditions() }) : undefined;
   if (cache === undefined) return importModules(modules, options);
   const outcomes = new Map<string, ModuleOutcome>();
   for (const module of modules) {

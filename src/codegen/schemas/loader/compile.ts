@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import type { TransformFailure, TransformOptions } from 'esbuild';
+
+/** How the author's TypeScript is compiled. */
+export interface LoaderSettings {
+  /** Legacy decorators when true, TC39 ones otherwise. */
+  readonly experimentalDecorators: boolean;
+}
+
+/** The files that Node does not load by itself. */
+export const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
+
+/** True where Node takes a TypeScript file's output for CommonJS: by its extension, else by its package's `type`. */
+export function isCommonJs(file: string): boolean {
+  const extension = extname(file);
+  if (extension === '.cts') return true;
+  if (extension === '.mts') return false;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (existsSync(manifest)) return packageType(manifest) !== 'module';
+    if (folder === dirname(folder)) return true;
+  }
+}
+
+function packageType(manifest: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: unknown } | null)?.type;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Types are removed and decorators compiled; the author's tsconfig decides on nothing but the decorators. */
+export function transformOptions(
+  file: string,
+  format: 'esm' | 'cjs',
+  { experimentalDecorators }: LoaderSettings,
+): TransformOptions {
+  return {
+    loader: extname(file) === '.tsx' ? 'tsx' : 'ts',
+    format,
+    target: 'es2022',
+    platform: 'node',
+    sourcefile: file,
+    sourcemap: 'inline',
+    sourcesContent: false,
+    keepNames: true,
+    logLevel: 'silent',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators, useDefineForClassFields: true } },
+  };
+}
+
+/** A syntax error with its place, from what the compiler throws. It keeps its message on the way between threads. */
+export function compileFault(error: unknown, file: string): Error {
+  const [first] = (error as Partial<TransformFailure>).errors ?? [];
+  if (first === undefined) return error instanceof Error ? error : new Error(String(error));
+  const { location, text } = first;
+  const place = location === null ? file : `${file}:${location.line}:${location.column + 1}`;
+  return new SyntaxError(`${place}: ${text}`);
+}
+
+/**
+ * The files that a specifier of a TypeScript module may refer to, the likeliest first: TypeScript writes `./x.js` for
+ * `./x.ts`, and bundlers leave the extension out.
+ *
+ * @param path - absolute, as it is written.
+ */
+export function typeScriptCandidates(path: string): readonly string[] {
+  const [, stem, mark, x] = /^(.*)\.([cm]?)js(x?)$/.exec(path) ?? [];
+  if (stem === undefined)
+    return [`${path}.ts`, `${path}.tsx`, `${path}.mts`, `${path}.cts`, join(path, 'index.ts')];
+  return x === 'x' || mark !== '' ? [`${stem}.${mark}ts${x}`] : [`${stem}.ts`, `${stem}.tsx`];
+}

@@ -1,0 +1,52 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
+import {
+  compileFault,
+  isCommonJs,
+  type LoaderSettings,
+  TYPESCRIPT,
+  transformOptions,
+  typeScriptCandidates,
+} from './compile.js';
+
+/** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
+
+let settings: LoaderSettings = { experimentalDecorators: false };
+
+export const initialize: InitializeHook<LoaderSettings> = (given) => {
+  settings = given;
+};
+
+export const resolve: ResolveHook = (specifier, context, next) =>
+  next(written(specifier, context.parentURL), context);
+
+/** The specifier that Node finds: the URL of a TypeScript file where the specifier refers to one. */
+function written(specifier: string, parentUrl: string | undefined): string {
+  const isRelative = /^\.{1,2}\//.test(specifier);
+  if (!isRelative || parentUrl === undefined || !isTypeScript(parentUrl)) return specifier;
+  const url = new URL(specifier, parentUrl);
+  const found = typeScriptCandidates(fileURLToPath(url)).find(isFile);
+  return found === undefined ? specifier : pathToFileURL(found).href + url.search + url.hash;
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+function isTypeScript(url: string): boolean {
+  return url.startsWith('file:') && TYPESCRIPT.test(new URL(url).pathname);
+}
+
+export const load: LoadHook = async (url, context, next) => {
+  if (!isTypeScript(url)) return next(url, context);
+  const file = fileURLToPath(url);
+  const format = isCommonJs(file) ? 'commonjs' : 'module';
+  const options = transformOptions(file, format === 'module' ? 'esm' : 'cjs', settings);
+  try {
+    const { code } = await transform(await readFile(file, 'utf8'), options);
+    return { format, source: code, shortCircuit: true };
+  } catch (error) {
+    throw compileFault(error, file);
+  }
+};

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import Module, { createRequire, register } from 'node:module';
+import { dirname, extname, isAbsolute, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { transformSync } from 'esbuild';
+import {
+  compileFault,
+  isCommonJs,
+  type LoaderSettings,
+  TYPESCRIPT,
+  transformOptions,
+  typeScriptCandidates,
+} from './compile.js';
+
+let registered: LoaderSettings | undefined;
+
+/**
+ * Lets this process import the author's TypeScript from now on. Nothing is checked, and nothing is written.
+ *
+ * The first call decides: a process has one set of hooks.
+ */
+export function registerLoader(settings: LoaderSettings): void {
+  if (registered !== undefined) return;
+  registered = settings;
+  process.setSourceMapsEnabled(true);
+  register(new URL(`hooks${extname(fileURLToPath(import.meta.url))}`, import.meta.url), { data: settings });
+}
+
+/**
+ * Loads a module, as `import` does where {@link isCommonJs} does not hold for it. `import` of a CommonJS module finds
+ * its exports by their JavaScript text, and lists too few of them.
+ *
+ * @param file - absolute path.
+ */
+export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  if (!TYPESCRIPT.test(file) || !isCommonJs(file)) return import(pathToFileURL(file).href);
+  require ??= compilingRequire(registered ?? { experimentalDecorators: false });
+  return require(file);
+}
+
+let require: NodeJS.Require | undefined;
+
+/** What of Node's `Module` a loader of CommonJS replaces; Node keeps it for that use, and does not type it. */
+interface CommonJsLoader {
+  readonly _extensions: Record<string, (module: CompilingModule, file: string) => void>;
+  _resolveFilename(
+    request: string,
+    parent: { readonly filename?: string } | undefined,
+    ...rest: unknown[]
+  ): string;
+}
+
+interface CompilingModule {
+  _compile(code: string, file: string): void;
+}
+
+function compilingRequire(settings: LoaderSettings): NodeJS.Require {
+  const loader = Module as unknown as CommonJsLoader;
+  const compile = (module: CompilingModule, file: string): void =>
+    module._compile(compiled(file, settings), file);
+  for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
+  const plain = loader._resolveFilename;
+  loader._resolveFilename = function (request, parent, ...rest) {
+    const candidates = isOwn(request, parent?.filename)
+      ? typeScriptCandidates(resolve(dirname(parent?.filename ?? ''), request))
+      : [];
+    for (const candidate of candidates) {
+      try {
+        return plain.call(this, candidate, parent, ...rest);
+      } catch {}
+    }
+    return plain.call(this, request, parent, ...rest);
+  };
+  return createRequire(import.meta.url);
+}
+
+function isOwn(request: string, parent: string | undefined): boolean {
+  return parent !== undefined && TYPESCRIPT.test(parent) && (request.startsWith('.') || isAbsolute(request));
+}
+
+function compiled(file: string, settings: LoaderSettings): string {
+  try {
+    return transformSync(readFileSync(file, 'utf8'), transformOptions(file, 'cjs', settings)).code;
+  } catch (error) {
+    throw compileFault(error, file);
+  }
+}
